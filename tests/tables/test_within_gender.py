@@ -67,7 +67,7 @@ def test_each_word_less_the_mean_of_its_gender(root, monkeypatch):
         [value, *interval(value, of_value)]
         for value, of_value in zip(values_by_hand, (plain, inside), strict=True)
     ]
-    assert values == pytest.approx(sum(expected, []), rel=1e-5)
+    assert values == pytest.approx([number for part in expected for number in part], rel=1e-5)
     assert (row["words"], row["reason"]) == (13, "")
     # a set without a word of one gender
     none = table.loc["one", "q3", "none"]

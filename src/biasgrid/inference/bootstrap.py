@@ -155,8 +155,8 @@ def _why_none(leave_one_out: Sequence[np.ndarray]) -> str:
 
 
 def jackknife(observed: float, leave_one_out: Sequence[np.ndarray], tail: float) -> list[float]:
-    """The jackknife's interval, of the values without each word of each set; `tail` of the distribution lies on either
-    side of it."""
+    """The jackknife's interval, of the values without each word of each set. `tail` of the distribution lies on
+    either side of it."""
     from scipy.special import stdtrit
 
     words = np.array([len(values) for values in leave_one_out])
