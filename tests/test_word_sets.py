@@ -254,6 +254,11 @@ def test_nouns_of_the_control_have_one_gender_and_are_in_no_query(language):
         ]
     )
     assert len({noun.lower() for noun in nouns}) == 100
+    of_weathub = collection(f"weathub_{language}")["sets"]
+    targets = leaves([of_weathub[f"{test}_{side}"] for test in ("weat7", "weat8") for side in ("t1", "t2")])
+    genders = [collection("genders")["sets"][f"{language}_{g}"] for g in ("masculine", "feminine")]
+    assert set(leaves(genders)) <= set(targets)
+    assert len(set(leaves(genders))) == len(leaves(genders))
     assert {noun.lower() for noun in nouns} & {
         part.lower() for word in asked for part in word.split()
     } == set()
