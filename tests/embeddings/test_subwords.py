@@ -105,8 +105,14 @@ def test_a_store_with_n_grams_is_another_one(gensim, study, tmp_path, monkeypatc
     store = build_store("cc", study.models["cc"], tmp_path)
     assert store.path == tmp_path / "cc"
     assert LOST in store
-    (tmp_path / "cc" / "ngrams.npy").unlink()
-    assert LOST in build_store("cc", study.models["cc"], tmp_path)
+    for damage in (
+        lambda: (store.path / "ngrams.npy").unlink(),
+        lambda: (store.path / "ngrams.json").write_text("{"),
+    ):
+        damage()
+        with pytest.raises(BiasgridError, match="n-grams"):
+            load(store.path)
+        assert LOST in build_store("cc", study.models["cc"], tmp_path)
     assert LOST not in build_store("cc", without.models["cc"], tmp_path)
     assert not (tmp_path / "cc" / "ngrams.npy").exists()
     Path("plain.txt").write_text("he 1 2\nshe 2 1\n")
@@ -117,6 +123,8 @@ def test_a_store_with_n_grams_is_another_one(gensim, study, tmp_path, monkeypatc
         BiasgridError, match="subwords: is for models of kind vectors, and this one is corpus"
     ):
         Study.of(config(subwords=True, kind="corpus", format="text"))
+    transform = debias.double_hard(model, definitional_pairs=[[LOST, B[0]], A[:2]], n_words=5, ignore=[LOST])
+    assert np.isfinite(model.under(transform)[LOST]).all()
     with pytest.raises(BiasgridError, match="is the mean of its parts, and debias methods take words"):
         debias.hard(model, definitional_pairs=[[PHRASE, B[0]], A[:2]], preprocessors=[{"parts": "raw"}])
 

@@ -199,7 +199,7 @@ def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarr
 def _extremes(model: EmbeddingStore, scale: np.ndarray, ignored_rows: np.ndarray, n_words: int) -> np.ndarray:
     """Rows of the words that lean most to either side: n lowest and n highest, ascending."""
     leanings = measure_leanings(model, scale)
-    leanings[ignored_rows] = np.nan
+    leanings[ignored_rows[ignored_rows < len(leanings)]] = np.nan  # others are made of n-grams
     rows = np.flatnonzero(~np.isnan(leanings))
     n = min(n_words, len(rows) // 2)
     if not n:

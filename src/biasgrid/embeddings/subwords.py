@@ -207,6 +207,8 @@ class Subwords:
             raise BiasgridError(
                 f"{folder}: has no vectors of n-grams: load the fastText file itself"
             ) from None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise BiasgridError(f"{folder}: its n-grams are damaged: {error!r:.100}") from None
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.folder is not None:
