@@ -23,6 +23,7 @@ from biasgrid.workflow import engine
 from biasgrid.workflow.warning_log import WarningLog
 
 engine.stop_on_signals(workflow)
+engine.compare_params_as_text()
 processes.collect_seldom()
 # not at all until a run begins, nor when Python ends: hardly one of the many thousand objects of a plan is garbage
 gc.disable()
