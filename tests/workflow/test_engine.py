@@ -127,6 +127,8 @@ def test_why_a_job_is_made(said):
         def tell():
             of = engine.reasons(workflow)
             say("reasons", lambda: {file: vars(reason) for file, reason in of.items()})
+            say("params", lambda: workflow.persistence._serialize_param.__name__)
+        engine.compare_params_as_text()
         engine.after_planning(workflow, tell)
     """
     answers, _ = said("-n", parse=asked)
@@ -136,6 +138,7 @@ def test_why_a_job_is_made(said):
     said()
     answers, _ = said("-n", parse=asked, word="y")
     assert answers["reasons"]["a.txt"] == missing | {"missing": [], "before": ["'x'"]}
+    assert answers["params"] == "_serialize_param_builtin", "pandas is loaded to compare params"
     answers, _ = said("-n", "--forcerun", "b", parse=asked)
     assert answers["reasons"]["made/b.txt"]["other"] == ["it is forced"]
 

@@ -18,7 +18,7 @@ from biasgrid.workflow.run import Run
 REPLACES = bool(config.pop("replace", False))
 try:
     STUDY = Study.of(config, where=", ".join(engine.config_files(workflow)))
-    comparison.read(STUDY.config.published, STUDY.config.computed)
+    comparison.rows_of(STUDY.config.published, STUDY.config.computed)
     for entry in STUDY.config.criteria.values():
         if entry.ratings:
             ratings.read(entry.ratings.file)

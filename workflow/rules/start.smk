@@ -1,4 +1,5 @@
 # What every workflow begins with: BLAS threads, the code that runs, and processes that end with this one.
+import atexit
 import gc
 import os
 import sys
@@ -22,9 +23,11 @@ from biasgrid.workflow import engine
 from biasgrid.workflow.warning_log import WarningLog
 
 engine.stop_on_signals(workflow)
+engine.compare_params_as_text()
 processes.collect_seldom()
-# not at all until a run begins: hardly one of the many thousand objects of a plan is garbage
+# not at all until a run begins, nor when Python ends: hardly one of the many thousand objects of a plan is garbage
 gc.disable()
+atexit.register(gc.freeze)
 WARNING_LOG = WarningLog()
 # Python drops warnings about the lines of a file that has no name
 __name__ = "workflow"

@@ -1,7 +1,7 @@
 """Comparison of a study's numbers with published ones, and with ones that other code computed."""
 
 from .compare import COMPARISON, compare
-from .published import COMPUTED, HALVED, PRINTED, PUBLISHED, RATED, TESTED, read
+from .published import COMPUTED, HALVED, PRINTED, PUBLISHED, RATED, TESTED, read, rows_of
 from .queries import words_digest
 from .study_values import LOWEST, number_at
 from .verdict import (
@@ -34,6 +34,7 @@ __all__ = [
     "compare",
     "number_at",
     "read",
+    "rows_of",
     "verdict",
     "words_digest",
 ]

@@ -56,11 +56,21 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
     Raises
     ------
     BiasgridError
-        With file and line, for a column that is missing or unknown, a number that is none, a quantity that does
-        not exist, the standard deviation of a run without runs, and a test without a note that gives the cause.
+        See `rows_of`.
     """
     import pandas as pd
 
+    # dtype object: None must not become NaN
+    return pd.DataFrame(rows_of(published, computed), columns=[*PUBLISHED, "origin", "queries"], dtype=object)
+
+
+def rows_of(published: Iterable[File], computed: Iterable[File] = ()) -> list[list[Any]]:
+    """The rows of `read`'s table, for a run that checks its files where it begins, and needs no table.
+
+    Raises BiasgridError, with file and line, for a column that is missing or unknown, a number that is none, a
+    quantity that does not exist, the standard deviation of a run without runs, and a test without a note that gives
+    the cause.
+    """
     rows = []
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
         queries: dict[str, dict[str, str]] = {}
@@ -79,8 +89,7 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
             check_texts(line, f"{path}: line {number}")
             row = _parse_line(line, f"{path}: line {number}")
             rows.append([*row, origin, _queries_of(dict(zip(PUBLISHED, row, strict=True)), queries)])
-    # dtype object: None must not become NaN
-    return pd.DataFrame(rows, columns=[*PUBLISHED, "origin", "queries"], dtype=object)
+    return rows
 
 
 def _queries_of(row: Mapping[str, Any], queries: Mapping[str, Queries]) -> Queries | None:

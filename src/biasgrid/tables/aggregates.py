@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
@@ -22,6 +21,8 @@ from .scores import EVIDENCE, SCORES
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 
@@ -40,6 +41,8 @@ def aggregates(
     does); a model under a debias method that is not measured on all of them has none. NaN cells are left out and
     counted; an aggregate of nothing but NaN is NaN.
     """
+    import pandas as pd
+
     functions = {aggregation_name(aggregation): aggregator(aggregation) for aggregation in aggregations}
     rows = []
     all_values = scores["value"].to_numpy()
@@ -66,6 +69,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         "ranked": the criteria; "aggregation": the one that ranks; "adjust", "level": as of `tables.scores.make`;
         "groups": of each file of tests the metric, model and debias method.
     """
+    import pandas as pd
+
     table = aggregates(SCORES.read(inputs["scores"]), spec["ranked"])
     tests = {}
     for state, file in zip(spec["groups"], inputs.get("aggregate_tests", ()), strict=True):

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ..evaluation.answers import METHODS
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 
@@ -29,6 +29,8 @@ KEYS = (
 
 def answers(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """A row per answer, `rank` 1 the best, in the order of the questions."""
+    import pandas as pd
+
     rows = [
         (*keys, entry["pair"], entry["word"], rank, *answer)
         for keys, entry in _entries(inputs["evaluations"])
@@ -40,6 +42,8 @@ def answers(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def summary(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Shares of questions whose first answer is c, or a or b of one of the question's pairs; and of those that have a
     right answer, the share that is answered so."""
+    import pandas as pd
+
     rows = []
     for keys, entry in _entries(inputs["evaluations"]):
         if entry["answers"]:

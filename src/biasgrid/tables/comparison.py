@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ..absence import MEANING
 from ..comparison.compare import compare
 from ..comparison.published import COMPUTED, PRINTED, read
@@ -28,6 +26,8 @@ from .ratings import RATINGS
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 

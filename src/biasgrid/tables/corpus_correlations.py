@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ..seeds import seed_of
 from ..statistics.correlation import by_methods
 from .correlation_columns import correlation_columns
@@ -15,6 +13,8 @@ from .scores import SCORES
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 
@@ -43,6 +43,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:
     """Of each metric, model and debias method, and each metric of corpora and corpus: both values of each query."""
+    import pandas as pd
+
     names, first, second = (list(part) for part in zip(*entry["queries"], strict=True))
     units = ["metric", "model", "debias"]
     values = dict(iter(scores[scores["metric"].isin(entry["metrics"])].groupby(units)))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations_with_replacement
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import name_of, number_of
@@ -17,6 +16,9 @@ from .keys import CRITERION
 from .rank_samples import read_ranks
 from .rankings import RANKINGS
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHODS = ("spearman", "kendall", "pearson")
 
@@ -31,6 +33,8 @@ def correlations(
     Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
     one metric ranks all alike. ci_low and ci_high are NaN. `queries` is the fewest that a rank rests on.
     """
+    import pandas as pd
+
     methods_by_name = {method if isinstance(method, str) else name_of(method): method for method in methods}
     rows = []
     for criterion, part in rankings.groupby("criterion", sort=True):

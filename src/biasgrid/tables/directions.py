@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..directions import COMPARED as KINDS
 from ..results import results
 from .cells import direction_cells
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ANGLE = "angle_"  # how the names of cells' auxiliary statistics begin that are angles between two directions
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..records import read_frequencies
 from .column import ANY, Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..results import results
 from .keys import CELL
 from .table import Column, Files, Table
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """The change of each score without each of its words in turn. Of sets of more than 200 words there are none
     (`inference.Resampler.influence`)."""
+    import pandas as pd
+
     rows: dict[tuple, list] = {}
     for key, _, result in results(inputs["inferences"]):
         rows.setdefault(key, [(*key, *change) for change in changes(result)])

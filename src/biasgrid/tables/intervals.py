@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..options import INTERVALS, Bootstrap
 from ..results import KEYS, cells, key_of
 from .keys import CELL
 from .table import Column, Files, Table
 from .tests import NO_VALUE, with_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 UNITS = "units"  # over a corpus' sentences, or windows
 COLUMNS = ["kind", "low", "high", "standard_error", "level", "draws", "undefined", "reason"]

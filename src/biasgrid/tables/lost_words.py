@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ..debias import UNTOUCHED
 from ..preprocessing import form_of
 from ..results import cells
@@ -17,10 +15,14 @@ from .keys import CRITERION, MODEL
 from .table import Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    import pandas as pd
+
     look_ups: dict[tuple[str, ...], dict[tuple[str, str], None]] = {}
     for cell, of_cell in cells(inputs["cells"]):
         for result in of_cell:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
@@ -15,6 +14,9 @@ from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..results import results
 from ..statistics.correlation import correlation_matrix
@@ -17,6 +16,8 @@ from .table import Column, Files, Table
 from .word_scores import spec_of, word_scores
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Cell, Planned
     from ..query import WordSet
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..statistics.ranks import RESAMPLED
 from .keys import CRITERION, METRIC
@@ -15,6 +14,9 @@ from .rank_samples import read_ranks
 from .rankings import RANKINGS
 from .table import Column, Files, Table
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def order(rankings: pd.DataFrame, ranks: np.ndarray) -> pd.DataFrame:
     """For each two models without debiasing, the share of resamples in which the first ranks as less biased than the
@@ -22,6 +24,8 @@ def order(rankings: pd.DataFrame, ranks: np.ndarray) -> pd.DataFrame:
 
     `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws).
     """
+    import pandas as pd
+
     rows = []
     for part, kinds in models_by_place(rankings, ranks):
         place = tuple(part[["criterion", "metric"]].iloc[0])

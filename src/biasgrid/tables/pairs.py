@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..seeds import seed_of
@@ -25,6 +24,8 @@ from .shared import Place, State, places_of
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 

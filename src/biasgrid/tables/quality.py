@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..absence import STATUS
 from ..errors import BiasgridError, join_names
@@ -18,6 +17,8 @@ from .rankings import round_values
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 
@@ -38,6 +39,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                   not compare with the others'; `common_rank` does. Enough are 100, or half of a benchmark that has
                   fewer than 200; a model with fewer has neither, and `status` ends with "too_few_to_compare"
     """
+    import pandas as pd
+
     rows = []
     for record in map(read_evaluation, inputs["evaluations"]):
         for measure in record["measures"]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..seeds import seed_of
 from ..statistics.concordance import (
@@ -24,11 +23,16 @@ from .keys import CRITERION
 from .query_ranks import TEMPLATE, UNIT, directed_values
 from .table import Column, Files, Table
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FEWEST = 3  # queries
 DRAWS = 2000  # resamples of queries
 
 
 def correlations(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    import pandas as pd
+
     rows = []
     for place, units, parents in _units(inputs, spec):
         seed = seed_of(spec["seed"], f"query correlations/{'/'.join(place)}")
@@ -54,6 +58,8 @@ def correlations(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def agreement(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    import pandas as pd
+
     rows = []
     for place, units, parents in _units(inputs, spec):
         values = np.array(list(units.values()))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.ranks import RESAMPLED, rank_interval
@@ -15,6 +14,9 @@ from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .rankings import RANKINGS
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
@@ -24,6 +26,8 @@ def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> p
     `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the
     resamples the rank is below `low`, and in as many above `high`.
     """
+    import pandas as pd
+
     rows = []
     for part, kinds in models_by_place(rankings, ranks):
         best = np.fmin.reduce(ranks[:, part.index], axis=1)

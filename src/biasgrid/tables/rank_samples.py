@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..errors import BiasgridError
 from ..files import write_bytes
@@ -35,6 +34,8 @@ from .shared import Clusters, Parts, places_of
 from .table import Files
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..results import ACROSS_QUERIES
@@ -19,6 +18,9 @@ from .rank_samples import read_ranks
 from .scores import read_ranked
 from .shared import Parts, Place, places_of
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 INTERVALS = ["rank_low", "rank_high", "rank_shared_low", "rank_shared_high"]
 DEBIASED = "debiased"
@@ -49,6 +51,8 @@ def rankings(
     of them have; `reason` says why a model has no such rank. A NaN aggregate has no rank. The ends of the ranks'
     intervals are NaN.
     """
+    import pandas as pd
+
     all_values = scores["value"].to_numpy()
 
     def aggregate(metric: str, places: np.ndarray) -> float:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from .. import ratings
 from ..resources import find_file
 from ..seeds import seed_of
@@ -18,6 +16,8 @@ from .table import Column, Files, Table
 from .words import WORDS, cell_words, place_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 

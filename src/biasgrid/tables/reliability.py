@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
 from ..results import ACROSS_MODELS, KEYS, results
@@ -23,6 +22,8 @@ from .trainings import SEED, trainings
 from .word_scores import spec_of, word_scores
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 ONE_MODEL = "one model only"
@@ -143,6 +144,8 @@ def _table(by_rater: Sequence[Mapping[str, float]]) -> np.ndarray:
 
 
 def _agreement(numbers: np.ndarray) -> list[Row]:
+    import pandas as pd
+
     if len(numbers) < FEWEST_WORDS:
         return [{"coefficient": ICC, "note": FEW_WORDS}]
     squares = (numbers**2).mean(axis=0)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..absence import MEANING, STATUS
 from ..errors import BiasgridError, quote, unknown_name
@@ -30,6 +29,8 @@ from .scales import neutrals
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 
@@ -48,6 +49,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         how p-values are adjusted, see `adjust`; "level"; "tests": of each criterion and metric how many tests of
         words it can have, as [criterion, metric, number].
     """
+    import pandas as pd
+
     cells_inferred = list(cells(inputs["inferences"]))
     inference_results = {(key, query): result for key, query, result in results_of(cells_inferred)}
     rows: dict[tuple, dict] = {}
@@ -144,6 +147,8 @@ def adjust(
     pandas.Series
         As long as the table, from 0 to 1. NaN where there is no test.
     """
+    import pandas as pd
+
     return pd.Series(adjust_families(_test(table, column, of_tests), method), index=table.index)
 
 

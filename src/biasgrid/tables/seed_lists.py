@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from . import spreads
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 
@@ -37,6 +37,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
     """The scores of concepts' lists, one row per list: with the columns concept, part and list besides."""
+    import pandas as pd
+
     lists = [
         (criterion, concept, part, metric, name, query)
         for criterion, concept, part, metric, queries in concepts

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Evaluation, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """A row per pair, in the order of `evaluation.seed_pairs.representative`."""
+    import pandas as pd
+
     rows = []
     for path in inputs["evaluations"]:
         record = read_evaluation(path, "seed_pairs")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..results import KEYS, results
 from .influence import changes
 from .keys import CELL
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import groups
 from ..statistics.shared import COVERAGE, Shared, count_complete, holds_for, shared_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 State = tuple[str, str]  # a model's key and a debias method's
 # criterion -> metric -> the sub-queries of each query, of metrics that divide queries

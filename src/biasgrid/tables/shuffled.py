@@ -8,7 +8,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..embeddings.training import PARAMETERS
 from ..results import ACROSS_MODELS
@@ -20,6 +19,8 @@ from .scores import SCORES
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 

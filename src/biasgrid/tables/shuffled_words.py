@@ -7,7 +7,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..records import read_frequencies
 from ..results import ACROSS_MODELS
@@ -21,6 +20,8 @@ from .table import Column, Files, Table
 from .words import WORDS, place_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..results import KEYS
 from .intervals import TABLE as INTERVALS
 from .intervals import standard_errors
 from .table import Column, Files
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def with_errors(values: pd.DataFrame, inputs: Files) -> pd.DataFrame:

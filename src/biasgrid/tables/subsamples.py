@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..results import results
 from ..seeds import seed_of
@@ -16,6 +15,8 @@ from .keys import CELL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Cell, Planned
 
 

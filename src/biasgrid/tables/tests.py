@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from ..inference.significance import tests
 from ..results import KEYS, cells, key_of
 from .keys import CELL
 from .scores import adjust, equal_tests
 from .table import Column, Files, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NO_VALUE = "the score has no value"
 # of a test's record
@@ -48,6 +49,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def with_counts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """The table with these columns as counts, some of which are missing."""
+    import pandas as pd
+
     return table.assign(**{name: pd.Series([_count(v) for v in table[name]], dtype=object) for name in names})
 
 

@@ -8,7 +8,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..results import ACROSS_MODELS
 from . import spreads
@@ -17,6 +16,8 @@ from .scores import SCORES
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 
@@ -46,6 +47,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def _beside_seeds(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Rows with the numbers that need the values of the same training over seeds."""
+    import pandas as pd
+
     keys = [*ACROSS_MODELS, "training"]
     seeds = {tuple(row[key] for key in keys): row for row in rows if row["parameter"] == SEED}
     for row in rows:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..errors import BiasgridError, quote
 from ..resources import find_file
@@ -23,6 +22,8 @@ from .table import Column, Files, Table
 from .word_scores import spec_of, word_scores
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Cell, Planned
 
 ALL, EXACT = WORDS = ("all", "exact")

@@ -8,7 +8,6 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..debias import UNTOUCHED
 from ..inference.bootstrap import MOST_UNDEFINED
@@ -20,6 +19,8 @@ from .scores import SCORES
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Planned
 
 MODEL, QUERY, BOTH, ERROR = PARTS = ("model", "query", "model x query", "error")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from ..preprocessing import form_of
 from ..results import cells, key_of
 from .cells import word_cells
@@ -14,6 +12,8 @@ from .keys import CELL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..planned import Cell, Planned
 
 

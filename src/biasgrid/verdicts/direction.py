@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from ..debias import UNTOUCHED
 from .evidence import MARKS, UNTESTED
 from .text import pluralize
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PLACE = ["criterion", "metric", "query", "query_id"]
 READ = {*PLACE, "model", "debias", "value", "ci_low", "ci_high", "evidence"}
@@ -35,6 +37,8 @@ def directions(scores: pd.DataFrame | None, sides: Iterable[tuple[str, str, floa
         A row for each metric and (sub-)query of which two or more models without debiasing have a score with a test
         or an interval: the columns of `PLACE`, and `is_opposed`.
     """
+    import pandas as pd
+
     if scores is None or not set(scores) >= READ:
         return pd.DataFrame(columns=[*PLACE, "is_opposed"])
     neutral = pd.DataFrame(list(sides), columns=["criterion", "metric", "neutral"])
