@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted_mean
+from ..geometry import cosines, effect_size_range, in_blocks, mean_of_rows, weighted_mean
 from ..limits import limited
 from . import one_word as of_one_word
 from . import orientation as roles
@@ -187,12 +187,11 @@ def _redrawn(
     cosine = cosines(np.concatenate(roles.sets_of_value(words, orientation)), pool)
     x, y = whole_sets(group.shape[1] for group in places)
     all_places = np.concatenate(places, axis=1)
-    values = np.empty(len(all_places))
-    block = max(1, BLOCK // (len(cosine) * all_places.shape[1]))
-    for start in range(0, len(all_places), block):
-        rows = slice(start, start + block)
-        values[rows] = effect_size(x, y, cosine[:, all_places[rows]], ddof).mean(axis=0)
-    return values
+    return in_blocks(
+        lambda part: effect_size(x, y, cosine[:, part], ddof).mean(axis=0),
+        len(cosine) * all_places.shape[1],
+        all_places,
+    )
 
 
 def _sized(
