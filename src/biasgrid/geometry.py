@@ -1,6 +1,7 @@
 """Vector arithmetic that several metrics share. Everything is float64."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,6 +9,17 @@ import numpy as np
 FLAT = 1e-7
 # numbers that are in memory at a time: 8 MB of float64
 BLOCK = 2**20
+
+
+def in_blocks(
+    value: Callable[..., np.ndarray], width: int, *arrays: np.ndarray, size: int = BLOCK
+) -> np.ndarray:
+    """`value` (samples, ...) of arrays that have a row for each sample, or one for all: block by block, so that
+    `size` numbers are in memory at a time, of which a sample needs `width`."""
+    rows = max(1, size // max(width, 1))
+    starts = range(0, max(1, *map(len, arrays)), rows)
+    parts = ([a[start : start + rows] if len(a) > 1 else a for a in arrays] for start in starts)
+    return np.concatenate([value(*part) for part in parts])
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -57,9 +69,7 @@ def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def means_of_groups(pool: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Means (draws, d) of groups (draws, words) of the rows of `pool` (n, d)."""
-    block = max(1, BLOCK // (places.shape[1] * pool.shape[1]))
-    parts = (places[start : start + block] for start in range(0, len(places), block))
-    return np.concatenate([pool[part].mean(axis=1) for part in parts])
+    return in_blocks(lambda part: pool[part].mean(axis=1), places.shape[1] * pool.shape[1], places)
 
 
 def projections(differences: np.ndarray, group_cosines: np.ndarray, word_cosines: np.ndarray) -> np.ndarray:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 
-from ..geometry import cosines, effect_size_range, mean_of_rows, weighted_mean, weighted_sum
+from ..geometry import cosines, effect_size_range, mean_of_rows
 from ..limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
-
-FLAT = 1e-12  # identical words give rounding noise, not a spread
+from .sets import FLAT, Weighted, Words, mean, std, whole_sets
 
 
 @limited
@@ -95,15 +94,10 @@ def ceat(
     if of_one_word.is_undefined(targets, one_word):
         return Score(math.nan)
     association = _associations(targets, attributes)
-    x, y = association
     all_associations = np.concatenate(association)
-    spread = (
-        all_associations.std(axis=0, ddof=ddof)
-        if len(all_associations) > ddof
-        else np.full(all_associations.shape[1], np.nan)
-    )
-    sizes = _effect_sizes(x.mean(axis=0) - y.mean(axis=0), spread)
-    variances = _variances(sizes, spread, len(x), len(y), variance)
+    # all contexts at once: of whole sets, they can stand in place of samples
+    x, y = whole_sets(map(len, targets))
+    sizes, variances = (n[:, 0] for n in _effect_sizes(x, y, [all_associations.T], variance, ddof))
     value, error, tau2, q = (float(number) for number in combine_effect_sizes(sizes, variances))
     # imported here: importing scipy is slow, and planning a study does not need it
     from scipy.stats import norm
@@ -165,23 +159,9 @@ def _resampled(
     contexts = [cosines(words[:, place], attributes[:, place]).T for place in range(words.shape[1])]
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        x, y = targets
-        all_weights = x + y
-        n_words = all_weights.sum(axis=1)
-        sizes, spreads = [], []
-        for cosine in contexts:
-            a, b = (mean_of_rows(weights, cosine) for weights in attribute_weights)
-            association = a - b
-            variation = (association - weighted_mean(all_weights, association)[:, None]) ** 2
-            with np.errstate(divide="ignore", invalid="ignore"):
-                spread = np.sqrt(
-                    weighted_sum(all_weights, variation) / np.where(n_words > ddof, n_words - ddof, np.nan)
-                )
-            sizes.append(_effect_sizes(weighted_mean(x, association) - weighted_mean(y, association), spread))
-            spreads.append(np.broadcast_to(spread, sizes[-1].shape))
-        effect_sizes, spread = np.stack(sizes, axis=-1), np.stack(spreads, axis=-1)
-        m, n = (weights.sum(axis=1)[:, None] for weights in targets)
-        value = combine_effect_sizes(effect_sizes, _variances(effect_sizes, spread, m, n, variance))[0]
+        x, y = map(Weighted, targets)
+        means = [[mean_of_rows(weights, cosine) for weights in attribute_weights] for cosine in contexts]
+        value = combine_effect_sizes(*_effect_sizes(x, y, [a - b for a, b in means], variance, ddof))[0]
         return np.where(of_one_word.undefined_samples(x, y, one_word), np.nan, value)
 
     return statistic
@@ -203,15 +183,21 @@ def _associations(targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray
     ]
 
 
-def _effect_sizes(difference: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    return difference / np.where(spread > FLAT, spread, np.nan)
-
-
-def _variances(sizes: np.ndarray, spread: np.ndarray, m, n, variance: str) -> np.ndarray:
-    """The variance of each effect size: `ceat`."""
+def _effect_sizes(
+    x: Words, y: Words, contexts: Iterable[np.ndarray], variance: str, ddof: int
+) -> list[np.ndarray]:
+    """The effect size of each context and its variance, (samples, contexts) each, from the words' associations."""
+    m, n = np.reshape(x.count, (-1, 1)), np.reshape(y.count, (-1, 1))
+    differences, spreads = [], []
+    for association in contexts:
+        differences.append(mean(x, association) - mean(y, association))
+        spreads.append(std(x + y, association, ddof))
+    spread = np.stack(spreads, axis=-1)
+    spread = np.where(spread > FLAT, spread, np.nan)
+    sizes = np.stack(differences, axis=-1) / spread
     if variance == "associations":
-        return np.where(spread > FLAT, spread, np.nan) ** 2
-    return (m + n) / (m * n) + sizes**2 / (2 * (m + n))
+        return [sizes, spread**2]
+    return [sizes, (m + n) / (m * n) + sizes**2 / (2 * (m + n))]
 
 
 def _sized(

@@ -138,16 +138,36 @@ def influence(kinds: np.ndarray) -> np.ndarray:
     return np.stack([first, first & words, second, second & words], axis=1).astype(np.float64)
 
 
-def drawn_units(
-    cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray], value: Value
-) -> Callable[[np.random.Generator, int], np.ndarray]:
-    """The value where the corpus' units are drawn again with replacement: `Metric.redrawn_units`."""
-    kinds, units = joint(cooccurrence, targets, attributes)
-    total = units.sum()
+def samples_of(value_of: Callable[..., Value]) -> dict[str, Any]:
+    """The fields of a metric that say its value in samples, of a value under the metric's parameters."""
 
-    def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
-        sample_counts = rng.multinomial(total, units / total, size=draws)
-        values = value(*(sample_counts @ influence(kinds)).T)
-        return np.where(np.isfinite(values), values, np.nan)
+    def resampled(
+        words: np.ndarray,
+        attributes: np.ndarray,
+        *,
+        cooccurrence: Cooccurrence,
+        window: int | None = None,
+        **parameters: Any,
+    ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
+        value = value_of(**parameters)
+        return lambda targets, attribute_weights: value(*counts(cooccurrence, targets, attribute_weights))
 
-    return draw
+    def redrawn_units(
+        targets: Sequence[np.ndarray],
+        attributes: Sequence[np.ndarray],
+        *,
+        cooccurrence: Cooccurrence,
+        window: int | None = None,
+        **parameters: Any,
+    ) -> Callable[[np.random.Generator, int], np.ndarray]:
+        value, (kinds, units) = value_of(**parameters), joint(cooccurrence, targets, attributes)
+        total = units.sum()
+
+        def draw(rng: np.random.Generator, draws: int) -> np.ndarray:
+            sample_counts = rng.multinomial(total, units / total, size=draws)
+            values = value(*(sample_counts @ influence(kinds)).T)
+            return np.where(np.isfinite(values), values, np.nan)
+
+        return draw
+
+    return {"of_model": of_model, "resampled": resampled, "redrawn_units": redrawn_units}

@@ -11,7 +11,7 @@ from annotated_types import Ge
 
 from .. import directions
 from ..errors import BiasgridError
-from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
+from ..geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from ..limits import Count, limited
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
@@ -198,12 +198,12 @@ def _redrawn(
 ) -> np.ndarray:
     axes = directions.axes_of_draws(pool, places, direction, k, centred=legacy_centred, raw=legacy_raw_pair)
     vectors = unit(np.concatenate(roles.sets_of_value(words, orientation)))
-    block = max(1, BLOCK // (axes.shape[1] * len(vectors)))
-    values = []
-    for start in range(0, len(axes), block):
-        components = (axes[start : start + block] @ vectors.T).swapaxes(1, 2)
-        values.append(_power(_size(components, legacy_component_sum), c).mean(axis=1))
-    return np.concatenate(values)
+
+    def value(part: np.ndarray) -> np.ndarray:
+        components = (part @ vectors.T).swapaxes(1, 2)
+        return _power(_size(components, legacy_component_sum), c).mean(axis=1)
+
+    return in_blocks(value, axes.shape[1] * len(vectors), axes)
 
 
 def _check(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..geometry import cosines, means_of_groups, unit, weighted_sum
+from ..geometry import cosines, in_blocks, means_of_groups, unit, weighted_sum
 from .registry import Detail, Metric, Score
 
 
@@ -77,37 +77,28 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
         length = np.sqrt(np.vecdot(weights @ gram, weights))
         return (weights @ products / length[:, None]).round(12)
 
-    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        samples, rows = max(map(len, targets + attribute_weights)), max(1, BLOCK // len(attributes))
-        if samples > rows:
-            # in blocks that fit the processor's cache
-            return np.concatenate(
-                [
-                    statistic(
-                        *(
-                            [w[start : start + rows] if len(w) > 1 else w for w in side]
-                            for side in (targets, attribute_weights)
-                        )
-                    )
-                    for start in range(0, samples, rows)
-                ]
-            )
-        x, y = map(to_mean, targets)
-        (counts,) = attribute_weights
-        is_defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
-        ranks = []
-        for similarity in (x, y):
-            if len(similarity) < len(counts):
-                similarity = np.broadcast_to(similarity, (samples, similarity.shape[1]))
-            ranks.append(_ranks(similarity, np.broadcast_to(counts, similarity.shape)))
-        x, y = ranks
-        covariance, variance_x, variance_y = (
-            weighted_sum(counts, product) for product in (x * y, x * x, y * y)
-        )
-        scale = np.sqrt(variance_x * variance_y)
-        return np.where(is_defined & (scale > 0), np.clip(covariance / scale, -1.0, 1.0), np.nan)
+    def value(first: np.ndarray, second: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        return _correlations(to_mean(first), to_mean(second), counts)
 
-    return statistic
+    # blocks fit the processor's cache
+    return lambda targets, attribute_weights: in_blocks(
+        value, len(attributes), *targets, *attribute_weights, size=BLOCK
+    )
+
+
+def _correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Spearman's (samples,) of similarities (samples or 1, words) of words that occur so many times (samples or 1,
+    words)."""
+    is_defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
+    shapes = [np.broadcast_shapes(similarity.shape, counts.shape) for similarity in (x, y)]
+    x, y = (
+        _ranks(np.broadcast_to(similarity, shape), np.broadcast_to(counts, shape))
+        for similarity, shape in zip((x, y), shapes, strict=True)
+    )
+    covariance, variance_x, variance_y = (weighted_sum(counts, product) for product in (x * y, x * x, y * y))
+    scale = np.sqrt(variance_x * variance_y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(is_defined & (scale > 0), np.clip(covariance / scale, -1.0, 1.0), np.nan)
 
 
 def _ranks_by_level(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -167,20 +158,14 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> np.ndarray:
-    directions = unit(attributes[0]).T
-    block = max(1, BLOCK // len(attributes[0]))
-    values = []
-    for start in range(0, len(places[0]), block):
-        means = (means_of_groups(pool, group[start : start + block]) for group in places)
+    directions, ones = unit(attributes[0]).T, np.ones((1, len(attributes[0])))
+
+    def value(*places: np.ndarray) -> np.ndarray:
+        means = (means_of_groups(pool, group) for group in places)
         x, y = (np.clip(unit(mean) @ directions, -1.0, 1.0).round(12) for mean in means)
-        ones = np.broadcast_to(np.ones(1), x.shape)
-        is_defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
-        x, y = _ranks(x, ones), _ranks(y, ones)
-        scale = np.sqrt(np.vecdot(x, x) * np.vecdot(y, y))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            correlations = np.clip(np.vecdot(x, y) / scale, -1.0, 1.0)
-        values.append(np.where(is_defined & (scale > 0), correlations, np.nan))
-    return np.concatenate(values)
+        return _correlations(x, y, ones)
+
+    return in_blocks(value, len(attributes[0]), *places, size=BLOCK)
 
 
 METRICS = (

@@ -12,7 +12,7 @@ from annotated_types import Ge
 
 from ..embeddings.model import Model
 from ..embeddings.remember import remember
-from ..geometry import cosines, unit, weighted_mean
+from ..geometry import cosines, in_blocks, unit, weighted_mean
 from ..limits import limited
 from ..words import FoundSet
 from .registry import Contrast, Detail, Metric, Score
@@ -23,8 +23,6 @@ VOCABULARY = 20_000
 REFERENCE_WORDS = 1000
 # on which side of either axis the quadrant of each group lies
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
-# numbers of samples that are in memory at a time: 8 MB of float64
-BLOCK = 2**20
 
 
 @limited
@@ -256,22 +254,14 @@ def _resampled(
     **_: Any,
 ) -> Callable:
     cosine = cosines(words, np.concatenate([attributes, reference]))
-    rows_at_once = max(1, BLOCK // cosine.shape[1])
 
-    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        samples = max(map(len, targets + attribute_weights))
-        values = []
-        for start in range(0, samples, rows_at_once):
-            block, counts = (
-                [w[start : start + rows_at_once] if len(w) > 1 else w for w in weights]
-                for weights in (targets, attribute_weights)
-            )
-            axes = _axes([w.sum(axis=1, keepdims=True) for w in block], [w @ cosine for w in block])
-            coordinates, expected = _about_centre(axes, len(attributes), centre)
-            values.append(_value(counts[0], _shares(coordinates), expected, of_share))
-        return np.concatenate(values)
+    def value(*weights: np.ndarray) -> np.ndarray:
+        *groups, counts = weights
+        axes = _axes([w.sum(axis=1, keepdims=True) for w in groups], [w @ cosine for w in groups])
+        coordinates, expected = _about_centre(axes, len(attributes), centre)
+        return _value(counts, _shares(coordinates), expected, of_share)
 
-    return statistic
+    return lambda targets, attribute_weights: in_blocks(value, cosine.shape[1], *targets, *attribute_weights)
 
 
 def _redrawn(
@@ -286,15 +276,14 @@ def _redrawn(
 ) -> np.ndarray:
     cosine = cosines(pool, np.concatenate([words[0], reference]))
     ones = np.ones((1, len(words[0])))
-    values = []
-    rows_at_once = max(1, BLOCK // (cosine.shape[1] * max(of_group.shape[1] for of_group in places)))
-    for start in range(0, len(places[0]), rows_at_once):
-        block = [of_group[start : start + rows_at_once] for of_group in places]
-        sums = [sum(cosine[of_word] for of_word in of_group.T) for of_group in block]
-        axes = _axes([np.full((1, 1), of_group.shape[1]) for of_group in block], sums)
+
+    def value(*places: np.ndarray) -> np.ndarray:
+        sums = [sum(cosine[of_word] for of_word in of_group.T) for of_group in places]
+        axes = _axes([np.full((1, 1), of_group.shape[1]) for of_group in places], sums)
         coordinates, expected = _about_centre(axes, len(words[0]), centre)
-        values.append(_value(ones, _shares(coordinates), expected, of_share))
-    return np.concatenate(values)
+        return _value(ones, _shares(coordinates), expected, of_share)
+
+    return in_blocks(value, cosine.shape[1] * max(of_group.shape[1] for of_group in places), *places)
 
 
 _SHARED: dict[str, Any] = {

@@ -16,7 +16,7 @@ import numpy as np
 from annotated_types import Ge, Lt
 
 from .. import directions
-from ..geometry import weighted_mean
+from ..geometry import in_blocks, weighted_mean
 from ..limits import Count, limited
 from . import neighbours as neighbour_search
 from .direct_bias import NO_TEST
@@ -303,31 +303,21 @@ def _values(
     """A function that gives the metric's values (samples,) from the cosines of words and of nodes with the samples'
     directions (samples or 1, words or nodes) and from how often each word occurs in a sample (samples or 1, m)."""
 
-    def values(word_cosines: np.ndarray, node_cosines: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        samples = max(len(word_cosines), len(counts))
-        results = np.empty(samples)
-        block = max(1, BLOCK // max(neighbourhood.places.size, 1))
-        for start in range(0, samples, block):
-            part = slice(start, start + block)
-            p, q, weights = (
-                array[part] if len(array) > 1 else array for array in (word_cosines, node_cosines, counts)
-            )
-            marks = (
-                leaning_marks(neighbourhood, p, q)
-                if name == "pmn"
-                else illicit_marks(neighbourhood, p, q, threshold)
-            )
-            shares = marked_shares(p, marks)
-            if correlation:
-                results[part] = correlations(p, shares, weights)
-                continue
-            if name == "gipe":
-                weights = weights * word_weights(neighbourhood, marks, weights, legacy_weights)
-            with np.errstate(invalid="ignore"):
-                results[part] = weighted_mean(weights, shares)
-        return results
+    def value(p: np.ndarray, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        marks = (
+            leaning_marks(neighbourhood, p, q)
+            if name == "pmn"
+            else illicit_marks(neighbourhood, p, q, threshold)
+        )
+        shares = marked_shares(p, marks)
+        if correlation:
+            return correlations(p, shares, weights)
+        if name == "gipe":
+            weights = weights * word_weights(neighbourhood, marks, weights, legacy_weights)
+        with np.errstate(invalid="ignore"):
+            return weighted_mean(weights, shares)
 
-    return values
+    return lambda *arrays: in_blocks(value, neighbourhood.places.size, *arrays, size=BLOCK)
 
 
 def _resampled(name: str) -> Callable:
@@ -379,12 +369,11 @@ def _values_along(
 ) -> np.ndarray:
     """The value (draws,) along each of the axes (draws, d)."""
     values, ones = _values(name, neighbourhood, **parameters), np.ones((1, len(neighbourhood.words)))
-    block = max(1, BLOCK // sum(neighbourhood.nodes.shape))
-    return np.concatenate(
-        [
-            values(part @ neighbourhood.words.T, part @ neighbourhood.nodes.T, ones)
-            for part in (axes[start : start + block] for start in range(0, len(axes), block))
-        ]
+    return in_blocks(
+        lambda part: values(part @ neighbourhood.words.T, part @ neighbourhood.nodes.T, ones),
+        sum(neighbourhood.nodes.shape),
+        axes,
+        size=BLOCK,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..geometry import BLOCK, cosines, effect_size_range, weighted_mean
+from ..geometry import cosines, effect_size_range, in_blocks, weighted_mean
 from ..limits import limited
 from .registry import Detail, Metric, Score
 
@@ -216,19 +216,18 @@ def _redrawn(emergent: bool) -> Callable[..., np.ndarray]:
     ) -> np.ndarray:
         cosine = cosines(pool, words[0])
         cosine = cosine - cosine.mean(axis=0)
-        values = np.empty(len(places[0]))
-        block = max(1, BLOCK // (cosine.shape[1] * max(of_group.shape[1] for of_group in places)))
-        for start in range(0, len(values), block):
-            rows = slice(start, start + block)
-            drawn = [cosine[of_group[rows]] for of_group in places]
+
+        def value(*places: np.ndarray) -> np.ndarray:
+            drawn = [cosine[of_group] for of_group in places]
             effects = _effects(
                 [np.full((1, 1), of_group.shape[1]) for of_group in places],
                 [of_group.sum(axis=1) for of_group in drawn],
                 [(of_group**2).sum(axis=1) for of_group in drawn],
                 ddof,
             )
-            values[rows] = _area(effects, emergent).mean(axis=1)
-        return values
+            return _area(effects, emergent).mean(axis=1)
+
+        return in_blocks(value, cosine.shape[1] * max(of_group.shape[1] for of_group in places), *places)
 
     return redrawn
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import directions
-from ..geometry import BLOCK, unit
+from ..geometry import in_blocks, unit
 from ..limits import limited
 from .direct_bias import NO_TEST
 from .registry import Detail, Metric, Score
@@ -132,12 +132,10 @@ def _values_along(axes: np.ndarray, attributes: Sequence[np.ndarray]) -> np.ndar
     word_vectors = unit(np.concatenate(attributes))
     rows = np.arange(len(word_vectors))
     first = (rows < len(attributes[0]))[None].astype(float)
-    block = max(1, BLOCK // sum(word_vectors.shape))
-    return np.concatenate(
-        [
-            _mean(axes[start : start + block] @ word_vectors.T, word_vectors, first, 1 - first)
-            for start in range(0, len(axes), block)
-        ]
+    return in_blocks(
+        lambda part: _mean(part @ word_vectors.T, word_vectors, first, 1 - first),
+        sum(word_vectors.shape),
+        axes,
     )
 
 

@@ -13,6 +13,7 @@ from ..geometry import FLAT, effect_size_range, mean_of_rows, weighted_mean
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
+from .sets import Weighted, effect_size, whole_sets
 from .templates import check_templates, likelihoods
 
 
@@ -156,20 +157,15 @@ def lpbs_es(
     # (templates, target words)
     s = associations[:, :, :middle].mean(axis=2) - associations[:, :, middle:].mean(axis=2)
     mean = s.mean(axis=0)
-    value = _effect_size(mean, len(targets[0]))
+    x, y = whole_sets(map(len, targets))
+    value, *template_values = effect_size(x, y, np.vstack([mean, s]), flat=FLAT)
     if not math.isfinite(value):
         return Score(math.nan)
-    template_values = np.array([_effect_size(row, len(targets[0])) for row in s])
     return Score(
-        value,
-        scalars=_over_templates(template_values),
+        float(value),
+        scalars=_over_templates(np.array(template_values)),
         detail={"association": Detail("target", np.split(mean, [len(targets[0])]))},
     )
-
-
-def _effect_size(s: np.ndarray, first: int) -> float:
-    spread = s.std()
-    return float((s[:first].mean() - s[first:].mean()) / spread) if spread > FLAT else math.nan
 
 
 def _of_model(
@@ -211,11 +207,9 @@ def _es_resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         a, b = (mean_of_rows(weights, mean.T) for weights in attribute_weights)
-        s, all_weights = a - b, targets[0] + targets[1]
-        spread = np.sqrt(weighted_mean(all_weights, (s - weighted_mean(all_weights, s)[:, None]) ** 2))
-        difference = weighted_mean(targets[0], s) - weighted_mean(targets[1], s)
-        undefined = (spread <= FLAT) | of_one_word.undefined_samples(targets[0], targets[1], one_word)
-        return np.where(undefined, np.nan, difference / spread)
+        x, y = map(Weighted, targets)
+        undefined = of_one_word.undefined_samples(x, y, one_word)
+        return np.where(undefined, np.nan, effect_size(x, y, a - b, flat=FLAT))
 
     return statistic
 

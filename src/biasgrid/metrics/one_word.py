@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from .sets import Words
+
 OneWord = Literal["nan", "keep"]
 NAN: Final = "nan"
 KEEP: Final = "keep"
@@ -18,6 +20,6 @@ def is_undefined(sets: Iterable[Sized], one_word: str) -> bool:
     return one_word != KEEP and all(len(words) == 1 for words in sets)
 
 
-def undefined_samples(first: np.ndarray, second: np.ndarray, one_word: str) -> np.ndarray:
-    """Whether a metric has no value of samples of two sets, from how often each has each word: (samples, words)."""
-    return (one_word != KEEP) & (first.sum(axis=1) == 1) & (second.sum(axis=1) == 1)
+def undefined_samples(first: Words, second: Words, one_word: str) -> np.ndarray:
+    """Whether a metric has no value of samples of two sets."""
+    return np.logical_and(first.count == 1, second.count == 1) & (one_word != KEEP)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import numpy as np
@@ -97,24 +96,6 @@ def _value(
         return first_words / (first_words + second_words)
 
 
-def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, cooccurrence: Cooccurrence, window: int | None = None
-) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    return lambda targets, attribute_weights: _value(
-        *corpus_counts.counts(cooccurrence, targets, attribute_weights)
-    )
-
-
-def _redrawn_units(
-    targets: Sequence[np.ndarray],
-    attributes: Sequence[np.ndarray],
-    *,
-    cooccurrence: Cooccurrence,
-    window: int | None = None,
-) -> Callable[[np.random.Generator, int], np.ndarray]:
-    return corpus_counts.drawn_units(cooccurrence, targets, attributes, _value)
-
-
 METRICS = (
     Metric(
         name="pair_frequency",
@@ -130,10 +111,8 @@ METRICS = (
         template=(2, 1),
         range=(0.0, 1.0),
         neutral=0.5,
-        resampled=_resampled,
-        redrawn_units=_redrawn_units,
-        of_model=corpus_counts.of_model,
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
         "di Torino 2023, equation 3.2",
+        **corpus_counts.samples_of(lambda: _value),
     ),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -106,7 +105,7 @@ def pmi(
     )
 
 
-def _value_of(estimator: str, smoothing: float) -> corpus_counts.Value:
+def _value_of(estimator: str = "risk_ratio", smoothing: float = 0.0) -> corpus_counts.Value:
     def share(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
         with_words, without_words = part + smoothing, whole - part + smoothing
         return with_words / (without_words + (with_words if estimator == "risk_ratio" else 0.0))
@@ -135,33 +134,6 @@ def _slopes(
     return np.array(slopes)
 
 
-def _resampled(
-    words: np.ndarray,
-    attributes: np.ndarray,
-    *,
-    cooccurrence: Cooccurrence,
-    estimator: str = "risk_ratio",
-    smoothing: float = 0.0,
-    window: int | None = None,
-) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    value = _value_of(estimator, smoothing)
-    return lambda targets, attribute_weights: value(
-        *corpus_counts.counts(cooccurrence, targets, attribute_weights)
-    )
-
-
-def _redrawn_units(
-    targets: Sequence[np.ndarray],
-    attributes: Sequence[np.ndarray],
-    *,
-    cooccurrence: Cooccurrence,
-    estimator: str = "risk_ratio",
-    smoothing: float = 0.0,
-    window: int | None = None,
-) -> Callable[[np.random.Generator, int], np.ndarray]:
-    return corpus_counts.drawn_units(cooccurrence, targets, attributes, _value_of(estimator, smoothing))
-
-
 METRICS = (
     Metric(
         name="pmi",
@@ -175,12 +147,10 @@ METRICS = (
         template=(2, 1),
         range=(-np.inf, np.inf),
         neutral=0.0,
-        resampled=_resampled,
-        redrawn_units=_redrawn_units,
-        of_model=corpus_counts.of_model,
         word_bias="pmi_by_word",
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
         "di Torino 2023, equation 3.3; Valentini, Rosati, Blasi, Slezak, Altszyler. On the interpretability and "
         "significance of bias metrics in texts: a PMI-based approach. ACL 2023",
+        **corpus_counts.samples_of(_value_of),
     ),
 )

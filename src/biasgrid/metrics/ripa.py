@@ -7,14 +7,12 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..geometry import FLAT, mean_of_rows, unit, weighted_mean, weighted_sum
+from ..geometry import FLAT, in_blocks, mean_of_rows, unit, weighted_mean, weighted_sum
 from ..limits import limited
 from .registry import Detail, Metric, Score
 
 COMPONENT: Final = "component"
 MEAN: Final = "mean"
-# numbers in memory at a time: 8 MB of float64
-BLOCK = 2**20
 
 
 @limited
@@ -141,26 +139,23 @@ def _components(differences: np.ndarray, attributes: np.ndarray) -> Callable:
     differences = differences / (np.abs(differences).max() or 1.0)
     gram, products = differences @ differences.T, differences @ attributes.T
 
+    def to_component(counts: np.ndarray, mean: np.ndarray) -> np.ndarray:
+        root = np.sqrt(counts)
+        squares, vectors = np.linalg.eigh(root[:, :, None] * gram * root[:, None, :])
+        lengths = np.sqrt(squares[:, -2:].clip(min=0))
+        longest, next_longest = lengths[:, -1], lengths[:, 0] if pairs > 1 else 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            component = vectors[:, :, -1] * root / longest[:, None]
+            mean_coordinates = np.vecdot(mean @ gram, component)
+            is_defined = _is_defined(longest, next_longest, mean_coordinates, counts.sum(axis=1))
+            return np.where(is_defined, np.sign(mean_coordinates), np.nan)[:, None] * component
+
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first = targets[0]
         # a pair has one word in each set of the sample, in either order
         counts = first[:, :pairs] + first[:, pairs:]
         mean = (first[:, :pairs] - first[:, pairs:]) / counts.sum(axis=1, keepdims=True)
-        coefficients = np.empty((len(counts), pairs))
-        block = max(1, BLOCK // gram.size)
-        for start in range(0, len(counts), block):
-            rows = slice(start, start + block)
-            root = np.sqrt(counts[rows])
-            squares, vectors = np.linalg.eigh(root[:, :, None] * gram * root[:, None, :])
-            lengths = np.sqrt(squares[:, -2:].clip(min=0))
-            longest, next_longest = lengths[:, -1], lengths[:, 0] if pairs > 1 else 0.0
-            with np.errstate(divide="ignore", invalid="ignore"):
-                component = vectors[:, :, -1] * root / longest[:, None]
-                mean_coordinates = np.vecdot(mean[rows] @ gram, component)
-                is_defined = _is_defined(longest, next_longest, mean_coordinates, counts[rows].sum(axis=1))
-                coefficients[rows] = (
-                    np.where(is_defined, np.sign(mean_coordinates), np.nan)[:, None] * component
-                )
+        coefficients = in_blocks(to_component, gram.size, counts, mean)
         return weighted_mean(attribute_weights[0], coefficients @ products)
 
     return statistic
@@ -173,17 +168,12 @@ def _redrawn(
     *,
     relation: Literal["component", "mean"] = COMPONENT,
 ) -> np.ndarray:
-    first, second = places
-    mean = attributes[0].mean(axis=0)
-    values = np.empty(len(first))
-    pairs = first.shape[1]
-    block = max(1, BLOCK // max(pairs * max(pairs, pool.shape[1]), 1))
-    for start in range(0, len(first), block):
-        rows = slice(start, start + block)
-        differences = pool[first[rows]] - pool[second[rows]]
+    mean, pairs = attributes[0].mean(axis=0), places[0].shape[1]
+
+    def value(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        differences = pool[first] - pool[second]
         if relation == MEAN:
-            values[rows] = (unit(differences) @ mean).mean(axis=1)
-            continue
+            return (unit(differences) @ mean).mean(axis=1)
         # see _components
         squares, vectors = np.linalg.eigh(differences @ differences.swapaxes(1, 2))
         longest = np.sqrt(squares[:, -1].clip(min=0))
@@ -192,8 +182,9 @@ def _redrawn(
             component = np.vecdot(vectors[:, :, -1, None], differences, axis=1) / longest[:, None]  # type: ignore[call-overload]
             mean_coordinates = np.vecdot(differences.mean(axis=1), component)
             is_defined = _is_defined(longest, next_longest, mean_coordinates, pairs)
-            values[rows] = np.where(is_defined, np.sign(mean_coordinates), np.nan) * (component @ mean)
-    return values
+            return np.where(is_defined, np.sign(mean_coordinates), np.nan) * (component @ mean)
+
+    return in_blocks(value, pairs * max(pairs, pool.shape[1]), *places)
 
 
 def _variant(*, relation: str) -> Mapping[str, Any]:

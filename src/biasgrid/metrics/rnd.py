@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..geometry import BLOCK, cosines, distances, means_of_groups, unit, weighted_mean
+from ..geometry import cosines, distances, in_blocks, means_of_groups, unit, weighted_mean
 from ..limits import limited
 from .registry import Detail, Metric, Score
 
@@ -101,16 +101,13 @@ def _redrawn(
     distance: Literal["norm", "cos"] = "norm",
 ) -> np.ndarray:
     (words,) = attributes
-    block = max(1, BLOCK // len(words))
-    values = []
-    for start in range(0, len(places[0]), block):
-        first, second = (means_of_groups(pool, group[start : start + block]) for group in places)
-        if distance == "norm":
-            to_first, to_second = distances(first, words), distances(second, words)
-        else:
-            to_first, to_second = cosines(first, words), cosines(second, words)
-        values.append((to_first - to_second).mean(axis=1))
-    return np.concatenate(values)
+    measure = distances if distance == "norm" else cosines
+
+    def value(*places: np.ndarray) -> np.ndarray:
+        to_first, to_second = (measure(means_of_groups(pool, group), words) for group in places)
+        return (to_first - to_second).mean(axis=1)
+
+    return in_blocks(value, len(words), *places)
 
 
 def _by_item(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import directions
-from ..geometry import BLOCK, FLAT, projections, unit, weighted_mean
+from ..geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from ..limits import limited
 from . import orientation as roles
 from .registry import Contrast, Detail, Metric, Role, Score
@@ -168,10 +168,7 @@ def along_axes(
 ) -> np.ndarray:
     """`value` (draws,) of the words' components (draws, axes, words) along axes (draws, axes, d)."""
     word_vectors = unit(np.concatenate(roles.sets_of_value(words, orientation)))
-    block = max(1, BLOCK // (len(word_vectors) * axes.shape[1]))
-    return np.concatenate(
-        [value(axes[start : start + block] @ word_vectors.T) for start in range(0, len(axes), block)]
-    )
+    return in_blocks(lambda part: value(part @ word_vectors.T), len(word_vectors) * axes.shape[1], axes)
 
 
 def _sides_of_weights(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 
 from .. import directions
-from ..geometry import unit, weighted_mean
+from ..geometry import unit
 from ..limits import limited
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of
+from .sets import Weighted, Whole, Words, mean, std
 
 ContrastKind = Literal["pair", "rest"]
+Moment = Callable[..., np.ndarray]  # of a set of words and what they lean by, (samples or contrasts, words)
 
 
 @limited
@@ -67,7 +70,7 @@ def same_skew(
     >>> round(metrics.same_skew(Query([["he"], ["she"]], [["engineer", "nurse"]]), model).value, 3)
     0.0
     """
-    return _moment(targets, attributes, orientation, contrast, lambda b: b.mean(axis=-1))
+    return _moment(targets, attributes, orientation, contrast, mean)
 
 
 @limited
@@ -123,11 +126,11 @@ def same_stereotype(
     >>> round(metrics.same_stereotype(Query([["he"], ["she"]], [["engineer", "nurse"]]), model).value, 3)
     0.6
     """
-    return _moment(targets, attributes, orientation, contrast, lambda b: _spread(b, as_printed))
+    return _moment(targets, attributes, orientation, contrast, partial(_stereotype, as_printed=as_printed))
 
 
-def _spread(b: np.ndarray, as_printed: bool) -> np.ndarray:
-    return b.std(axis=-1) / (np.sqrt(b.shape[-1]) if as_printed else 1.0)
+def _stereotype(words: Words, b: np.ndarray, *, as_printed: bool = False) -> np.ndarray:
+    return std(words, b) / (np.sqrt(words.count) if as_printed else 1.0)
 
 
 def _moment(
@@ -135,14 +138,14 @@ def _moment(
     attributes: list[np.ndarray],
     orientation: str,
     contrast: str,
-    moment: Callable[[np.ndarray], np.ndarray],
+    moment: Moment,
 ) -> Score:
-    """Skew or stereotype: `moment` of the biases (contrasts, words)."""
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     unit_words = [unit(w) for w in words]
     sides = _sides(groups, contrast)
     biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
-    by_contrast = moment(np.concatenate(roles.sets_of_value(biases, orientation), axis=1))
+    b = np.concatenate(roles.sets_of_value(biases, orientation), axis=1)
+    by_contrast = moment(Whole(0, b.shape[1]), b)
     farthest = int(np.argmax(np.abs(by_contrast)))  # of a NaN, if there is one
     role: Role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
@@ -152,91 +155,45 @@ def _moment(
     )
 
 
-def _skew_resampled(
+def _resampled(
     words: np.ndarray,
     attributes: np.ndarray,
     *,
+    moment: Moment,
     orientation: roles.Orientation = roles.PAPER,
     contrast: ContrastKind = "pair",
+    **parameters: Any,
 ) -> Callable:
     biases = biases_of(words, attributes, orientation, contrast)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         by_contrast, weights = biases(targets, attribute_weights)
-        return _farthest_from_zero([weighted_mean(weights, b) for b in by_contrast])
+        return _farthest_from_zero([moment(Weighted(weights), b, **parameters) for b in by_contrast])
 
     return statistic
 
 
-def _stereotype_resampled(
-    words: np.ndarray,
-    attributes: np.ndarray,
-    *,
-    orientation: roles.Orientation = roles.PAPER,
-    contrast: ContrastKind = "pair",
-    as_printed: bool = False,
-) -> Callable:
-    biases = biases_of(words, attributes, orientation, contrast)
-
-    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        by_contrast, weights = biases(targets, attribute_weights)
-        spreads = []
-        for b in by_contrast:
-            variation = (b - weighted_mean(weights, b)[:, None]) ** 2
-            spreads.append(np.sqrt(weighted_mean(weights, variation)))
-        return _farthest_from_zero(spreads) / (np.sqrt(weights.sum(axis=1)) if as_printed else 1.0)
-
-    return statistic
-
-
-def _skew_redrawn(
+def _redrawn(
     pool: np.ndarray,
     places: Sequence[np.ndarray],
     words: Vectors,
     *,
+    moment: Moment,
     orientation: roles.Orientation = roles.PAPER,
     contrast: ContrastKind = "pair",
+    **parameters: Any,
 ) -> np.ndarray:
-    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: b.mean(axis=-1))
+    def value(components: np.ndarray) -> np.ndarray:
+        return moment(Whole(0, components.shape[-1]), components[:, 0], **parameters)
 
-
-def _stereotype_redrawn(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    words: Vectors,
-    *,
-    orientation: roles.Orientation = roles.PAPER,
-    contrast: ContrastKind = "pair",
-    as_printed: bool = False,
-) -> np.ndarray:
-    return _moment_redrawn(pool, places, words, orientation, contrast, lambda b: _spread(b, as_printed))
-
-
-def _moment_redrawn(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    words: Vectors,
-    orientation: str,
-    contrast: str,
-    moment: Callable[[np.ndarray], np.ndarray],
-) -> np.ndarray:
     if contrast == "pair" or len(places) == 2:
         sides = list(combinations(places, 2))
     else:
         sides = [
             (group, np.concatenate([*places[:i], *places[i + 1 :]], axis=1)) for i, group in enumerate(places)
         ]
-    return _farthest_from_zero(
-        [
-            along_axes(
-                directions.axes_of_draws(pool, side, directions.MEAN),
-                words,
-                orientation,
-                lambda components: moment(components[:, 0]),
-            )
-            for side in sides
-        ]
-    )
+    axes = (directions.axes_of_draws(pool, side, directions.MEAN) for side in sides)
+    return _farthest_from_zero([along_axes(of_side, words, orientation, value) for of_side in axes])
 
 
 def _farthest_from_zero(by_contrast: list[np.ndarray]) -> np.ndarray:
@@ -269,8 +226,8 @@ METRICS = (
         range=(-1.0, 1.0),
         neutral=0.0,
         reference=f"{REFERENCE}, section 4.2",
-        resampled=_skew_resampled,
-        redrawn=_skew_redrawn,
+        resampled=partial(_resampled, moment=mean),
+        redrawn=partial(_redrawn, moment=mean),
         variant=_moment_variant,
         contrasts=True,
     ),
@@ -286,8 +243,8 @@ METRICS = (
         range=(0.0, 1.0),
         neutral=0.0,
         reference=f"{REFERENCE}, section 4.2",
-        resampled=_stereotype_resampled,
-        redrawn=_stereotype_redrawn,
+        resampled=partial(_resampled, moment=_stereotype),
+        redrawn=partial(_redrawn, moment=_stereotype),
         variant=_moment_variant,
         contrasts=True,
     ),

@@ -9,14 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..geometry import BLOCK, cosines, effect_size_range, mean_of_rows, weighted_mean
+from ..geometry import cosines, effect_size_range, in_blocks, mean_of_rows, weighted_mean
 from ..limits import limited
 from . import one_word as of_one_word
 from . import orientation as roles
 from .one_word import OneWord
 from .registry import Detail, Metric, Role, Score
-
-FLAT = 1e-12  # identical words give rounding noise, not a spread
+from .sets import FLAT, Weighted, effect_size, mean, whole_sets
 
 
 @limited
@@ -81,20 +80,12 @@ def sc_weat(
     1.069
     """
     groups, words = roles.groups_and_words(targets, attributes, orientation)
-    first, second = groups
-    if of_one_word.is_undefined((first, second), one_word):
+    if of_one_word.is_undefined(groups, one_word):
         return Score(math.nan)
-    difference, effect = [], []
-    for vectors in words:
-        a, b = cosines(vectors, first), cosines(vectors, second)
-        all_cosines = np.concatenate([a, b], axis=1)
-        spread = (
-            all_cosines.std(axis=1, ddof=ddof)
-            if all_cosines.shape[1] > ddof
-            else np.full(len(all_cosines), np.nan)
-        )
-        difference.append(a.mean(axis=1) - b.mean(axis=1))
-        effect.append(difference[-1] / np.where(spread > FLAT, spread, np.nan))
+    x, y = whole_sets(map(len, groups))
+    by_group = [cosines(vectors, np.concatenate(groups)) for vectors in words]
+    effect = [effect_size(x, y, cosine, ddof) for cosine in by_group]
+    difference = [mean(x, cosine) - mean(y, cosine) for cosine in by_group]
     role: Role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(np.concatenate(roles.sets_of_value(effect, orientation)).mean()),
@@ -178,7 +169,8 @@ def _resampled(
         effect = (mean_of_rows(first, cosine) - mean_of_rows(second, cosine)) / spread
         counts: Any = sum(roles.sets_of_value(word_weights, orientation))
         value = weighted_mean(counts, effect)
-        return np.where(of_one_word.undefined_samples(first, second, one_word), np.nan, value)
+        undefined = of_one_word.undefined_samples(Weighted(first), Weighted(second), one_word)
+        return np.where(undefined, np.nan, value)
 
     return statistic
 
@@ -193,20 +185,13 @@ def _redrawn(
     **_: Any,
 ) -> np.ndarray:
     cosine = cosines(np.concatenate(roles.sets_of_value(words, orientation)), pool)
-    all_places, size = np.concatenate(places, axis=1), places[0].shape[1]
-    values = np.empty(len(all_places))
-    block = max(1, BLOCK // (len(cosine) * all_places.shape[1]))
-    for start in range(0, len(all_places), block):
-        rows = slice(start, start + block)
-        place_cosines = cosine[:, all_places[rows]]
-        spread = (
-            place_cosines.std(axis=2, ddof=ddof)
-            if all_places.shape[1] > ddof
-            else np.full(place_cosines.shape[:2], np.nan)
-        )
-        difference = place_cosines[:, :, :size].mean(axis=2) - place_cosines[:, :, size:].mean(axis=2)
-        values[rows] = (difference / np.where(spread > FLAT, spread, np.nan)).mean(axis=0)
-    return values
+    x, y = whole_sets(group.shape[1] for group in places)
+    all_places = np.concatenate(places, axis=1)
+    return in_blocks(
+        lambda part: effect_size(x, y, cosine[:, part], ddof).mean(axis=0),
+        len(cosine) * all_places.shape[1],
+        all_places,
+    )
 
 
 def _sized(

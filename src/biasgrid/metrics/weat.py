@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from ..geometry import cosines, effect_size_range, mean_of_rows, unit, weighted_mean, weighted_sum
+from ..geometry import cosines, effect_size_range, mean_of_rows, unit
 from ..limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
-
-FLAT = 1e-12  # identical words give rounding noise, not a spread
+from .sets import Weighted, Words, effect_size, whole_sets
 
 
 @limited
@@ -71,12 +71,14 @@ def weat(
     2.0
     """
     association = _associations(targets, attributes)
-    statistic = float(association[0].sum() - association[1].sum())
-    is_undefined = of_one_word.is_undefined(association, one_word)
-    effect_size = float("nan") if is_undefined else _effect_size(association, ddof)
+    of_all, (x, y) = np.concatenate(association)[None], whole_sets(map(len, targets))
+    statistic, effect = (
+        float(_value(of_all, x, y, return_effect_size=kind, ddof=ddof, one_word=one_word)[0])
+        for kind in (False, True)
+    )
     return Score(
-        effect_size if return_effect_size else statistic,
-        scalars={"weat": statistic, "effect_size": effect_size},
+        effect if return_effect_size else statistic,
+        scalars={"weat": statistic, "effect_size": effect},
         detail={"association": Detail("target", association)},
     )
 
@@ -138,69 +140,39 @@ def weat_es(
     return weat(targets, attributes, return_effect_size=True, ddof=ddof, one_word=one_word)
 
 
-def _resampled(
-    words: np.ndarray,
-    attributes: np.ndarray,
+def _value(
+    association: np.ndarray,
+    x: Words,
+    y: Words,
     *,
     return_effect_size: bool = False,
     ddof: int = 0,
     one_word: OneWord = of_one_word.NAN,
-    **_: Any,
-) -> Callable:
-    """Statistic or effect size of many samples: where only target words change, it is a product with one vector."""
-    cosine = cosines(words, attributes)
+) -> np.ndarray:
+    """Of samples (samples,), from s(w) of all words (samples or 1, words)."""
+    if not return_effect_size:
+        return x.sum(association) - y.sum(association)
+    undefined = of_one_word.undefined_samples(x, y, one_word)
+    return np.where(undefined, np.nan, effect_size(x, y, association, ddof))
+
+
+def _resampled(words: np.ndarray, attributes: np.ndarray, **parameters: Any) -> Callable:
+    """Where only target words change, it is a product with one vector."""
+    cosine = cosines(attributes, words)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        a, b = (mean_of_rows(weights, cosine.T) for weights in attribute_weights)
-        association, (x, y) = a - b, targets
-        if not return_effect_size:
-            return weighted_sum(x, association) - weighted_sum(y, association)
-        all_weights = x + y
-        variation = (association - weighted_mean(all_weights, association)[:, None]) ** 2
-        words_used = all_weights.sum(axis=1)
-        spread = np.sqrt(weighted_sum(all_weights, variation) / (words_used - ddof))
-        difference = weighted_mean(x, association) - weighted_mean(y, association)
-        undefined = (spread <= FLAT) | (words_used <= ddof) | of_one_word.undefined_samples(x, y, one_word)
-        return np.where(undefined, np.nan, difference / spread)
+        a, b = (mean_of_rows(weights, cosine) for weights in attribute_weights)
+        return _value(a - b, *map(Weighted, targets), **parameters)
 
     return statistic
 
 
-def _es_resampled(words: np.ndarray, attributes: np.ndarray, **parameters: Any) -> Callable:
-    return _resampled(words, attributes, return_effect_size=True, **parameters)
-
-
 def _redrawn(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    attributes: Sequence[np.ndarray],
-    *,
-    return_effect_size: bool = False,
-    ddof: int = 0,
-    **_: Any,
+    pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray], **parameters: Any
 ) -> np.ndarray:
     a, b = (unit(words).mean(axis=0) for words in attributes)
-    x, y = ((unit(pool) @ (a - b))[group] for group in places)
-    if not return_effect_size:
-        return x.sum(axis=1) - y.sum(axis=1)
-    all_associations = np.concatenate([x, y], axis=1)
-    spread = (
-        all_associations.std(axis=1, ddof=ddof)
-        if all_associations.shape[1] > ddof
-        else np.full(len(all_associations), np.nan)
-    )
-    return (x.mean(axis=1) - y.mean(axis=1)) / np.where(spread > FLAT, spread, np.nan)
-
-
-def _es_redrawn(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    attributes: Sequence[np.ndarray],
-    *,
-    ddof: int = 0,
-    **_: Any,
-) -> np.ndarray:
-    return _redrawn(pool, places, attributes, return_effect_size=True, ddof=ddof)
+    association = (unit(pool) @ (a - b))[np.concatenate(places, axis=1)]
+    return _value(association, *whole_sets(group.shape[1] for group in places), **parameters)
 
 
 def _es_sized(
@@ -219,16 +191,6 @@ def _by_item(
 ) -> list[list[tuple[float, np.ndarray]]]:
     a, b = attributes
     return [[(1.0, cosines(words, a)), (-1.0, cosines(words, b))] for words in targets]
-
-
-def _effect_size(association: list[np.ndarray], ddof: int) -> float:
-    all_associations = np.concatenate(association)
-    if len(all_associations) <= ddof:
-        return float("nan")
-    spread = all_associations.std(ddof=ddof)
-    if not spread > FLAT:
-        return float("nan")
-    return float((association[0].mean() - association[1].mean()) / spread)
 
 
 _SHARED: dict[str, Any] = {
@@ -263,8 +225,8 @@ METRICS = (
         range=(-2.0, 2.0),
         sized=_es_sized,
         one_word="targets",
-        resampled=_es_resampled,
-        redrawn=_es_redrawn,
+        resampled=partial(_resampled, return_effect_size=True),
+        redrawn=partial(_redrawn, return_effect_size=True),
         **_SHARED,
     ),
 )

@@ -1,0 +1,78 @@
+"""A set of words in samples: a formula of sets is written once, for words that are weighted and for whole sets.
+
+Values are (samples or 1, words), of all words that the sets are made of; what is said of them is (samples,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TypeVar
+
+import numpy as np
+
+from ..geometry import weighted_sum
+
+FLAT = 1e-12  # identical words give rounding noise, not a spread
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A set by how often each of all words is in each sample, (samples or 1, words)."""
+
+    weights: np.ndarray
+
+    def __add__(self, other: Weighted) -> Weighted:
+        return Weighted(self.weights + other.weights)
+
+    @cached_property
+    def count(self) -> np.ndarray:
+        return self.weights.sum(axis=1)
+
+    def sum(self, values: np.ndarray) -> np.ndarray:
+        return weighted_sum(self.weights, values)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A set whose words are the same columns of all rows of values; sets that are added stand side by side."""
+
+    start: int
+    end: int
+
+    def __add__(self, other: Whole) -> Whole:
+        return Whole(self.start, other.end)
+
+    @property
+    def count(self) -> int:
+        return self.end - self.start
+
+    def sum(self, values: np.ndarray) -> np.ndarray:
+        return values[..., self.start : self.end].sum(axis=-1)
+
+
+Words = TypeVar("Words", Weighted, Whole)
+
+
+def whole_sets(sizes: Iterable[int]) -> list[Whole]:
+    """Sets of so many words, one after the other."""
+    return [Whole(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
+
+
+def mean(words: Words, values: np.ndarray) -> np.ndarray:
+    """Of the values of a set's words, (samples,)."""
+    return words.sum(values) / words.count
+
+
+def std(words: Words, values: np.ndarray, ddof: int = 0) -> np.ndarray:
+    """Of all values; NaN where there are no more than `ddof`."""
+    variation = words.sum((values - mean(words, values)[..., None]) ** 2)
+    return np.sqrt(variation / np.where(words.count > ddof, words.count - ddof, np.nan))
+
+
+def effect_size(x: Words, y: Words, values: np.ndarray, ddof: int = 0, flat: float = FLAT) -> np.ndarray:
+    """The difference of two sets' means, divided by the standard deviation of both sets; NaN where that is flat."""
+    spread = std(x + y, values, ddof)
+    return (mean(x, values) - mean(y, values)) / np.where(spread > flat, spread, np.nan)
