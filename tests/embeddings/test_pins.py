@@ -21,6 +21,7 @@ import pytest
 from conftest import ROOT, biasgrid
 from gensim.models import KeyedVectors, Word2Vec
 from loopback import FAST, Handler, acting, answer, refused, sha256, started
+from plain_formats import murmurhash
 
 from biasgrid import load
 from biasgrid.embeddings import build_store, convert
@@ -89,7 +90,7 @@ def write_text(folder: Path) -> Path:
 def write_spacy(folder: Path) -> Path:
     with (folder / "vectors").open("wb") as file:
         np.save(file, VECTORS)
-    keys = {plain.murmurhash(word.encode()): row for row, word in enumerate(WORDS)}
+    keys = {murmurhash(word.encode()): row for row, word in enumerate(WORDS)}
     (folder / "key2row").write_bytes(msgpack.packb(keys))
     (folder / "strings.json").write_text(json.dumps(WORDS))
     return folder

@@ -21,7 +21,8 @@ import msgpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from readers import murmurhash, tried
+from plain_formats import murmurhash
+from readers import tried
 
 from biasgrid.embeddings.training import Sentences
 from biasgrid.errors import BiasgridError

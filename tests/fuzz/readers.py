@@ -23,6 +23,7 @@ from pathlib import Path
 
 import msgpack
 import numpy as np
+import plain_formats
 import pyarrow as pa
 import pyarrow.parquet as pq
 from damage import damaged
@@ -148,7 +149,7 @@ def parse_spacy(folder: Path) -> Iterable[tuple[str, np.ndarray]]:
     key2row = msgpack.unpackb((folder / "key2row").read_bytes(), strict_map_key=False)
     vectors = np.load(folder / "vectors", allow_pickle=False)
     for word in json.loads((folder / "strings.json").read_text(encoding="utf-8")):
-        row = key2row.get(murmurhash(word.encode("utf-8", "surrogatepass")))
+        row = key2row.get(plain_formats.murmurhash(word.encode("utf-8", "surrogatepass")))
         if word and row is not None:
             assert type(row) is int, "a row that is no whole number"
             yield word, vectors[row]
@@ -295,19 +296,6 @@ PARSERS = {
 }
 
 
-def murmurhash(data: bytes) -> int:
-    """MurmurHash64A with seed 1, as spaCy hashes its strings."""
-    m, mask = 0xC6A4A7935BD1E995, (1 << 64) - 1
-    h = 1 ^ (len(data) * m & mask)
-    for start in range(0, len(data) // 8 * 8, 8):
-        k = int.from_bytes(data[start : start + 8], "little") * m & mask
-        h = (h ^ ((k ^ (k >> 47)) * m & mask)) * m & mask
-    if len(data) % 8:
-        h = (h ^ int.from_bytes(data[len(data) // 8 * 8 :], "little")) * m & mask
-    h = (h ^ (h >> 47)) * m & mask
-    return h ^ (h >> 47)
-
-
 # valid files
 
 
@@ -321,27 +309,15 @@ def as_text(chance: random.Random) -> bytes:
 
 
 def as_binary(chance: random.Random) -> bytes:
-    words, vectors = drawn(chance)
-    end = chance.choice([b"", b"\n"])
-    rows = (word.encode() + b" " + row.tobytes() + end for word, row in zip(words, vectors, strict=True))
-    return b"%d %d\n" % vectors.shape + b"".join(rows)
+    return plain_formats.binary(*drawn(chance), chance.choice([b"", b"\n"]))
 
 
 def as_wink(chance: random.Random) -> bytes:
     words, vectors = drawn(chance)
-    d = vectors.shape[1]
-    table = {
-        word: [*(round(x, 6) for x in row), round(float(np.linalg.norm(row)), 6), i]
-        for i, (word, row) in enumerate(zip(words, vectors.astype(float).tolist(), strict=True))
-    }
-    table = dict(sorted(table.items(), key=lambda item: not item[0].isdigit()))
-    whole = {"precision": 8, "l2NormIndex": d, "wordIndex": d + 1, "size": len(words), "dimensions": d}
-    whole |= {"words": words, "vectors": table, "unkVector": [0] * d}
-    separators = chance.choice([(",", ":"), (", ", ": ")])
-    indent = chance.choice([None, None, 1])
-    return json.dumps(
-        whole, separators=separators, indent=indent, ensure_ascii=chance.random() < 0.3
-    ).encode()
+    separators, indent = chance.choice([(",", ":"), (", ", ": ")]), chance.choice([None, None, 1])
+    rows = vectors.astype(float).round(6).tolist()
+    layout = {"separators": separators, "indent": indent, "ensure_ascii": chance.random() < 0.3}
+    return plain_formats.wink(words, rows, **layout).encode()
 
 
 def as_pickle(chance: random.Random) -> bytes:
@@ -378,20 +354,12 @@ def as_gensim_model(chance: random.Random) -> bytes:
 
 def as_fasttext(chance: random.Random) -> bytes:
     words, vectors = drawn(chance, [*WORDS, "</s>"])
-    d, least, most = vectors.shape[1], chance.randint(1, 4), chance.choice([0, 3, 6])
-    buckets, labels = chance.choice([0, 1, 7, 30]), chance.choice([0, 0, 2])
+    least, most, buckets = chance.randint(1, 4), chance.choice([0, 3, 6]), chance.choice([0, 1, 7, 30])
     model, version = (3, 11) if chance.random() < 0.1 else (chance.choice([1, 2, 3]), 12)
-    ngrams = np.random.default_rng(1).normal(size=(buckets, d)).astype("<f4")
-    whole = struct.pack(
-        "<14id", 793712314, version, d, 5, 5, 5, 5, 1, 2, model, buckets, least, most, 100, 1e-4
-    )
-    whole += struct.pack("<3i2q", len(words) + labels, len(words), labels, 99, -1)
-    for word in words:
-        whole += word.encode() + b"\0" + struct.pack("<qb", 7, 0)
-    for label in range(labels):
-        whole += b"__label__%d\0" % label + struct.pack("<qb", 7, 1)
-    whole += struct.pack("<?2q", False, len(words) + buckets, d) + vectors.tobytes() + ngrams.tobytes()
-    return whole + struct.pack("<?2q", False, 2, d) + bytes(8 * d)
+    ngrams = np.random.default_rng(1).normal(size=(buckets, vectors.shape[1])).astype("<f4")
+    words = [word.encode() for word in words]
+    labels = chance.choice([0, 0, 2])
+    return plain_formats.fasttext(words, vectors, ngrams, least, most, labels, model, version)
 
 
 def as_npz(chance: random.Random) -> bytes:
@@ -456,7 +424,7 @@ def a_folder(files: dict[str, bytes], chance: random.Random, folder: Path) -> st
 def spacy(seed: int, folder: Path) -> str:
     chance = random.Random(seed)
     words, vectors = drawn(chance)
-    keys = {murmurhash(word.encode()): chance.randrange(len(words)) for word in words}
+    keys = {plain_formats.murmurhash(word.encode()): chance.randrange(len(words)) for word in words}
     files = {
         "vectors": as_npy(vectors, chance),
         "key2row": msgpack.packb(keys),
@@ -537,11 +505,8 @@ def long_words(seed: int, folder: Path) -> str:
     chance = random.Random(seed)
     number, d, most = chance.randint(1, 300), chance.choice([1, 2, 300]), chance.choice([30, 100])
     words = [b"%d" % i + b"a" * chance.choice([3000, 60_000 // number]) for i in range(number)]
-    whole = struct.pack("<14id", 793712314, 12, d, 5, 5, 5, 5, 1, 2, 1, 3, 1, most, 100, 1e-4)
-    whole += struct.pack("<3i2q", number, number, 0, 99, -1)
-    whole += b"".join(word + b"\0" + struct.pack("<qb", 7, 0) for word in words)
-    whole += struct.pack("<?2q", False, number + 3, d) + bytes(4 * d * (number + 3))
-    (folder / "model.bin").write_bytes(whole + struct.pack("<?2q", False, 2, d) + bytes(8 * d))
+    own, ngrams = np.zeros((number, d), "<f4"), np.zeros((3, d), "<f4")
+    (folder / "model.bin").write_bytes(plain_formats.fasttext(words, own, ngrams, 1, most))
     try:
         convert(folder / "model.bin", folder / "store", name="m")
     except BiasgridError as error:

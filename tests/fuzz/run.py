@@ -50,7 +50,7 @@ SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 def targets() -> dict[str, Callable[[int, Path], str]]:
     """Every module's targets, as {"module.target": function}."""
     if str(FOLDER) not in sys.path:
-        sys.path.insert(0, str(FOLDER))
+        sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
     names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("run", "__init__"))
     modules = {name: importlib.import_module(name) for name in names}
     # a module without targets is one that others share
