@@ -341,9 +341,6 @@ def test_a_damaged_store_says_what_to_do(tmp_path):
     for look_up in (broken.take, broken.matrix):
         with refused("vectors.npy is damaged", "'b'", "not finite", "snakemake stores"):
             look_up(["a", "b"], broken.rows(["a", "b"]))
-    vectors.write_bytes(b"\x93NUMPY")
-    with refused(str(store.path), "vectors.npy", "snakemake stores"):
-        EmbeddingStore.open(store.path)
 
 
 def test_finite_values_that_overflow_when_squared_are_read(tmp_path):
@@ -397,45 +394,11 @@ def changed(store: EmbeddingStore, **entries) -> EmbeddingStore:
     return EmbeddingStore.open(store.path)
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        {"vocab_prefix": 3},
-        {"vocab_prefix": None},
-        {"name": ["m"]},
-        {"words": -1},
-        {"words": "2"},
-        {"sha256": []},
-        {"sha256": {"vectors.npy": 3}},
-        {"shape": [2]},
-    ],
-)
-def test_entries_of_another_type_make_no_store(tmp_path, entries):
-    store = build_store("m", file_model(tmp_path), tmp_path)
-    with refused("not a whole store", "model.json", "snakemake stores"):
-        changed(store, **entries)
-
-
 def test_a_vocabulary_of_another_length_is_damage(tmp_path):
     store = changed(build_store("m", file_model(tmp_path), tmp_path), words=3)
     for look_up in (store.words, lambda: list(writers.words_by_row(store))):
         with refused("vocabulary.sqlite is damaged", "has 2 words", "says 3"):
             look_up()
-
-
-@pytest.mark.parametrize("shape", [(), (2,), (0, 2), (2, 0), (2, 2, 1)])
-def test_arrays_that_are_no_table_are_no_vectors(tmp_path, shape):
-    store = build_store("m", file_model(tmp_path), tmp_path)
-    np.save(store.path / "vectors.npy", np.ones(shape, "f4"))
-    with refused("not a whole store"):
-        changed(store, shape=list(shape))
-    (tmp_path / "folder").mkdir()
-    np.save(tmp_path / "folder" / "v.npy", np.ones(shape, "f4"))
-    pq.write_table(
-        pa.table({"word": ["a", "b"][: shape[0] if shape else 1]}), tmp_path / "folder" / "w.parquet"
-    )
-    with refused("folder"):
-        convert(tmp_path / "folder", tmp_path / "other", name="m")
 
 
 @pytest.mark.parametrize("method", ["double_hard", "ran"])
