@@ -9,6 +9,7 @@ import pytest
 from artists import assert_readable, intervals_of, marks_of, texts
 from conftest import ROOT
 from in_process import make_all
+from loopback import refused
 from scipy.stats import spearmanr, ttest_1samp
 from test_corpus_study import GROUPS, write_letters
 
@@ -247,10 +248,8 @@ def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, entry, says):
     wrong["models"]["others"] = wrong["models"]["letters"] | {"label": "Others"}
     wrong["models"]["elsewhere"] = trained("others", "word2vec", seed=1)
     wrong["models"]["wide"] = trained("letters", "word2vec", seed=1, window=9)
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(wrong)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_shipped_study_has_five_orders_of_brown_and_one_of_text8():

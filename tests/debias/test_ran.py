@@ -7,10 +7,11 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from test_debias import PAIRS, WORDS, check_against_reference, fit_entry, vectors, word_set
 from threadpoolctl import threadpool_limits
 
-from biasgrid import BiasgridError, EmbeddingStore, debias
+from biasgrid import EmbeddingStore, debias
 from biasgrid.debias.ran import gradient
 from biasgrid.embeddings.store_writer import StoreWriter
 
@@ -301,9 +302,8 @@ BAD = [
 
 @pytest.mark.parametrize(("options", "says"), BAD)
 def test_bad_input_is_one_clear_line(random_model, options, says):
-    with pytest.raises(BiasgridError, match=says) as error:
+    with refused(*says.split(" .* ")):
         debias.ran(random_model(0), **({"definitional_pairs": PAIRS} | options))
-    assert "\n" not in str(error.value)
 
 
 def test_it_goes_by_wefes_name():

@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT, Project, biasgrid, grid_config, text
 from gensim.models import FastText, Word2Vec
 from gensim.models.word2vec import Text8Corpus
+from loopback import refused
 from reruns import append, cells, jobs_of, planned
 
 from biasgrid import BiasgridError
@@ -87,10 +88,8 @@ def test_tokens_are_parted_at_any_white_space_and_left_as_they_are(tmp_path):
 def test_a_wrong_corpus_is_one_line_and_no_store(tmp_path, content, says, algorithm):
     path = tmp_path / "corpus"
     path.write_bytes(content)
-    with pytest.raises(BiasgridError, match=says) as caught:
+    with refused(*says.split(" .* "), str(path)):
         train(path, tmp_path / "store", algorithm)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
     assert not (tmp_path / "store").exists()
 
 
@@ -256,10 +255,8 @@ def config_with(source=None, **more):
     ],
 )
 def test_a_wrong_config_is_one_line(root, config, says):
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(config, root=root)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("algorithm", "made_by"), [("word2vec", Word2Vec), ("fasttext", FastText)])

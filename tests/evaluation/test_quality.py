@@ -8,6 +8,7 @@ import pytest
 from artists import BENCHMARKS, PUBLISHED, assert_readable, quality_table, ranking_table, unwrapped
 from conftest import GRID_WORDS, ROOT, Project, grid_config, make_store
 from in_process import make_all
+from loopback import refused
 from matplotlib.text import Annotation
 from reruns import again, made_with
 from scipy.stats import rankdata
@@ -414,10 +415,8 @@ def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
 def test_a_wrong_config_is_one_line(root, changed, says):
     (root / "quality.yaml").write_text("similarity: {men: f}\n")
     config = quality_config() | {"quality": changed or {"preprocessors": [{}]}}
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(config, root=root)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_criterion_called_quality_would_share_its_file(root):

@@ -262,11 +262,8 @@ def test_weights_that_transformers_would_leave_out_are_refused(tmp_path, tensors
 
 
 def refused(path, message):
-    with pytest.raises(BiasgridError) as error:
+    with refused(message, str(path)):
         bg.load(path, kind="language_model")
-    assert message in str(error.value)
-    assert str(path) in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_head_that_a_file_has_beside_the_same_embedding(tmp_path, tensors, model):

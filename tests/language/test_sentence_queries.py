@@ -11,6 +11,7 @@ import pytest
 import tiny_llama
 from fake_models import measured
 from in_process import make, make_inputs
+from loopback import refused
 from scipy import stats
 
 from biasgrid import BiasgridError, Query, metrics
@@ -107,9 +108,8 @@ def test_sentences_of_a_file(folder):
         ({"file": "pairs.csv", "sets": {"A": "stereos"}}, "did you mean 'stereo'"),
         ({"file": "pairs.csv", "sets": SETS, "where": {"bias_type": "age"}}, "no such row has 'age'"),
     ):
-        with pytest.raises(BiasgridError, match=said) as error:
+        with refused(*said.split(" .* "), "here: "):
             sentences(Entry(**given), "here")
-        assert str(error.value).startswith("here: ")
 
 
 def test_a_sentence_that_a_file_repeats_is_not_warned_of(folder):
@@ -360,9 +360,8 @@ def test_damaged_items_of_stereoset(folder, wrong):
 
 @pytest.mark.parametrize("wrong", [None, "one text", [1], ["half a pair \ud800"], [b"bytes"]])
 def test_what_is_no_list_of_texts_is_not_scored(tmp_path, wrong):
-    with pytest.raises(BiasgridError, match="sentences: ") as error:
+    with refused("sentences: "):
         measured(tmp_path / "m", SCORES).score(wrong)
-    assert "\n" not in str(error.value)
 
 
 def test_scores_in_another_models_place_are_not_taken(folder):
