@@ -178,7 +178,7 @@ def refusal(*arguments: object, parts: Iterable[str] = ()) -> str:
     done = biasgrid(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("biasgrid: ")
+    assert line.startswith("biasgrid")
     assert len(re.sub(rf"{tempfile.gettempdir()}\S*/", "", line)) < 400
     assert [part for part in parts if part not in line] == [], line
     return line
