@@ -2,7 +2,6 @@
 
 import json
 import re
-import resource
 import subprocess
 import sys
 
@@ -147,22 +146,21 @@ def test_a_path_that_is_too_long_is_said_in_one_line():
 @pytest.mark.slow
 def test_draws_that_do_not_fit_into_memory_are_refused(folder):
     """Before any is drawn, in a process that may take 6 GB."""
-    measure = [sys.executable, "-m", "biasgrid", "measure", "--metric", "weat", "--model", folder / "store"]
-    for option in (("--bootstrap", "draws=100000000"), ("--sensitivity", "halves=100000000")):
-        command = [*map(str, measure), "--query", str(folder / "query.json"), *option]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (6 * 10**9,) * 2),
-        )
-        assert done.returncode == 2, done.stderr
-        assert re.fullmatch(
-            r"biasgrid: .*(bootstrap|sensitivity): 100,000,000 (draws|halves).*: this needs [\d.]+ GB of memory, and "
-            r"[\d.]+ GB are free; ask for fewer\n",
-            done.stderr,
-        )
+    code = f"""
+import resource
+from biasgrid.cli import main
+resource.setrlimit(resource.RLIMIT_AS, (6 * 10**9,) * 2)
+measure = ["measure", "--metric", "weat", "--model", {str(folder / "store")!r}]
+for option in (["--bootstrap", "draws=100000000"], ["--sensitivity", "halves=100000000"]):
+    assert main([*measure, "--query", {str(folder / "query.json")!r}, *option]) == 2
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    line = (
+        r"biasgrid: .*(bootstrap|sensitivity): 100,000,000 (draws|halves).*: this needs [\d.]+ GB of memory, and "
+        r"[\d.]+ GB are free; ask for fewer\n"
+    )
+    assert re.fullmatch(line * 2, done.stderr)
 
 
 def test_repeated_words_are_a_warning_on_standard_error(folder, tmp_path):

@@ -200,7 +200,7 @@ def cases(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(case=cases(), block=st.integers(1, 5))
 @example(case=(["\t"], np.ones((1, 1), np.float32), np.zeros(1, int), ALONE), block=1)
 @example(

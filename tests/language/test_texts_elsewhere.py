@@ -12,7 +12,7 @@ import pytest
 import snakemake_process
 from conftest import ROOT, biasgrid, printed, refusal
 from fake_models import model_of
-from in_process import make
+from in_process import make_inputs, make_measured
 from loopback import refused
 
 import biasgrid as bg
@@ -161,7 +161,7 @@ def test_answers_of_the_same_model_give_the_scores_of_the_direct_run(folder, nam
     )
     write_lines(folder / "answers.jsonl", [answer(request, network) for request in asked])
     assert imported("answers.jsonl") == {"answers": FILE, "texts": len(asked), "imported": len(asked)}
-    study = make(Study.read("study.json"))
+    study = make_measured(Study.read("study.json"))
     direct = model_of(network, masked)
     pairs, words = bg.Query(SENTENCES), bg.Query(*WORDS.values())
     for cell, expected in {
@@ -222,15 +222,15 @@ def test_a_run_says_what_to_do_where_answers_are_missing(folder):
     with pytest.raises(
         BiasgridError, match=r"^far: answers/far.jsonl is not there: biasgrid texts CONFIG > texts"
     ):
-        make(study)
+        make_measured(study)
     _, asked = ask()
     Path("answers").mkdir()
     write_lines(Path(FILE), [answer(request, Bigrams()) for request in asked])
-    make(study)
+    make_measured(study)
     written = Path(FILE).read_text()
     Path(FILE).write_text(re.sub(r'"value": -[\d.]+', '"value": [-1.0]', written, count=1))
     with pytest.raises(BiasgridError, match=r"far/answers.jsonl: has no answer to"):
-        make(Study.read("study.json"))
+        make_measured(Study.read("study.json"))
     Path(FILE).write_text(written)
     record = config()
     record["criteria"]["Pairs"]["queries"]["pairs"]["targets"]["M"] = ["A boy cooks.", "He is “strong”."]
@@ -238,13 +238,13 @@ def test_a_run_says_what_to_do_where_answers_are_missing(folder):
     with pytest.raises(
         BiasgridError, match=r"has no answer to 'A boy cooks.': biasgrid texts CONFIG > texts.jsonl"
     ):
-        make(Study.read("study.json"))
+        make_measured(Study.read("study.json"))
     # only what is new is asked, and the other answers are kept
     header, new = ask()
     assert [request["text"] for request in new] == ["A boy cooks."]
     write_lines(folder / "new.jsonl", [header, answer(new[0], Bigrams())])
     imported("new.jsonl")
-    make(Study.read("study.json"))
+    make_measured(Study.read("study.json"))
     assert ask()[0]["count"] == 0
     assert not any("A man cooks." in line for line in Path(FILE).read_text().splitlines())
 
@@ -499,7 +499,8 @@ def test_floats_come_back_to_the_last_bit_and_the_model_is_recorded(folder):
     kept = {line["key"]: line for line in map(json.loads, Path(FILE).read_text().splitlines())}
     assert kept[records[0]["key"]] == records[0]
     assert repr(kept[records[1]["key"]]["value"]) == "-3.0"
-    study = make(Study.read("study.json"))
+    study = Study.read("study.json")
+    make_inputs(study)
     assert json.loads(study.paths.model_file("far").read_text())["answered_by"] == ["far-2026-01"]
 
 
