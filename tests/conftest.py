@@ -10,10 +10,12 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -169,6 +171,17 @@ def random_model(tmp_path_factory):
 
     there: dict[int, EmbeddingStore] = {}
     return made
+
+
+def refusal(*arguments: object, parts: Iterable[str] = ()) -> str:
+    """The one line, not a page long, with which `biasgrid <arguments>` ends; it has these parts."""
+    done = biasgrid(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("biasgrid")
+    assert len(re.sub(rf"{tempfile.gettempdir()}\S*/", "", line)) < 400
+    assert [part for part in parts if part not in line] == [], line
+    return line
 
 
 def printed(*arguments: object):

@@ -61,10 +61,16 @@ def make_tables(study: Study, *names: str) -> None:
         make(study.paths.table_file(name))
 
 
-def make(study: Study) -> Study:
-    """A study without debias methods and evaluations, to its page; its figures are left out."""
+def make_measured(study: Study) -> Study:
+    """A study without debias methods, to its cells and inference."""
     make_inputs(study)
     make_cells(study)
+    return study
+
+
+def make(study: Study) -> Study:
+    """A study without debias methods and evaluations, to its page; its figures are left out."""
+    make_measured(study)
     make_tables(study)
     report_step(study).run()
     return study

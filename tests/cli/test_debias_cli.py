@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import biasgrid, make_store, printed
+from conftest import biasgrid, make_store, printed, refusal
 
 from biasgrid import EmbeddingStore, Query, debias, metrics
 from biasgrid.embeddings.store_writer import StoreWriter
@@ -89,39 +89,29 @@ BAD = [
 def test_bad_input_is_one_line_and_nothing_is_written(folder, tmp_path, words, arguments, says):
     (tmp_path / "words.json").write_text(json.dumps(words))
     method = [] if "--method" in arguments else ["--method", "hard"]
-    done = biasgrid(
+    refusal(
         "debias", *method, "--model", folder / "store", "--words", tmp_path / "words.json",
-        "--output", tmp_path / "t.npz", *arguments,
+        "--output", tmp_path / "t.npz", *arguments, parts=[says],
     )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("biasgrid: ")
-    assert says in line
     assert [path.name for path in tmp_path.iterdir()] == ["words.json"]
 
 
 def test_a_transform_of_another_model_is_refused(folder, tmp_path):
     other = make_store(tmp_path, WORDS, np.random.default_rng(6).normal(size=(16, 6)))
     debias.hard(other, definitional_pairs=PAIRS).save(tmp_path / "t.npz")
-    done = biasgrid(
+    refusal(
         "measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json",
-        "--debias", tmp_path / "t.npz",
+        "--debias", tmp_path / "t.npz", parts=["fitted on other vectors (made), not on made; fit it on this model"],
     )  # fmt: skip
-    assert done.returncode == 2
-    assert "fitted on other vectors (made), not on made; fit it on this model" in done.stderr
 
 
 def test_a_model_with_a_value_that_is_no_number_is_refused(folder, tmp_path):
     lines = [f"{word} 1 2 {'nan' if word == 'c1' else '3'}" for word in WORDS]
     (tmp_path / "m.txt").write_text("\n".join(lines) + "\n")
-    done = biasgrid(
+    refusal(
         "debias", "--method", "hard", "--model", tmp_path / "m.txt", "--words", folder / "words.json",
-        "--output", tmp_path / "t.npz",
+        "--output", tmp_path / "t.npz", parts=["c1"],
     )  # fmt: skip
-    assert done.returncode == 2
-    assert "c1" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
 
 
 def test_nothing_is_written_over_what_is_read(folder, tmp_path):
@@ -141,9 +131,7 @@ def test_nothing_is_written_over_what_is_read(folder, tmp_path):
         (model, tmp_path / "t.bin", ["--materialize", tmp_path / "t.bin"]),
         (model, tmp_path / "t.npz", ["--materialize", tmp_path]),
     ):
-        done = biasgrid(*arguments, "--model", of_model, "--output", output, *more)
-        assert done.returncode == 2, (output, more)
-        assert len(done.stderr.splitlines()) == 1, done.stderr
+        refusal(*arguments, "--model", of_model, "--output", output, *more)
     assert (model.read_text(), words.read_text()) == before
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.txt", "words.json"]
     assert EmbeddingStore.open(folder / "store").name == "made"
@@ -152,12 +140,10 @@ def test_nothing_is_written_over_what_is_read(folder, tmp_path):
 def test_where_the_model_cannot_be_written_there_is_no_transform_either(folder, tmp_path):
     words = [*WORDS, "two words"]
     store = make_spaced_store(tmp_path / "s", words)
-    done = biasgrid(
+    refusal(
         "debias", "--method", "hard", "--model", store, "--words", folder / "words.json",
-        "--output", tmp_path / "t.npz", "--materialize", tmp_path / "out.bin",
+        "--output", tmp_path / "t.npz", "--materialize", tmp_path / "out.bin", parts=["'two words'"],
     )  # fmt: skip
-    assert done.returncode == 2
-    assert "'two words'" in done.stderr
     assert [p.name for p in tmp_path.iterdir()] == ["s"]
 
 

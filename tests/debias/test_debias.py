@@ -8,6 +8,7 @@ import pytest
 from conftest import DATA, ROOT, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.debias.transform import Transform
@@ -485,7 +486,7 @@ BAD = [
     ({"definitional_pairs": [["w0", "w1"]]}, "1 whole sets, and at least two"),
     (
         {"definitional_pairs": [["w0", "w1"], ["w2", "x"]]},
-        r"1 whole sets.* of \['w2', 'x'\] words are missing",
+        "1 whole sets .* of ['w2', 'x'] words are missing",
     ),
     ({"definitional_pairs": []}, "0 whole sets"),
     ({"definitional_pairs": [["w0", "w1", "w2"], ["w3", "w4"]]}, "is not a pair"),
@@ -518,9 +519,8 @@ BAD = [
 
 @pytest.mark.parametrize(("options", "says"), BAD)
 def test_bad_input_is_one_clear_line(random_model, options, says):
-    with pytest.raises(BiasgridError, match=says) as error:
+    with refused(*says.split(" .* ")):
         debias.hard(random_model(0), **options)
-    assert "\n" not in str(error.value)
 
 
 def test_a_word_in_target_and_definitional_words_is_refused(random_model):

@@ -8,6 +8,7 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from test_debias import ENTRIES, check_against_reference, fit_entry, vectors, word_set
 
 from biasgrid import BiasgridError, EmbeddingStore, debias
@@ -235,9 +236,8 @@ def test_sums_do_not_cancel_far_from_the_origin(tmp_path):
     ],
 )
 def test_what_cannot_be_fitted(small, options, message):
-    with pytest.raises(BiasgridError, match=message) as raised:
+    with refused(*message.split(" .* ")):
         debias.double_hard(small, **{"definitional_pairs": PAIRS, **options})
-    assert "\n" not in str(raised.value)
 
 
 def test_few_words_have_few_components(tmp_path):

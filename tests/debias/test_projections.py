@@ -8,6 +8,7 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from scipy.linalg import null_space, sqrtm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score
@@ -465,9 +466,8 @@ WRONG = [(method, *wrong) for method in BOTH for wrong in LEARNING] + [
 
 @pytest.mark.parametrize(("method", "options", "message"), WRONG)
 def test_what_cannot_be_fitted(small, method, options, message):
-    with pytest.raises(BiasgridError, match=message) as raised:
+    with refused(*message.split(" .* ")):
         getattr(debias, method)(small, **{**FITS[method], **options})
-    assert "\n" not in str(raised.value)
 
 
 def test_vectors_that_show_no_direction(tmp_path):

@@ -7,10 +7,11 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from test_debias import PAIRS, WORDS, check_against_reference, fit_entry, vectors, word_set
 from threadpoolctl import threadpool_limits
 
-from biasgrid import BiasgridError, EmbeddingStore, debias
+from biasgrid import EmbeddingStore, debias
 from biasgrid.debias.ran import gradient
 from biasgrid.embeddings.store_writer import StoreWriter
 
@@ -18,7 +19,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
 
 SEEDS = st.integers(0, 7)
-SMALL = {"definitional_pairs": PAIRS, "n_neighbours": 12, "epochs": 40}
+SMALL = {"definitional_pairs": PAIRS, "n_neighbours": 12, "epochs": 20}
 
 
 def unit(x):
@@ -89,7 +90,7 @@ def test_every_word_is_what_pytorch_makes_of_it(random_model, variant, weights):
         adam = torch.optim.Adam([x], lr=0.01)
         original = variant == "original"
         used = [weights[0], weights[1], weights[1] if original else weights[2]]
-        for _ in range(40):
+        for _ in range(SMALL["epochs"]):
             adam.zero_grad()
             objective(x, w, repelled, direction, used, dot=original).backward()
             adam.step()
@@ -104,7 +105,7 @@ def test_every_word_is_what_pytorch_makes_of_it(random_model, variant, weights):
 @settings(max_examples=10, deadline=None)
 def test_the_objective_decreases_and_vectors_are_unit_vectors(random_model, seed, variant):
     model = random_model(seed)
-    transform = debias.ran(model, definitional_pairs=PAIRS, n_neighbours=12, epochs=100, variant=variant)
+    transform = debias.ran(model, definitional_pairs=PAIRS, n_neighbours=12, epochs=50, variant=variant)
     assert transform.fitted_on["loss"] < transform.fitted_on["loss_before"]
     after = vectors(model.under(transform), WORDS)
     np.testing.assert_allclose(np.linalg.norm(after, axis=1), 1, atol=1e-6)
@@ -301,9 +302,8 @@ BAD = [
 
 @pytest.mark.parametrize(("options", "says"), BAD)
 def test_bad_input_is_one_clear_line(random_model, options, says):
-    with pytest.raises(BiasgridError, match=says) as error:
+    with refused(*says.split(" .* ")):
         debias.ran(random_model(0), **({"definitional_pairs": PAIRS} | options))
-    assert "\n" not in str(error.value)
 
 
 def test_it_goes_by_wefes_name():

@@ -10,7 +10,6 @@ from gensim.models.fasttext import save_facebook_model
 from gensim.models.keyedvectors import CompatVocab
 
 import biasgrid
-from biasgrid import BiasgridError
 from biasgrid.embeddings import EmbeddingStore
 from biasgrid.embeddings.readers import convert
 
@@ -114,17 +113,6 @@ def test_a_store_without_counts_replaces_one_with_them(tmp_path):
     assert without.counts is None
     assert not (store.path / "counts.npy").exists()
     assert set(without.metadata["sha256"]) == {"vectors.npy", "vocabulary.sqlite"}
-
-
-@pytest.mark.parametrize("wrong", [np.ones(4, dtype=np.int64), np.ones(5), np.ones((5, 1), dtype=np.int64)])
-def test_counts_of_another_form_are_no_whole_store(tmp_path, wrong):
-    store = made(tmp_path)
-    np.save(store.path / "counts.npy", wrong)
-    with pytest.raises(BiasgridError, match=r"not a whole store: counts\.npy is"):
-        EmbeddingStore.open(store.path)
-    (store.path / "counts.npy").unlink()
-    with pytest.raises(BiasgridError, match=r"it has no counts\.npy"):
-        EmbeddingStore.open(store.path)
 
 
 def test_counts_have_a_checksum(tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
+from loopback import refused
 
 import biasgrid
 from biasgrid import registry
@@ -59,12 +60,6 @@ KEYS = {"words": Key("the words", r"[\\w ]+", "words"), "loud": Switch("whether 
 SOURCES = (Source("made-up", "vectors that are made up", KEYS, fetch, check),)
 '''
 MADE_UP = {"type": "made-up", "words": "one two"}
-
-
-def refused(*says: str):
-    """One line that says all this."""
-    pattern = "".join(rf"(?=.*{re.escape(part)})" for part in says)
-    return pytest.raises(BiasgridError, match=rf"\A{pattern}[^\n]{{1,399}}\Z")
 
 
 @pytest.fixture

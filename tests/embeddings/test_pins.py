@@ -18,9 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import ROOT, biasgrid
+from conftest import GRID_WORDS, ROOT, grid_config, refusal
 from gensim.models import KeyedVectors, Word2Vec
+from in_process import make
 from loopback import FAST, Handler, acting, answer, refused, sha256, started
+from plain_formats import murmurhash
 
 from biasgrid import load
 from biasgrid.embeddings import build_store, convert
@@ -28,6 +30,8 @@ from biasgrid.embeddings.corpus.formats import FORMATS as CORPORA
 from biasgrid.embeddings.language.formats import FORMATS as LANGUAGE_MODELS
 from biasgrid.embeddings.readers import REGISTRY
 from biasgrid.embeddings.sources import fetch, read_manifest
+from biasgrid.plan.study import Study
+from biasgrid.workflow import stores
 
 for folder in ("fuzz", "language"):
     sys.path.append(str(ROOT / "tests" / folder))
@@ -89,7 +93,7 @@ def write_text(folder: Path) -> Path:
 def write_spacy(folder: Path) -> Path:
     with (folder / "vectors").open("wb") as file:
         np.save(file, VECTORS)
-    keys = {plain.murmurhash(word.encode()): row for row, word in enumerate(WORDS)}
+    keys = {murmurhash(word.encode()): row for row, word in enumerate(WORDS)}
     (folder / "key2row").write_bytes(msgpack.packb(keys))
     (folder / "strings.json").write_text(json.dumps(WORDS))
     return folder
@@ -278,10 +282,7 @@ def test_a_pin_of_a_split_save_covers_its_vectors(tmp_path):
             f"sha256: {whole} (sha256sum kk.kv kk.kv.vectors.npy | sha256sum)",
         ):
             call()
-    done = biasgrid("convert", "--input", path, "--output", tmp_path / "t", "--sha256", alone)
-    assert done.returncode == 2
-    assert whole in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    refusal("convert", "--input", path, "--output", tmp_path / "t", "--sha256", alone, parts=[whole])
     # other vectors beside the same pickle
     np.save(tmp_path / "kk.kv.vectors.npy", -VECTORS)
     with refused(f"expected sha256 {whole}, got {pin(path)} (of it and kk.kv.vectors.npy)"):
@@ -311,35 +312,31 @@ def test_a_pin_of_a_store_covers_its_vectors(tmp_path):
         fetch("m", source, tmp_path / "raw")
 
 
-@pytest.mark.slow
-def test_other_vectors_under_the_same_pin_never_give_old_or_new_numbers_in_silence(project):
+def test_other_vectors_under_the_same_pin_never_give_old_or_new_numbers_in_silence(tmp_path, monkeypatch):
     """The attack: a study of a pinned save, other vectors copied over its neighbour."""
-    store = convert(project.folder / "one.txt", project.folder / "s", name="m")
-    every_word = store.words()
-    kept = KeyedVectors(store.dimensions)
-    kept.add_vectors(every_word, store.take(every_word, store.rows(every_word)).astype(np.float32))
-    path = project.folder / "kk.kv"
-    kept.save(str(path), sep_limit=0)
-    source = {"type": "file", "path": "kk.kv", "sha256": pin(path)}
-    config = project.config | {"metrics": {"weat": {}}, "figures": []}
+    monkeypatch.chdir(tmp_path)
+    vectors = np.random.default_rng(1).normal(size=(len(GRID_WORDS), 12)).astype(np.float32)
+    kept = KeyedVectors(12)
+    kept.add_vectors(GRID_WORDS, vectors)
+    kept.save("kk.kv", sep_limit=0)
+    beside = tmp_path / "kk.kv.vectors.npy"
+    source = {"type": "file", "path": "kk.kv", "sha256": pin(tmp_path / "kk.kv")}
+    config = grid_config() | {"metrics": {"weat": {}}, "figures": []}
     config["models"] = {"kk": {"label": "kk", "source": source}}
     config["criteria"] = {"Second": config["criteria"]["Second"]}
-    project.configure(config)
-    project.run()
-    before = project.results()
-    vectors = np.load(project.folder / "kk.kv.vectors.npy")
-    np.save(project.folder / "kk.kv.vectors.npy", vectors[::-1])
-    done = project.snakemake("--cores", "1")
-    assert done.returncode == 1
-    (line,) = [line for line in done.stderr.splitlines() if "expected sha256" in line]
-    assert source["sha256"] in line
+    config["criteria"]["Second"]["queries"]["q3"]["attributes"] = {"E": GRID_WORDS[-8:], "A": GRID_WORDS[:8]}
+    study = Study.of(config)
+    # the engine makes the store again when either file changes
+    assert set(stores.local_file(study, "kk")) == {"kk.kv", beside.name}
+    before = make(study).paths.table_file("scores").read_text()
+    np.save(beside, np.roll(vectors, 5, axis=0))
+    with refused(f"expected sha256 {source['sha256']}"):
+        make(study)
     # the new pin is written: then the study is computed again
-    source["sha256"] = pin(path)
-    project.configure(config)
-    project.run()
-    after = project.results()
-    assert json.loads(after["small/models/kk.json"])["archive"] == {
-        "kk.kv": sha256(path.read_bytes()),
-        "kk.kv.vectors.npy": sha256((project.folder / "kk.kv.vectors.npy").read_bytes()),
+    source["sha256"] = pin(tmp_path / "kk.kv")
+    after = make(Study.of(config))
+    assert json.loads(after.paths.model_file("kk").read_text())["archive"] == {
+        "kk.kv": sha256((tmp_path / "kk.kv").read_bytes()),
+        "kk.kv.vectors.npy": sha256(beside.read_bytes()),
     }
-    assert before["small/scores.csv"] != after["small/scores.csv"]
+    assert after.paths.table_file("scores").read_text() != before

@@ -82,6 +82,32 @@ def closed_port():
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
 
 
+def chunked(body, *, whole=True):
+    def act(handler):
+        handler.protocol_version = "HTTP/1.1"
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.send_header("Connection", "close")
+        handler.end_headers()
+        for start in range(0, len(body), 50_000):
+            piece = body[start : start + 50_000]
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+        handler.wfile.write(b"0\r\n\r\n" if whole else b"")
+
+    return act
+
+
+@pytest.fixture
+def got(server, tmp_path):
+    """What a download from the server ends with."""
+
+    def got(path="", **pins):
+        download(server.url + path, tmp_path / "a.bin", limits=FAST, **pins)
+        return (tmp_path / "a.bin").read_bytes()
+
+    return got
+
+
 # --- download: ends in the right bytes ---
 
 
@@ -99,18 +125,50 @@ def test_drops_at_random_bytes_are_resumed(server, tmp_path):
     assert all("Range" in headers for _, headers in server.seen[2:])
 
 
-def test_server_that_ignores_range(server, tmp_path):
-    server.plan = [acting(upto=100_000)]
-    server.usual = acting(ranges=False)
-    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
-    assert server.seen[1][1]["Range"] == "bytes=100000-"
+PIN, CUT, SECOND = {"sha256": sha256(BODY)}, acting(upto=100_000), {"etag": '"two"'}
 
 
-def test_stalls_and_silence(server, tmp_path):
-    server.plan = [sleep, acting(upto=100_000, then=sleep), hang_up, answer(500)]
-    download(server.url, tmp_path / "a.bin", md5=md5(BODY), limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+# what the server does, the last of it from then on; what the file then is; and a header of the requests
+@pytest.mark.parametrize(
+    ("plan", "pins", "body", "asked"),
+    [
+        ([CUT, acting(ranges=False)], PIN, BODY, ("Range", [None, "bytes=100000-"])),
+        (
+            [sleep, acting(upto=100_000, then=sleep), hang_up, answer(500), serve],
+            {"md5": md5(BODY)},
+            BODY,
+            None,
+        ),
+        # the file is another one meanwhile
+        ([CUT, acting(body=OTHER, **SECOND)], {}, OTHER, ("If-Range", [None, '"one"'])),
+        # also on a server without If-Range
+        ([CUT, acting(body=OTHER, if_range=False, **SECOND)], {}, OTHER, None),
+        *(
+            ([CUT, acting(body=OTHER[:size], if_range=False)], {}, OTHER[:size], None)
+            for size in (len(OTHER) - 1, 100_000)
+        ),
+        # without a validator and a hash nothing is put together
+        (
+            [acting(upto=100_000, etag='W/"weak"'), acting(body=OTHER, etag=None)],
+            {},
+            OTHER,
+            ("Range", [None, None]),
+        ),
+        # what was resumed is wrong: once more from the start
+        (
+            [acting(body=OTHER, etag=None, upto=100_000), acting(etag=None), serve],
+            PIN,
+            BODY,
+            ("Range", [None, "bytes=100000-", None]),
+        ),
+        ([chunked(BODY[:100_000], whole=False), chunked(BODY)], {}, BODY, None),
+    ],
+)
+def test_the_file_is_what_the_server_has_at_the_end(server, got, plan, pins, body, asked):
+    *server.plan, server.usual = plan
+    assert got(**pins) == body
+    if asked:
+        assert [headers[asked[0]] for _, headers in server.seen] == asked[1]
 
 
 @pytest.mark.parametrize(
@@ -142,59 +200,25 @@ def test_backoff_doubles(server, tmp_path, monkeypatch):
     assert waits == [1, 2, 4, 5]
 
 
-def test_redirects(server, tmp_path):
+def test_redirects(server, got):
     server.plan = [answer(302, ("Location", "/b")), answer(307, ("Location", server.url + "/c"))]
-    download(server.url + "/a", tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert got("/a", **PIN) == BODY
     assert [path for path, _ in server.seen] == ["/a", "/b", "/c"]
 
 
-def test_content_encoding_is_not_decoded(server, tmp_path):
+def test_content_encoding_is_not_decoded(server, got):
     # some servers label a .gz file so; the file is the encoded one
     packed = gzip.compress(BODY)
     server.usual = acting(body=packed, headers=[("Content-Encoding", "gzip")])
-    download(server.url, tmp_path / "a.gz", limits=FAST)
-    assert (tmp_path / "a.gz").read_bytes() == packed
+    assert got() == packed
     assert server.seen[0][1]["Accept-Encoding"] == "identity"
 
 
-def test_file_that_changes_between_two_parts(server, tmp_path):
-    server.plan = [acting(upto=100_000)]
-    server.usual = acting(body=OTHER, etag='"two"')
-    download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == OTHER
-    assert server.seen[1][1]["If-Range"] == '"one"'
-
-
-@pytest.mark.parametrize("other", [OTHER, OTHER[:-1], OTHER[:100_000]])
-def test_file_that_changes_on_a_server_without_if_range(server, tmp_path, other):
-    server.plan = [acting(upto=100_000)]
-    server.usual = acting(body=other, etag='"two"' if len(other) == len(BODY) else '"one"', if_range=False)
-    download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == other
-
-
-def test_no_splicing_without_validator_and_hash(server, tmp_path):
-    server.plan = [acting(upto=100_000, etag='W/"weak"')]
-    server.usual = acting(body=OTHER, etag=None)
-    download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == OTHER
-    assert "Range" not in server.seen[1][1]
-
-
-def test_wrong_hash_after_a_resumed_download_starts_once_more(server, tmp_path):
-    server.plan = [acting(body=OTHER, etag=None, upto=100_000), acting(etag=None)]
-    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
-    assert ["Range" in headers for _, headers in server.seen] == [False, True, False]
-
-
-def test_range_not_satisfiable(server, tmp_path):
+def test_range_not_satisfiable(server, got, tmp_path):
     # the part is longer than what the server has by now: from the start
     server.plan = [acting(upto=200_000, etag=None)]
     server.usual = acting(body=OTHER[:150_000], etag=None)
-    download(server.url, tmp_path / "a.bin", sha256=sha256(OTHER[:150_000]), limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == OTHER[:150_000]
+    assert got(sha256=sha256(OTHER[:150_000])) == OTHER[:150_000]
     # the whole file had come, but nobody had said that it was the whole
     (tmp_path / "b.bin.part").write_bytes(BODY)
     facts = {"url": server.url, "validator": '"one"', "total": None}
@@ -216,107 +240,72 @@ def test_part_that_was_whole_when_its_process_died_lands_without_network(closed_
 @pytest.mark.parametrize(
     "damage", ['{"url": ', '{"url": "http://else.where/", "validator": null, "total": null}']
 )
-def test_part_of_something_else_is_not_built_on(server, tmp_path, damage):
+def test_part_of_something_else_is_not_built_on(server, got, tmp_path, damage):
     (tmp_path / "a.bin.part").write_bytes(OTHER[:1000])
     (tmp_path / "a.bin.part.json").write_text(damage)
-    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert got(**PIN) == BODY
     assert "Range" not in server.seen[0][1]
-
-
-def chunked(body, *, whole=True):
-    def act(handler):
-        handler.protocol_version = "HTTP/1.1"
-        handler.send_response(200)
-        handler.send_header("Transfer-Encoding", "chunked")
-        handler.send_header("Connection", "close")
-        handler.end_headers()
-        for start in range(0, len(body), 50_000):
-            piece = body[start : start + 50_000]
-            handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
-        handler.wfile.write(b"0\r\n\r\n" if whole else b"")
-
-    return act
-
-
-def test_chunked_body_that_breaks_off(server, tmp_path):
-    server.plan = [chunked(BODY[:100_000], whole=False), chunked(BODY)]
-    download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
 
 
 # --- download: ends in one clear line, and no file ---
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 304])
-def test_refusal_is_final(server, tmp_path, status):
-    server.usual = answer(status)
-    with refused(f"{server.url}: the server answers {status}"):
-        download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert len(server.seen) == 1
-    assert os.listdir(tmp_path) == []
-
-
-def test_truncation(server, tmp_path):
-    server.usual = acting(upto=200_000)
-    with refused("gave up after 4 attempts", "200000 bytes are kept"):
-        download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert not (tmp_path / "a.bin").exists()
-    server.usual = serve
-    download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
-    assert server.seen[-1][1]["Range"] == "bytes=200000-"
-
-
-def test_truncation_that_the_server_does_not_announce(server, tmp_path):
-    server.usual = acting(length=False, upto=200_000)
-    with refused("does not say how long the file is"):
-        download(server.url, tmp_path / "a.bin", limits=FAST)
-    with refused(kind=WrongHash):
-        download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
-    assert os.listdir(tmp_path) == []
-    server.usual = acting(length=False)
-    download(server.url, tmp_path / "a.bin", sha256=sha256(BODY), limits=FAST)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
-
-
-def test_empty_body(server, tmp_path):
-    server.usual = answer(200)
-    with refused("ends after 0 of 0 bytes"):
-        download(server.url, tmp_path / "a.bin", limits=FAST)
-    assert not (tmp_path / "a.bin").exists()
-
-
-@pytest.mark.parametrize(("algorithm", "hasher"), [("sha256", sha256), ("md5", md5)])
-def test_corruption(server, tmp_path, algorithm, hasher):
-    spoilt = BODY[:1234] + bytes([BODY[1234] ^ 1]) + BODY[1235:]
-    server.usual = acting(body=spoilt)
-    with refused(f"expected {algorithm} {hasher(BODY)}, got {hasher(spoilt)}", kind=WrongHash):
-        download(server.url, tmp_path / "a.bin", **{algorithm: hasher(BODY)}, limits=FAST)
-    assert os.listdir(tmp_path) == []
-    assert len(server.seen) == 1
+SPOILT = BODY[:1234] + bytes([BODY[1234] ^ 1]) + BODY[1235:]
 
 
 @pytest.mark.parametrize(
-    ("kind", "page"),
+    ("act", "pins", "says"),
     [
-        ("text/html; charset=utf-8", b"please log in"),
-        ("application/octet-stream", b"<!DOCTYPE html><html>quota exceeded</html>"),
-        ("application/gzip", b"\xef\xbb\xbf \n<HTML>"),
+        *(
+            (answer(status), {}, f"/a.bin: the server answers {status}")
+            for status in (400, 401, 403, 404, 410, 304)
+        ),
+        (answer(200), {}, "ends after 0 of 0 bytes"),
+        (acting(length=False, upto=200_000), {}, "does not say how long the file is"),
+        (answer(302, ("Location", "/again")), {}, "redirects"),
+        *(
+            (acting(body=SPOILT), {name: of(BODY)}, f"expected {name} {of(BODY)}, got {of(SPOILT)}")
+            for name, of in (("sha256", sha256), ("md5", md5))
+        ),
+        (acting(length=False, upto=200_000), PIN, f"expected sha256 {sha256(BODY)}, got "),
+        *(
+            (answer(200, ("Content-Type", kind), body=page), {}, "HTML page")
+            for kind, page in (
+                ("text/html; charset=utf-8", b"please log in"),
+                ("application/octet-stream", b"<!DOCTYPE html><html>quota exceeded</html>"),
+                ("application/gzip", b"\xef\xbb\xbf \n<HTML>"),
+            )
+        ),
     ],
 )
-def test_html_page_with_status_200(server, tmp_path, kind, page):
-    server.plan = [acting(upto=100_000), answer(200, ("Content-Type", kind), body=page)]
-    with refused("HTML page"):
-        download(server.url, tmp_path / "a.bin", limits=FAST)
+def test_an_answer_that_is_no_file_is_refused(server, got, tmp_path, act, pins, says):
+    server.usual = act
+    with refused(says, kind=WrongHash if "expected" in says else BiasgridError):
+        got("/a.bin", **pins)
     assert not (tmp_path / "a.bin").exists()
-    assert (tmp_path / "a.bin.part").read_bytes() == BODY[:100_000]  # what had come before is not lost
+    if says not in ("redirects", "ends after 0 of 0 bytes"):
+        assert len(server.seen) == 1
+        assert os.listdir(tmp_path) == []
 
 
-def test_redirect_loop(server, tmp_path):
-    server.usual = answer(302, ("Location", "/again"))
-    with refused("redirects"):
-        download(server.url, tmp_path / "a.bin", limits=FAST)
+def test_a_page_in_place_of_the_rest_leaves_what_had_come(server, got, tmp_path):
+    server.plan = [CUT, answer(200, ("Content-Type", "text/html"), body=b"please log in")]
+    with refused("HTML page"):
+        got()
+    assert (tmp_path / "a.bin.part").read_bytes() == BODY[:100_000]
+
+
+def test_truncation(server, got, tmp_path):
+    server.usual = acting(upto=200_000)
+    with refused("gave up after 4 attempts", "200000 bytes are kept"):
+        got()
+    assert not (tmp_path / "a.bin").exists()
+    server.usual = serve
+    assert got() == BODY
+    assert server.seen[-1][1]["Range"] == "bytes=200000-"
+    # the server does not say how long the file is, and the hash does
+    server.usual = acting(length=False)
+    assert got(**PIN) == BODY
 
 
 def test_unreachable_host(server, closed_port, tmp_path, monkeypatch):

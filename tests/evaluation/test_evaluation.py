@@ -17,6 +17,7 @@ from gensim.models import KeyedVectors
 from gensim.test.utils import datapath
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from threadpoolctl import threadpool_limits
 
 from biasgrid import BiasgridError, EmbeddingStore, debias, registry
@@ -608,8 +609,8 @@ def test_same_record_whatever_the_number_of_threads(word2vec, files, tmp_path):
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ([], r"\[\] is not a mapping"),
-        ({"hiden": {}}, "^unknown key 'hiden'; did you mean 'hidden'\\? allowed: .*, hidden, map,"),
+        ([], "[] is not a mapping"),
+        ({"hiden": {}}, "unknown key 'hiden'; did you mean 'hidden'? allowed: .* , hidden, map,"),
         ({"hidden": {"pairs": [["she", "he"]]}}, "hidden: key 'sides' is missing"),
         (
             {"hidden": HIDDEN | {"pairs": [["she", "he", "it"]]}},
@@ -641,7 +642,7 @@ def test_same_record_whatever_the_number_of_threads(word2vec, files, tmp_path):
         ({"analogies": {"google": 3}}, "analogies: google: 3 is not text"),
         ({"sembias": True}, "sembias: True is not text"),
         ({"look_up": "exact"}, "look_up: unknown value 'exact'; allowed: preprocessors, gensim"),
-        ({"preprocessors": [{"lower": True}]}, "^preprocessors: unknown option 'lower'"),
+        ({"preprocessors": [{"lower": True}]}, "preprocessors: unknown option 'lower'"),
         (
             {"hidden": HIDDEN | {"svm_gama": "auto"}},
             "hidden: unknown key 'svm_gama'; did you mean 'svm_gamma'",
@@ -652,10 +653,8 @@ def test_same_record_whatever_the_number_of_threads(word2vec, files, tmp_path):
     ],
 )
 def test_a_wrong_spec_says_where(spec, says):
-    with pytest.raises(BiasgridError, match=says) as error:
+    with refused(*says.split(" .* ")):
         Spec.of(spec)
-    assert "\n" not in str(error.value)
-    assert len(str(error.value)) < 400
 
 
 @pytest.mark.parametrize(
@@ -681,9 +680,8 @@ def test_a_wrong_file_says_where(tmp_path, kind, text, says):
     path.write_text(text)
     model = make_store(tmp_path, ["a", "b"], np.eye(2))
     spec = {kind: str(path) if kind == "sembias" else {"name": str(path)}}
-    with pytest.raises(BiasgridError, match=f"benchmark.txt: {says}") as error:
+    with refused("benchmark.txt: ", *says.split(" .* ")):
         evaluate(model, None, spec, 0)
-    assert "\n" not in str(error.value)
 
 
 def test_files_that_are_not_there_or_not_text(tmp_path):

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from artists import BENCHMARKS, PUBLISHED, assert_readable, quality_table, ranking_table, unwrapped
+from artists import PUBLISHED, assert_readable, quality_table, ranking_table, unwrapped
 from conftest import GRID_WORDS, ROOT, Project, grid_config, make_store
 from in_process import make_all
+from loopback import refused
 from matplotlib.text import Annotation
 from reruns import again, made_with
 from scipy.stats import rankdata
@@ -228,41 +229,6 @@ def columns_beside(axes):
     return {texts[-1]: texts[:-1] for texts in columns}
 
 
-def test_the_figure_has_both_ranks_of_every_model_in_one_order():
-    ranks, good = ranking_table(), quality_table(PUBLISHED)
-    figure = quality_ranks(ranks, good, {"weat": "WEAT"})
-    bias, right = figure.axes
-    # the published overall ranks, summed: 6, 6, 12, 18, 20, 23, 27
-    order = sorted(PUBLISHED, key=lambda model: (sum(PUBLISHED[model]), model))
-    assert ["".join(t.get_text().split()) for t in bias.get_yticklabels()] == [
-        m.replace(" ", "") for m in order
-    ]
-    metrics = [t.get_text() for t in bias.get_xticklabels()]
-    assert metrics == ["rnd", "rnsb", "WEAT", "weat_es"]
-    assert cell_texts(bias, 7) == [[f"{PUBLISHED[m][i]}" for i in (2, 3, 0, 1)] for m in order]
-    assert [t.get_text().split("\n")[0] for t in right.get_xticklabels()] == [name for _, name in BENCHMARKS]
-    assert {t.get_text().split("\n")[1] for t in right.get_xticklabels()} == {"50 of 200"}
-    wanted = good.pivot(index="model", columns="benchmark", values="common_rank")
-    names = [name for _, name in BENCHMARKS]
-    assert cell_texts(right, 7) == [
-        [f"{rank:g}" for rank in row] for row in wanted.loc[order, names].to_numpy()
-    ]
-    assert columns_beside(bias) == {"mean rank": [f"{np.mean(PUBLISHED[m]):.1f}" for m in order]}
-    beside = columns_beside(right)
-    assert beside["mean rank"] == [f"{m:.1f}" for m in wanted.loc[order].mean(axis=1)]
-    coverage = good.groupby("model")["coverage"].first()
-    assert beside["coverage"] == [f"{coverage[m] * 100:.0f} %" for m in order]
-    shades = bias.collections[0]
-    assert (shades.norm.vmin, shades.norm.vmax) == (1, 7)
-    shown = " ".join(unwrapped(figure))
-    assert "Bias: 1 = least biased" in shown
-    assert "Quality: 1 = best on the benchmark" in shown
-    bias_means = [np.mean(PUBLISHED[m]) for m in order]
-    rho = np.corrcoef(rankdata(bias_means), rankdata(wanted.loc[order].mean(axis=1).to_numpy()))[0, 1]
-    assert f"is {rho:.2f} over the 7 models".replace("0.", ".").replace("-", "\N{MINUS SIGN}") in shown
-    assert_readable(figure)
-
-
 def test_what_is_missing_shows():
     ranks, good = ranking_table(), quality_table(PUBLISHED)
     first = next(iter(PUBLISHED))
@@ -297,7 +263,7 @@ def test_a_model_that_has_too_few_to_compare_says_so():
     assert_readable(figure)
 
 
-@pytest.mark.parametrize("models", [1, 2, 12])
+@pytest.mark.parametrize("models", [1, 12])
 def test_any_number_of_models_and_one_metric_or_twelve_are_readable(models):
     names = {f"m{i}": f"{'A rather long label of model' if i % 2 else 'Model'} {i}" for i in range(models)}
     for metrics, width in ((1, "page"), (12, "page"), (12, "column")):
@@ -414,10 +380,8 @@ def test_the_order_of_a_models_words_is_of_its_evaluations_alone(root):
 def test_a_wrong_config_is_one_line(root, changed, says):
     (root / "quality.yaml").write_text("similarity: {men: f}\n")
     config = quality_config() | {"quality": changed or {"preprocessors": [{}]}}
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(config, root=root)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_a_criterion_called_quality_would_share_its_file(root):

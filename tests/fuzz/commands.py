@@ -21,7 +21,7 @@ import numpy as np
 import scipy.stats  # noqa: F401
 import sklearn.linear_model  # noqa: F401
 import yaml
-from damage import damaged
+from damage import Refused, damaged
 
 from biasgrid import cli, metrics
 
@@ -92,7 +92,7 @@ TEXTS = [
 ]
 
 
-def main(arguments: list[str], folder: Path, given: bytes = b"", command=cli.main) -> str:
+def main(arguments: list[str], folder: Path, given: bytes = b"", command=cli.main) -> None:
     """Run a command in `folder`. Its exit code is 0, or 2 with one line."""
     told, printed = io.StringIO(), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="replace")
     stdin, before, show = sys.stdin, os.getcwd(), warnings.showwarning
@@ -114,7 +114,8 @@ def main(arguments: list[str], folder: Path, given: bytes = b"", command=cli.mai
     assert all(len(line.replace(f"{folder}/", "")) <= LONGEST for line in lines), (
         f"{len(lines[0])} characters: {lines}"
     )
-    return "refused" if code else "accepted"
+    if code:
+        raise Refused
 
 
 def changed(record, chance: random.Random):
@@ -177,7 +178,7 @@ def model(folder: Path) -> Path:
     return path
 
 
-def measure(seed: int, folder: Path) -> str:
+def measure(seed: int, folder: Path) -> None:
     """A query file, damaged, or options that are wrong."""
     chance, query = random.Random(seed), folder / "query.json"
     query.write_bytes(written(QUERY, chance) if chance.random() < 0.5 else json.dumps(QUERY).encode())
@@ -200,10 +201,10 @@ def measure(seed: int, folder: Path) -> str:
             arguments += [f"--{part}", f"{chance.choice(names)}={chance.choice([*VALUES, '20', '0.5'])}"]
     if chance.random() < 0.1:
         arguments[chance.randrange(len(arguments))] = chance.choice(VALUES)
-    return main(arguments, folder)
+    main(arguments, folder)
 
 
-def debias(seed: int, folder: Path) -> str:
+def debias(seed: int, folder: Path) -> None:
     """Words, damaged; outputs of any kind."""
     chance, words = random.Random(seed), folder / "words.json"
     words.write_bytes(
@@ -243,13 +244,12 @@ def debias(seed: int, folder: Path) -> str:
         ]
     kept = [(path, path.lstat().st_mode) for path in (folder / "pipe", Path("/dev/full"), Path("/dev/null"))]
     try:
-        ended = main(arguments, folder)
-        replaced = any(path.lstat().st_mode != mode for path, mode in kept)
+        main(arguments, folder)
     finally:
+        replaced = any(path.lstat().st_mode != mode for path, mode in kept)
         (folder / "pipe").unlink()
-    assert not replaced, "a special file was replaced"
-    assert not list(folder.rglob("*.partial*")), "something was left"
-    return ended
+        assert not replaced, "a special file was replaced"
+        assert not list(folder.rglob("*.partial*")), "something was left"
 
 
 @cache
@@ -259,11 +259,11 @@ def store() -> Path:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     model(folder)
     (folder / "config.json").write_text(json.dumps(STUDY), encoding="utf-8")
-    assert main(["fetch", "--model", "m", "--config", "config.json"], folder) == "accepted"
+    main(["fetch", "--model", "m", "--config", "config.json"], folder)
     return folder / "emb"
 
 
-def study(seed: int, folder: Path) -> str:
+def study(seed: int, folder: Path) -> None:
     """A study's config, damaged, and what is asked of it."""
     chance, config = random.Random(seed), folder / "config.yaml"
     model(folder)
@@ -292,22 +292,23 @@ def study(seed: int, folder: Path) -> str:
     if chance.random() < 0.05:
         config = Path(chance.choice(["a" * 300, "é" * 200, "b/" * 3000, "\udcff"]))
     if arguments[0] == "fetch":
-        return main([*arguments, "--config", str(config)], folder)
-    if chance.random() < 0.3:
+        main([*arguments, "--config", str(config)], folder)
+    elif chance.random() < 0.3:
         given = damaged(json.dumps(changed(STUDY, chance)).encode(), chance, chance.choice([0, 0, 1]))
-        return main([*arguments, "--study", "-"], folder, given)
-    return main([*arguments, "--study", str(config)], folder)
+        main([*arguments, "--study", "-"], folder, given)
+    else:
+        main([*arguments, "--study", str(config)], folder)
 
 
-def workflows(seed: int, folder: Path) -> str:
+def workflows(seed: int, folder: Path) -> None:
     """Configs of a factory and a simulation, damaged; only read."""
     chance, config = random.Random(seed), folder / "config.yaml"
     record = chance.choice([FACTORY, SIMULATION])
     config.write_bytes(aliased(record, chance).encode() if chance.random() < 0.2 else written(record, chance))
-    return main(["step", str(config), "no/such"], folder, command=experiments)
+    main(["step", str(config), "no/such"], folder, command=experiments)
 
 
-def options(seed: int, folder: Path) -> str:
+def options(seed: int, folder: Path) -> None:
     """Command lines of any words."""
     chance = random.Random(seed)
     names = [
@@ -364,7 +365,7 @@ def options(seed: int, folder: Path) -> str:
     for _ in range(chance.randrange(8)):
         arguments += [chance.choice(flags), chance.choice(values)]
     given = b"{" if chance.random() < 0.5 else json.dumps(STUDY).encode()
-    return main(arguments, folder, given)
+    main(arguments, folder, given)
 
 
 TARGETS = {f.__name__: f for f in (measure, debias, study, workflows, options)}

@@ -1,8 +1,10 @@
-"""How files get damaged: what several target modules share. It has no targets itself."""
+"""How files get damaged, and what a refusal is: what target modules share. It has no targets itself."""
 
 from __future__ import annotations
 
 import random
+
+from biasgrid.errors import BiasgridError
 
 # what parsers trip over: borders of integer types, brackets, signs, quotes, other types' bytes
 ODD = [
@@ -12,6 +14,22 @@ ODD = [
     b"0882", b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\xff" * 7 + b"\x7f", b"\x00" * 8,
     b"\xed\xa0\x80", b"\xef\xbb\xbf",
 ]  # fmt: skip
+
+
+class Refused(Exception):
+    """An input was refused."""
+
+
+def accepted(call, *arguments, naming: object = "", **options):
+    """What the call returns; Refused where it refuses its input in one short line that has `naming` in it."""
+    try:
+        return call(*arguments, **options)
+    except BiasgridError as error:
+        told = str(error)
+    assert "\n" not in told, "more than one line"
+    assert len(told) < 2000, f"a message of {len(told)} characters"
+    assert str(naming) in told, told
+    raise Refused
 
 
 def damaged(content: bytes, chance: random.Random, times: int | None = None) -> bytes:

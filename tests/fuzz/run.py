@@ -4,11 +4,11 @@
 
 Every other module of this folder has
 
-    TARGETS: dict[str, Callable[[int, Path], str]]
+    TARGETS: dict[str, Callable[[int, Path], None]]
 
-`function(seed, folder)` makes one input out of the seed in the empty `folder`, tries it through a public door and
-returns ACCEPTED or REFUSED (a BiasgridError, or exit code 2). A failure is anything else: another exception or return
-value, an output that differs from an independent parse (AssertionError), a process that ends, more than LONGEST
+`function(seed, folder)` makes one input out of the seed in the empty `folder` and tries it through a public door; it
+raises `damage.Refused` where that refuses it (a BiasgridError, or exit code 2). A failure is anything else: another
+exception, an output that differs from an independent parse (AssertionError), a process that ends, more than LONGEST
 seconds, more than MOST bytes of memory beside what the process had before (a target that makes a larger result leaves
 it out by making it smaller: inputs here are small).
 
@@ -38,6 +38,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from damage import Refused
+
 FOLDER = Path(__file__).parent
 ACCEPTED, REFUSED, FAILED = "accepted", "refused", "failed"
 LONGEST = 10.0  # seconds
@@ -47,10 +49,9 @@ REUSED = 2000  # inputs that one process tries
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def targets() -> dict[str, Callable[[int, Path], str]]:
+def targets() -> dict[str, Callable[[int, Path], None]]:
     """Every module's targets, as {"module.target": function}."""
-    if str(FOLDER) not in sys.path:
-        sys.path.insert(0, str(FOLDER))
+    sys.path[:0] = [str(FOLDER), str(FOLDER.parent)]
     names = sorted(path.stem for path in FOLDER.glob("*.py") if path.stem not in ("run", "__init__"))
     modules = {name: importlib.import_module(name) for name in names}
     # a module without targets is one that others share
@@ -203,12 +204,14 @@ def worker() -> None:
         before = memory("self")
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")  # the peak starts anew
+        outcome, why = ACCEPTED, ""
         try:
-            outcome = known[name](seed, Path(folder))
-            why = "" if outcome in (ACCEPTED, REFUSED) else f"returned {outcome!r}"
+            known[name](seed, Path(folder))
+        except Refused:
+            outcome = REFUSED
         except BaseException:
-            why = traceback.format_exc()
-        answer = {"outcome": FAILED if why else outcome, "why": why, "peak": memory("self", "VmHWM") - before}
+            outcome, why = FAILED, traceback.format_exc()
+        answer = {"outcome": outcome, "why": why, "peak": memory("self", "VmHWM") - before}
         print(json.dumps(answer), file=answers, flush=True)
 
 

@@ -8,9 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from damage import damaged
+from damage import Refused, accepted, damaged
 
-from biasgrid import BiasgridError
 from biasgrid.embeddings.language import answers
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.embeddings.language.templates import PlacedWord
@@ -25,7 +24,7 @@ def asked() -> dict[str, answers.Request]:
     return {request["key"]: request for request in requests}
 
 
-def imported(seed: int, folder: Path) -> str:
+def imported(seed: int, folder: Path) -> None:
     chance, path, place = random.Random(seed), folder / "a.jsonl", folder / "far.jsonl"
     records = [
         {
@@ -43,12 +42,12 @@ def imported(seed: int, folder: Path) -> str:
     )
     if former := chance.random() < 0.3:
         place.write_bytes(b"")
-    if refusal := _refusal(path, place):
-        assert refusal.startswith(str(path)), refusal
-        assert len(refusal.splitlines()) == 1
+    try:
+        accepted(answers.put_in_place, path, place, asked(), naming=f"{path}: ")
+    except Refused:
         assert sorted(file.name for file in folder.iterdir()) == ["a.jsonl", *["far.jsonl"] * former]
         assert not former or place.read_bytes() == b""
-        return "refused"
+        raise
     values = {}
     for line in path.read_bytes().decode("utf-8-sig").split("\n"):
         record = json.loads(line) if line.strip() else {"biasgrid_texts": 1}
@@ -62,15 +61,6 @@ def imported(seed: int, folder: Path) -> str:
         assert value.ndim == (request["kind"] == "vector")
         assert request["kind"] == "vector" or value <= 0
         assert value.tolist() == np.asarray(kept[key]).tolist()
-    return "accepted"
-
-
-def _refusal(path: Path, place: Path) -> str:
-    try:
-        answers.put_in_place(path, place, asked())
-    except BiasgridError as error:
-        return str(error)
-    return ""
 
 
 TARGETS = {"imported": imported}

@@ -30,6 +30,7 @@ import numpy as np
 import pytest
 from architectures import ALL, CAUSAL, MASKED, POSITIONS, SIZE, made, saved, split
 from conftest import ROOT
+from loopback import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError, Query
@@ -505,10 +506,8 @@ class Slow:
     ],
 )
 def test_what_is_no_model_with_its_tokenizer(source, says):
-    with pytest.raises(BiasgridError) as error:
+    with refused(says):
         bg.language_model(*source())
-    assert says in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def _t5():
@@ -588,18 +587,17 @@ def test_an_object_scores_words_in_templates_as_continuations():
 @pytest.mark.parametrize(
     ("function", "says"),
     [
-        (lambda texts: -1.0, r"expected 2 log-likelihoods, one of each text, not \(\)"),
-        (lambda texts: [-1.0], r"expected 2 log-likelihoods, one of each text, not \(1,\)"),
-        (lambda texts: np.zeros((2, 2)), r"not \(2, 2\)"),
+        (lambda texts: -1.0, "expected 2 log-likelihoods, one of each text, not ()"),
+        (lambda texts: [-1.0], "expected 2 log-likelihoods, one of each text, not (1,)"),
+        (lambda texts: np.zeros((2, 2)), "not (2, 2)"),
         (lambda texts: [0.5, -1], "0.5 for 'a' is no log-likelihood: it is above 0"),
         (lambda texts: ["x", "y"], "expected log-likelihoods, not 'list'"),
-        (lambda texts: None, "expected 2 log-likelihoods|expected log-likelihoods, not 'NoneType'"),
+        (lambda texts: None, "expected log-likelihoods, not 'NoneType'"),
     ],
 )
 def test_what_a_function_may_not_return(function, says):
-    with pytest.raises(InputError, match=says) as error:
+    with refused(*says.split(" .* "), kind=InputError):
         bg.language_model(function).score(["a", "b"])
-    assert "\n" not in str(error.value)
 
 
 def test_a_function_may_have_no_score_of_a_text():
@@ -654,9 +652,9 @@ def test_an_encoder_has_a_name():
 @pytest.mark.parametrize(
     ("encoder", "says"),
     [
-        (lambda texts: letters(texts)[0], r"expected an array \(2, dimensions\)"),
-        (lambda texts: letters(texts)[:1], r"one of each text, not \(1, 3\)"),
-        (lambda texts: np.zeros((2, 0)), r"not \(2, 0\)"),
+        (lambda texts: letters(texts)[0], "expected an array (2, dimensions)"),
+        (lambda texts: letters(texts)[:1], "one of each text, not (1, 3)"),
+        (lambda texts: np.zeros((2, 0)), "not (2, 0)"),
         (lambda texts: np.full((2, 3), np.nan), "a vector has a number that is not finite"),
         (lambda texts: [[1.0], [1.0, 2.0]], "expected vectors, not 'list'"),
         (lambda texts: "vectors", "expected vectors, not 'str'"),
@@ -668,9 +666,8 @@ def test_an_encoder_has_a_name():
     ],
 )
 def test_what_is_no_encoder(encoder, says):
-    with pytest.raises(InputError, match=says) as error:
+    with refused(*says.split(" .* "), kind=InputError):
         bg.encode(["he", "she"], encoder)
-    assert "\n" not in str(error.value)
 
 
 def test_vectors_of_unlike_sizes():
@@ -698,9 +695,8 @@ def test_a_layer_of_embeddings_with_its_words():
         ({"he": [1.0]}, ["he"], "is for a torch.nn.Embedding, or an array"),
         (array, None, "an array has no words: give load"),
     ):
-        with pytest.raises(InputError) as error:
+        with refused(says, kind=InputError):
             bg.load(source, words=words)
-        assert says in str(error.value)
 
 
 # without language models

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from safetensors.numpy import save_file
 from tiny_bert import (
     LAYERS,
@@ -331,12 +332,8 @@ def _lacking(name):
 def test_what_is_no_bert_is_refused_in_one_line(tmp_path, damage, says):
     folder = write_bert(tmp_path / "model")
     damage(folder)
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says, str(folder)):
         open_pretrained(folder)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert len(str(caught.value)) < 400
-    assert str(folder) in str(caught.value)
 
 
 def test_a_folder_that_is_not_there(tmp_path):
@@ -394,6 +391,5 @@ def test_words_at_the_mask_have_the_probability_of_the_published_network(bert, r
     ],
 )
 def test_what_cannot_be_filled_in_is_one_line(bert, text, word, said):
-    with pytest.raises(BiasgridError) as error:
+    with refused(said):
         bert.fill([text], [[word]])
-    assert said in str(error.value)

@@ -10,10 +10,10 @@ import pytest
 from conftest import ROOT, biasgrid, grid_config
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from safetensors.numpy import load_file
 from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weights_of, write_bert
 
-from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, training
 from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.embeddings.language import bert_training
@@ -272,9 +272,8 @@ def test_a_model_is_taken_while_it_was_made_of_the_same(tmp_path, start, monkeyp
 def test_what_cannot_be_trained_is_one_line_and_no_model(tmp_path, start, damage, params, says):
     if damage:
         damage(start)
-    with pytest.raises(BiasgridError, match=says) as caught:
+    with refused(*says.split(" .* ")):
         trained(tmp_path, start, **params)
-    assert "\n" not in str(caught.value)
     assert [path for path in (tmp_path / "stores").iterdir() if path.name[0] not in ".r"] == []
 
 
@@ -306,10 +305,8 @@ def config_with(source=None, **more):
     ],
 )
 def test_a_wrong_config_is_one_line(root, config, says):
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(config, root=root)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_parameters_are_those_of_the_training():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT, files_in
+from loopback import refused
 from tiny_encoder import write_encoder
 
 import biasgrid as bg
@@ -116,10 +117,8 @@ def test_a_word_without_pieces_is_lost(encoder):
 )
 def test_what_encode_refuses_is_one_line(encoder, options, says):
     options = {"words": ["ab"], "encoder": encoder} | options
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says.partition("; did")[0]):
         bg.encode(options.pop("words"), options.pop("encoder"), **options)
-    assert says.partition("; did")[0] in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("package", ["torch", "transformers"])
@@ -199,10 +198,8 @@ def test_a_wrong_config_is_one_line(root, encoder, change, says):
     entry = study["models"]["words"]
     entry |= {key: change.pop(key) for key in ("format", "kind", "sorted") if key in change}
     entry["source"] |= change
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(study, root=root)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_templates_of_an_unknown_set_are_refused(root, encoder):

@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import pytest
+from loopback import refused
 
 import biasgrid as bg
 from biasgrid.embeddings import build_store
@@ -191,11 +192,8 @@ def test_files_that_are_no_model_are_refused(tmp_path, change, message):
         else:
             (archive / name).write_bytes(content)
     for door in (lambda: make(archive, tmp_path / "m"), lambda: bg.language_model(archive)):
-        with pytest.raises(BiasgridError) as error:
+        with refused(message, str(archive)):
             door()
-        assert message in str(error.value)
-        assert str(archive) in str(error.value)
-        assert "\n" not in str(error.value)
     # a .gguf file is read into the folder
     assert not (tmp_path / "m").exists()
     assert not list(tmp_path.glob("**/.*"))
@@ -255,10 +253,8 @@ def test_folders_that_cannot_be_opened_end_in_a_line(tmp_path, monkeypatch, chan
         else:
             path.write_bytes(path.read_bytes()[:content] if isinstance(content, int) else content)
     for door in (lambda: bg.language_model(tmp_path).score(["he"]), lambda: bg.encode(["he"], tmp_path)):
-        with pytest.raises(BiasgridError, match=message.replace("(", r"\(")) as error:
+        with refused(message):
             door()
-        assert "\n" not in str(error.value)
-        assert len(str(error.value)) < 500
 
 
 @pytest.mark.parametrize("end", ["Model", ""])

@@ -13,6 +13,7 @@ import tiny_llama as tiny
 from conftest import DATA, ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 
 import biasgrid as bg
 from biasgrid.cli import main
@@ -210,63 +211,58 @@ def _tensors(**changes):
     return {name: tensor for name, tensor in changed.items() if tensor is not None}
 
 
-@pytest.mark.parametrize(
-    ("said", "message"),
-    [
-        ({"tokenizer.ggml.model": "t5"}, "cannot open it: KeyError: 'scores'"),
-        ({"tokenizer.ggml.model": "rwkv"}, "cannot open it: ValueError: Cannot build a tokenizer"),
-        ({"tokenizer.ggml.pre": "olmo"}, "tokenizer.ggml.pre: 'olmo' is not known"),
-        ({"tokenizer.ggml.pre": None}, "tokenizer.ggml.pre: None is not known"),
-        ({"llama.rope.scaling.type": "yarn"}, "llama.rope.scaling.type: 'yarn' is not known"),
-        ({"llama.attention.sliding_window": 4}, "llama.attention.sliding_window: 4 is not known"),
-        ({"llama.attention.head_count": 3}, "is not a multiple of the number of attention heads"),
-        ({"llama.attention.head_count": 0}, "cannot open it: ZeroDivisionError"),
-        ({"llama.attention.head_count_kv": [2, 2]}, "num_key_value_heads"),
-        ({"llama.block_count": 10**8}, "100000000 layers are more than any model has"),
-        ({"llama.block_count": 3}, "has no weights model.layers.2."),
-        ({"llama.block_count": 1}, "transformers does not read 9280 of its weights"),
-        ({"llama.rope.dimension_count": 9}, "cannot open it: "),
-        ({"general.alignment": 0}, "cannot open it: ValueError: Invalid alignment"),
-        ({"tokenizer.ggml.bos_token_id": 9999}, "cannot open it: IndexError"),
-        ({"tokenizer.ggml.merges": ["q z"]}, "cannot open it: Exception: Error while initializing BPE"),
-        ({"tokenizer.ggml.tokens": ["a"] * len(tiny.TOKENS)}, "Error while initializing BPE"),
-        (
-            {"tokenizer.ggml.tokens": tiny.TOKENS[:-1], "tokenizer.ggml.merges": ["h e"]},
-            "its weights do not fit config.json",
-        ),
-    ],
-)
-def test_what_a_file_says_and_transformers_does_not_know_is_refused(tmp_path, tensors, said, message):
-    path = tiny.write(tmp_path / "m.gguf", tensors, said)
-    refused(path, message)
+SAID = [
+    ({"tokenizer.ggml.model": "t5"}, "cannot open it: KeyError: 'scores'"),
+    ({"tokenizer.ggml.model": "rwkv"}, "cannot open it: ValueError: Cannot build a tokenizer"),
+    ({"tokenizer.ggml.pre": "olmo"}, "tokenizer.ggml.pre: 'olmo' is not known"),
+    ({"tokenizer.ggml.pre": None}, "tokenizer.ggml.pre: None is not known"),
+    ({"llama.rope.scaling.type": "yarn"}, "llama.rope.scaling.type: 'yarn' is not known"),
+    ({"llama.attention.sliding_window": 4}, "llama.attention.sliding_window: 4 is not known"),
+    ({"llama.attention.head_count": 3}, "is not a multiple of the number of attention heads"),
+    ({"llama.attention.head_count": 0}, "cannot open it: ZeroDivisionError"),
+    ({"llama.attention.head_count_kv": [2, 2]}, "num_key_value_heads"),
+    ({"llama.block_count": 10**8}, "100000000 layers are more than any model has"),
+    ({"llama.block_count": 3}, "has no weights model.layers.2."),
+    ({"llama.block_count": 1}, "transformers does not read 9280 of its weights"),
+    ({"llama.rope.dimension_count": 9}, "cannot open it: "),
+    ({"general.alignment": 0}, "cannot open it: ValueError: Invalid alignment"),
+    ({"tokenizer.ggml.bos_token_id": 9999}, "cannot open it: IndexError"),
+    ({"tokenizer.ggml.merges": ["q z"]}, "cannot open it: Exception: Error while initializing BPE"),
+    ({"tokenizer.ggml.tokens": ["a"] * len(tiny.TOKENS)}, "Error while initializing BPE"),
+    (
+        {"tokenizer.ggml.tokens": tiny.TOKENS[:-1], "tokenizer.ggml.merges": ["h e"]},
+        "its weights do not fit config.json",
+    ),
+]
+TENSORS = [
+    (
+        _tensors(blk__0__attn_norm__bias=np.ones(tiny.WIDTH, np.float32)),
+        f"transformers does not read {tiny.WIDTH} of its weights, such as blk.0.attn_norm.bias",
+    ),
+    (
+        _with_biases("attn_q", "attn_k", "attn_v"),
+        "has no weights model.layers.0.self_attn.o_proj.bias",
+    ),
+    (_tensors(blk__0__attn_q_norm__weight=np.ones(8, np.float32)), "does not read 8 of its weights"),
+    (_tensors(blk__1__ffn_up__weight=None), "has no weights model.layers.1.mlp.up_proj.weight"),
+    (_tensors(blk__1__ffn_up__weight=np.ones((32, 32), np.float32)), "its weights do not fit"),
+]
+OTHER = ({"architecture": "nonsense"}, "GGUF model with architecture nonsense is not supported yet")
 
 
 @pytest.mark.parametrize(
-    ("tensors", "message"),
+    ("change", "message"),
     [
-        (
-            _tensors(blk__0__attn_norm__bias=np.ones(tiny.WIDTH, np.float32)),
-            f"transformers does not read {tiny.WIDTH} of its weights, such as blk.0.attn_norm.bias",
-        ),
-        (
-            _with_biases("attn_q", "attn_k", "attn_v"),
-            "has no weights model.layers.0.self_attn.o_proj.bias",
-        ),
-        (_tensors(blk__0__attn_q_norm__weight=np.ones(8, np.float32)), "does not read 8 of its weights"),
-        (_tensors(blk__1__ffn_up__weight=None), "has no weights model.layers.1.mlp.up_proj.weight"),
-        (_tensors(blk__1__ffn_up__weight=np.ones((32, 32), np.float32)), "its weights do not fit"),
+        *(({"said": said}, told) for said, told in SAID),
+        *(({"tensors": of}, told) for of, told in TENSORS),
+        OTHER,
     ],
+    ids=[told for _, told in [*SAID, *TENSORS, OTHER]],
 )
-def test_weights_that_transformers_would_leave_out_are_refused(tmp_path, tensors, message):
-    refused(tiny.write(tmp_path / "m.gguf", tensors), message)
-
-
-def refused(path, message):
-    with pytest.raises(BiasgridError) as error:
+def test_what_transformers_does_not_know_or_would_leave_out_is_refused(tmp_path, tensors, change, message):
+    path = tiny.write(tmp_path / "m.gguf", **{"tensors": tensors} | change)
+    with refused(f"{path}: ", message):
         bg.load(path, kind="language_model")
-    assert message in str(error.value)
-    assert str(path) in str(error.value)
-    assert "\n" not in str(error.value)
 
 
 def test_a_head_that_a_file_has_beside_the_same_embedding(tmp_path, tensors, model):
@@ -359,20 +355,13 @@ def test_a_model_of_such_pieces_scores(of_sentence_pieces):
     assert parts.sum() == pytest.approx(of_sentence_pieces.score(["nan é"])[0])
 
 
-def test_another_architecture(tmp_path, tensors):
-    refused(
-        tiny.write(tmp_path / "m.gguf", tensors, architecture="nonsense"),
-        "GGUF model with architecture nonsense is not supported yet",
-    )
-
-
 @pytest.mark.slow
 def test_damaged_files_end_in_a_line(tmp_path, tensors):
     whole = tiny.write(tmp_path / "whole.gguf", tensors).read_bytes()
     path = tmp_path / "damaged.gguf"
     rng = np.random.default_rng(0)
     cut = [0, 3, 4, 11, 24, *rng.integers(24, len(whole) - 1, 8)]
-    flipped = [(int(place), int(value)) for place, value in rng.integers((8, 0), (12_000, 256), (50, 2))]
+    flipped = [(int(place), int(value)) for place, value in rng.integers((8, 0), (12_000, 256), (20, 2))]
     for content in (
         *(whole[:length] for length in cut),
         *(whole[:place] + bytes([value] * 8) + whole[place + 8 :] for place, value in flipped),

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import tiny_llama
 from fake_models import measured
-from in_process import make, make_inputs
+from in_process import make, make_inputs, make_measured
+from loopback import refused
 from scipy import stats
 
 from biasgrid import BiasgridError, Query, metrics
@@ -107,9 +108,8 @@ def test_sentences_of_a_file(folder):
         ({"file": "pairs.csv", "sets": {"A": "stereos"}}, "did you mean 'stereo'"),
         ({"file": "pairs.csv", "sets": SETS, "where": {"bias_type": "age"}}, "no such row has 'age'"),
     ):
-        with pytest.raises(BiasgridError, match=said) as error:
+        with refused(*said.split(" .* "), "here: "):
             sentences(Entry(**given), "here")
-        assert str(error.value).startswith("here: ")
 
 
 def test_a_sentence_that_a_file_repeats_is_not_warned_of(folder):
@@ -154,7 +154,7 @@ def test_cells_say_which_torch_scored_their_sentences(folder, own_cache):
     tiny_llama.write(folder / "tiny.gguf", tiny_llama.weights())
     of_file = {"label": "Tiny", "kind": "language_model", "format": "gguf"}
     models = {"tiny": of_file | {"source": {"type": "file", "path": "tiny.gguf"}}}
-    made = make(study(models=models, figures=[]))
+    made = make_measured(study(models=models, figures=[]))
     record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())
     assert record["versions"]["torch"] == metadata.version("torch")
     assert record["versions"]["transformers"] == metadata.version("transformers")
@@ -185,14 +185,14 @@ def test_preference_in_a_study(folder):
 @pytest.mark.slow
 def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
     first = study()
-    make(first)
+    make_measured(first)
     step = steps.sentence_scores_step(first, "tiny", "file.pairs")
     assert step.run() == {"sentences": 8, "scored": 0}
     (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he nurses,gender\n")
     write_scores(SCORES | {"she nurses": -7.0, "he nurses": -9.0})
     # the model is another one now: nothing of the former is kept
     second = study()
-    make(second)
+    make_measured(second)
     record = json.loads(second.paths.sentence_scores_file("tiny", "file.pairs").read_text())
     assert len(record["scores"]) == 10
     (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he codes,gender\n")
@@ -229,7 +229,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
 
 def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     write_scores({text: score for text, score in SCORES.items() if text != "a woman cooks"})
-    made = make(study())
+    made = make_measured(study())
     cell = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())[
         "results"
     ][0]
@@ -274,7 +274,7 @@ def test_pieces_that_both_have_are_no_scores_of_a_table_without_them(tmp_path):
 def test_damaged_tables_of_scores(folder, content, said):
     (folder / "scores.csv").write_text(content)
     with pytest.raises(BiasgridError, match=said):
-        make(study())
+        make_measured(study())
 
 
 def test_what_a_config_may_say(folder):
@@ -360,13 +360,12 @@ def test_damaged_items_of_stereoset(folder, wrong):
 
 @pytest.mark.parametrize("wrong", [None, "one text", [1], ["half a pair \ud800"], [b"bytes"]])
 def test_what_is_no_list_of_texts_is_not_scored(tmp_path, wrong):
-    with pytest.raises(BiasgridError, match="sentences: ") as error:
+    with refused("sentences: "):
         measured(tmp_path / "m", SCORES).score(wrong)
-    assert "\n" not in str(error.value)
 
 
 def test_scores_in_another_models_place_are_not_taken(folder):
-    made = make(study())
+    made = make_measured(study())
     step = steps.cell_step(made, made.grid.cells["tiny/none/pll_preference/all"])
     path = made.paths.sentence_scores_file("tiny", "file.pairs")
     path.write_text(path.read_text().replace('"model":"tiny"', '"model":"other"'))

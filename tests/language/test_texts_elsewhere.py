@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import snakemake_process
-from conftest import ROOT
+from conftest import ROOT, biasgrid, printed, refusal
 from fake_models import model_of
-from in_process import make
+from in_process import make_inputs, make_measured
+from loopback import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError
-from biasgrid.cli import main
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import answers
 from biasgrid.embeddings.language.sentence import Sentence
@@ -93,19 +93,20 @@ def write_lines(path, records):
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
 
 
-def ask(capsys, *options):
+def ask(*options):
     """The header and the requests that the command writes."""
-    capsys.readouterr()
-    assert main(["texts", "study.json", *options]) == 0
-    header, *asked = map(json.loads, capsys.readouterr().out.splitlines())
+    done = biasgrid("texts", "study.json", *options)
+    assert done.returncode == 0
+    header, *asked = map(json.loads, done.stdout.splitlines())
     return header, asked
 
 
-def refusal(capsys, *options):
-    capsys.readouterr()
-    assert main(["texts", "study.json", *options]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line
+def imported(path="a.jsonl"):
+    return printed("texts", "study.json", "--import", path)
+
+
+def not_imported(*parts, path="a.jsonl"):
+    return refusal("texts", "study.json", "--import", path, parts=parts)
 
 
 @pytest.fixture
@@ -145,28 +146,22 @@ def network_of(name, masked):
     ],
 )
 @pytest.mark.filterwarnings("ignore:far. .* pieces")
-def test_answers_of_the_same_model_give_the_scores_of_the_direct_run(folder, capsys, name, masked):
+def test_answers_of_the_same_model_give_the_scores_of_the_direct_run(folder, name, masked):
     metrics = {"pll_preference": {"params": {"score": "cp"}}, "mean_pair_difference": {}}
     record = config(masked)
     if masked:
         record["criteria"]["Pairs"]["metrics"] = metrics
     write(folder, record)
     network = network_of(name, masked)
-    header, asked = ask(capsys)
+    header, asked = ask()
     assert (header["biasgrid_texts"], header["study"], header["count"]) == (1, "small", len(asked))
     assert len({request["key"] for request in asked}) == len(asked)
     assert {request["kind"] for request in asked} == {"log_likelihood"} | (
         {"continuation"} - {masked and "continuation"}
     )
     write_lines(folder / "answers.jsonl", [answer(request, network) for request in asked])
-    capsys.readouterr()
-    assert main(["texts", "study.json", "--import", "answers.jsonl"]) == 0
-    assert json.loads(capsys.readouterr().out) == {
-        "answers": FILE,
-        "texts": len(asked),
-        "imported": len(asked),
-    }
-    study = make(Study.read("study.json"))
+    assert imported("answers.jsonl") == {"answers": FILE, "texts": len(asked), "imported": len(asked)}
+    study = make_measured(Study.read("study.json"))
     direct = model_of(network, masked)
     pairs, words = bg.Query(SENTENCES), bg.Query(*WORDS.values())
     for cell, expected in {
@@ -187,7 +182,7 @@ def test_answers_of_the_same_model_give_the_scores_of_the_direct_run(folder, cap
 
 
 @pytest.mark.parametrize("kind", [None, "contextual_vectors"])
-def test_vectors_of_the_same_encoder_give_the_values_of_the_direct_run(folder, capsys, kind):
+def test_vectors_of_the_same_encoder_give_the_values_of_the_direct_run(folder, kind):
     rng = np.random.default_rng(1)
     templates = ["{} is here.", "This is {}."]
     query = {"targets": WORDS["targets"], "attributes": {"A": ["strong"], "B": ["kind"]}}
@@ -205,14 +200,14 @@ def test_vectors_of_the_same_encoder_give_the_values_of_the_direct_run(folder, c
             metrics=metric,
         ),
     )
-    _, asked = ask(capsys)
+    _, asked = ask()
     assert {request["text"] for request in asked} >= {"he is here.", "This is kind."}
     assert {(r["kind"], str(r["options"])) for r in asked} == {("vector", "{}")}
     vectors = {request["text"]: rng.normal(size=5) for request in asked}
     write_lines(
         folder / "a.jsonl", [{"key": r["key"], "value": vectors[r["text"]].tolist()} for r in reversed(asked)]
     )
-    assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+    imported()
     study = Study.read("study.json")
     store = build_store("words", study.models["words"], study.embeddings, stores=study.store_folder("words"))
     for word in ("he", "strong"):
@@ -222,20 +217,20 @@ def test_vectors_of_the_same_encoder_give_the_values_of_the_direct_run(folder, c
 
 
 @pytest.mark.slow
-def test_a_run_says_what_to_do_where_answers_are_missing(folder, capsys):
+def test_a_run_says_what_to_do_where_answers_are_missing(folder):
     study = Study.read("study.json")
     with pytest.raises(
         BiasgridError, match=r"^far: answers/far.jsonl is not there: biasgrid texts CONFIG > texts"
     ):
-        make(study)
-    _, asked = ask(capsys)
+        make_measured(study)
+    _, asked = ask()
     Path("answers").mkdir()
     write_lines(Path(FILE), [answer(request, Bigrams()) for request in asked])
-    make(study)
+    make_measured(study)
     written = Path(FILE).read_text()
     Path(FILE).write_text(re.sub(r'"value": -[\d.]+', '"value": [-1.0]', written, count=1))
     with pytest.raises(BiasgridError, match=r"far/answers.jsonl: has no answer to"):
-        make(Study.read("study.json"))
+        make_measured(Study.read("study.json"))
     Path(FILE).write_text(written)
     record = config()
     record["criteria"]["Pairs"]["queries"]["pairs"]["targets"]["M"] = ["A boy cooks.", "He is “strong”."]
@@ -243,24 +238,24 @@ def test_a_run_says_what_to_do_where_answers_are_missing(folder, capsys):
     with pytest.raises(
         BiasgridError, match=r"has no answer to 'A boy cooks.': biasgrid texts CONFIG > texts.jsonl"
     ):
-        make(Study.read("study.json"))
+        make_measured(Study.read("study.json"))
     # only what is new is asked, and the other answers are kept
-    header, new = ask(capsys)
+    header, new = ask()
     assert [request["text"] for request in new] == ["A boy cooks."]
     write_lines(folder / "new.jsonl", [header, answer(new[0], Bigrams())])
-    assert main(["texts", "study.json", "--import", "new.jsonl"]) == 0
-    make(Study.read("study.json"))
-    assert ask(capsys)[0]["count"] == 0
+    imported("new.jsonl")
+    make_measured(Study.read("study.json"))
+    assert ask()[0]["count"] == 0
     assert not any("A man cooks." in line for line in Path(FILE).read_text().splitlines())
 
 
-def test_an_answer_that_is_given_again_replaces_the_former(folder, capsys):
-    _, records = good(folder, capsys)
+def test_an_answer_that_is_given_again_replaces_the_former(folder):
+    _, records = good()
     write_lines(folder / "a.jsonl", records)
-    assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+    imported()
     before = answers.read(Path(FILE))
     write_lines(folder / "a.jsonl", [records[0] | {"value": -77.5}])
-    assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+    imported()
     after = answers.read(Path(FILE))
     assert after[records[0]["key"]].value == -77.5
     assert after.keys() == before.keys()
@@ -268,7 +263,7 @@ def test_an_answer_that_is_given_again_replaces_the_former(folder, capsys):
 
 
 @pytest.mark.slow
-def test_a_run_measures_answers_and_runs_again_when_they_change(folder, capsys):
+def test_a_run_measures_answers_and_runs_again_when_they_change(folder):
     def run():
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
         arguments = ("run", "study.json", "--cores", "1")
@@ -278,13 +273,13 @@ def test_a_run_measures_answers_and_runs_again_when_they_change(folder, capsys):
     code, lines = run()
     assert code == 1
     assert lines == [f"biasgrid: far: {FILE} is not there: {answers.HOW}"]
-    _, records = good(folder, capsys)
+    _, records = good()
     values = []
     for added in (0.0, -5.0):
         # the first sentence of a pair
         given = [records[0] | {"value": records[0]["value"] + added}, *records[1:]]
         write_lines(folder / "a.jsonl", given)
-        assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+        imported()
         assert run()[0] == 0
         values.append(results(Study.read("study.json"), "far/none/mean_pair_difference/pairs")["value"])
     assert values[1] - values[0] == pytest.approx(-5.0 / len(SENTENCES[0]))
@@ -330,17 +325,16 @@ def test_a_key_is_of_all_that_is_asked_and_of_nothing_else():
     assert asked[0]["key"] == "f34180dfabfec2e7384a932bfc53a504af7b659b5497440d4b8122f932915554"
 
 
-def test_what_no_api_can_answer_is_written_and_said(folder, capsys):
+def test_what_no_api_can_answer_is_written_and_said(folder):
     write(folder, config(masked=True))
-    assert main(["texts", "study.json"]) == 0
-    printed = capsys.readouterr()
-    assert re.search(r"warning: far: 48 of 52 texts ask about pieces of a text", printed.err)
-    asked = list(map(json.loads, printed.out.splitlines()))[1:]
+    done = biasgrid("texts", "study.json")
+    assert "warning: far: 48 of 52 texts ask about pieces of a text" in done.stderr
+    asked = list(map(json.loads, done.stdout.splitlines()))[1:]
     assert len(asked) == 52
     assert sum(request["hidden"] is not None for request in asked) == 24
 
 
-def test_one_of_several_models_is_named(folder, capsys):
+def test_one_of_several_models_is_named(folder):
     two = config()
     two["models"]["near"] = {
         **two["models"]["far"],
@@ -348,16 +342,16 @@ def test_one_of_several_models_is_named(folder, capsys):
         "source": {"type": "answers", "path": "near.jsonl"},
     }
     write(folder, two)
-    assert refusal(capsys) == "biasgrid: study.json: --model says which of these is asked: far, near"
-    assert "did you mean 'near'" in refusal(capsys, "--model", "neer")
-    assert ask(capsys, "--model", "near")[1] == ask(capsys, "--model", "far")[1]
+    refusal("texts", "study.json", parts=["study.json: --model says which of these is asked: far, near"])
+    refusal("texts", "study.json", "--model", "neer", parts=["did you mean 'near'"])
+    assert ask("--model", "near")[1] == ask("--model", "far")[1]
     write(
         folder,
         config(
             models={"t": {"label": "T", "kind": "language_model", "source": {"type": "file", "path": "t"}}}
         ),
     )
-    assert "no model is elsewhere" in refusal(capsys)
+    refusal("texts", "study.json", parts=["no model is elsewhere"])
 
 
 @pytest.mark.parametrize(
@@ -375,16 +369,15 @@ def test_one_of_several_models_is_named(folder, capsys):
 def test_what_a_config_may_say_of_answers(entry, says):
     record = config()
     record["models"]["far"] |= entry
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(record)
-    assert says in str(caught.value)
 
 
 # answers that are refused
 
 
-def good(folder, capsys):
-    header, asked = ask(capsys)
+def good():
+    header, asked = ask()
     return header, [answer(request, Bigrams()) for request in asked]
 
 
@@ -417,57 +410,51 @@ WRONG = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_answer_is_one_line_with_its_number_and_nothing_is_written(folder, capsys, case):
-    header, records = good(folder, capsys)
+def test_a_wrong_answer_is_one_line_with_its_number_and_nothing_is_written(folder, case):
+    header, records = good()
     damage, says = WRONG[case]
     wrong = damage(records[2])
     text = wrong if isinstance(wrong, (str, bytes)) else json.dumps(wrong)
     lines = [json.dumps(r).encode() for r in (header, *records)]
     lines[3] = text if isinstance(text, bytes) else text.encode()
     (folder / "a.jsonl").write_bytes(b"\n".join(lines))
-    line = refusal(capsys, "--import", "a.jsonl")
-    assert line.startswith("biasgrid: a.jsonl: line 4: ")
-    assert says in line
+    not_imported("biasgrid: a.jsonl: line 4: ", says)
     assert not Path(FILE).exists()
     # nor is anything written over
     write_lines(folder / "good.jsonl", records)
-    assert main(["texts", "study.json", "--import", "good.jsonl"]) == 0
+    imported("good.jsonl")
     former = Path(FILE).read_bytes()
-    refusal(capsys, "--import", "a.jsonl")
+    not_imported()
     assert Path(FILE).read_bytes() == former
     assert [path.name for path in Path("answers").iterdir()] == ["far.jsonl"]
 
 
-def test_each_key_has_one_answer(folder, capsys):
-    header, records = good(folder, capsys)
+def test_each_key_has_one_answer(folder):
+    header, records = good()
     write_lines(folder / "a.jsonl", [header, *records, records[0]])
-    assert f"line {len(records) + 2}: key {records[0]['key']}: a former line has" in refusal(
-        capsys, "--import", "a.jsonl"
-    )
+    not_imported(f"line {len(records) + 2}: key {records[0]['key']}: a former line has")
     write_lines(folder / "a.jsonl", records[1:])
-    assert f"a.jsonl: missing key {records[0]['key']} (" in refusal(capsys, "--import", "a.jsonl")
+    not_imported(f"a.jsonl: missing key {records[0]['key']} (")
     (folder / "a.jsonl").write_text("")
-    assert "missing key" in refusal(capsys, "--import", "a.jsonl")
-    assert "no.jsonl: No such file" in refusal(capsys, "--import", "no.jsonl")
+    not_imported("missing key")
+    not_imported("no.jsonl: No such file", path="no.jsonl")
 
 
-def test_another_studys_header_is_refused(folder, capsys):
-    header, records = good(folder, capsys)
+def test_another_studys_header_is_refused(folder):
+    header, records = good()
     write_lines(folder / "a.jsonl", [header | {"digest": "0" * 64}, *records])
-    assert "a.jsonl: line 1: digest: another study's texts ('small')" in refusal(
-        capsys, "--import", "a.jsonl"
-    )
+    not_imported("a.jsonl: line 1: digest: another study's texts ('small')")
     write_lines(folder / "a.jsonl", [header | {"biasgrid_texts": 2}, *records])
-    assert "line 1: biasgrid_texts: 2 is not allowed; allowed: 1" in refusal(capsys, "--import", "a.jsonl")
+    not_imported("line 1: biasgrid_texts: 2 is not allowed; allowed: 1")
 
 
-def test_vectors_are_of_one_length(folder, capsys):
+def test_vectors_are_of_one_length(folder):
     encoder = {"far": {"source": {"type": "answers", "path": FILE}}}
     model = {"label": "W", "source": {"type": "encoded", "encoder": "far", "pool": "sentence"}}
     query = {"targets": {"A": ["a"], "B": ["b"]}, "attributes": {"C": ["c"], "D": ["d"]}}
     changes = {"encoders": encoder, "models": {"words": model}, "metrics": {"weat": {}}}
     write(folder, config(**changes, criteria={"C": {"queries": {"q": query}}}))
-    _, asked = ask(capsys)
+    _, asked = ask()
     assert [request["text"] for request in asked] == ["a", "b", "c", "d"]
     records = [{"key": request["key"], "value": [1.0, 2]} for request in asked]
     for value, says in (
@@ -478,21 +465,18 @@ def test_vectors_are_of_one_length(folder, capsys):
         ([10**400, 1], "value: not finite"),
     ):
         write_lines(folder / "a.jsonl", [*records[:3], records[3] | {"value": value}])
-        line = refusal(capsys, "--import", "a.jsonl")
-        assert f"a.jsonl: line 4: key {records[3]['key']}: {says}" in line
+        not_imported(f"a.jsonl: line 4: key {records[3]['key']}: {says}")
     write_lines(folder / "a.jsonl", records)
-    assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+    imported()
     query["targets"]["A"] = ["e"]
     write(folder, config(**changes, criteria={"C": {"queries": {"q": query}}}))
-    _, (new,) = ask(capsys)
+    _, (new,) = ask()
     write_lines(folder / "a.jsonl", [{"key": new["key"], "value": [1.0]}])
-    assert "its vectors have another length than those in answers/far.jsonl" in refusal(
-        capsys, "--import", "a.jsonl"
-    )
+    not_imported("its vectors have another length than those in answers/far.jsonl")
 
 
-def test_names_of_other_tools_and_a_filled_in_request_are_taken(folder, capsys):
-    header, asked = ask(capsys)
+def test_names_of_other_tools_and_a_filled_in_request_are_taken(folder):
+    header, asked = ask()
     records = [{"value": answer(request, Bigrams())["value"], "latency": 0.1} | request for request in asked]
     renamed = [
         {"id": r["key"], "context": r["prefix"], "continuation": r["text"], "value": r["value"]}
@@ -501,21 +485,22 @@ def test_names_of_other_tools_and_a_filled_in_request_are_taken(folder, capsys):
     written = []
     for lines in (records, renamed):
         write_lines(folder / "a.jsonl", [header, *lines[::-1]])
-        assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+        imported()
         written.append(Path(FILE).read_bytes())
     assert written[0] == written[1]
 
 
-def test_floats_come_back_to_the_last_bit_and_the_model_is_recorded(folder, capsys):
-    _, records = good(folder, capsys)
+def test_floats_come_back_to_the_last_bit_and_the_model_is_recorded(folder):
+    _, records = good()
     records[0] |= {"value": -0.1 - 0.2, "model": "far-2026-01", "tokens": ["A", " man"]}
     records[1] |= {"value": -3}
     write_lines(folder / "a.jsonl", records)
-    assert main(["texts", "study.json", "--import", "a.jsonl"]) == 0
+    imported()
     kept = {line["key"]: line for line in map(json.loads, Path(FILE).read_text().splitlines())}
     assert kept[records[0]["key"]] == records[0]
     assert repr(kept[records[1]["key"]]["value"]) == "-3.0"
-    study = make(Study.read("study.json"))
+    study = Study.read("study.json")
+    make_inputs(study)
     assert json.loads(study.paths.model_file("far").read_text())["answered_by"] == ["far-2026-01"]
 
 

@@ -10,6 +10,7 @@ import scipy.stats
 from conftest import ROOT, make_store
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from resampled import drawn, pooled
 from sklearn.decomposition import PCA
 
@@ -523,9 +524,8 @@ def test_random_directions_score_the_noise(groups, parameters):
 )
 def test_a_wrong_parameter_is_one_clear_line(random_model, name, parameters, says):
     query = Query([["w1"], ["w2"]], [["w3"], ["w4"]])
-    with pytest.raises(BiasgridError, match=says) as error:
+    with refused(*says.split(" .* ")):
         metrics.metric(name)(query, random_model(0), **parameters)
-    assert "\n" not in str(error.value)
 
 
 def test_direct_bias_takes_pairs_only_where_its_direction_does(random_model):

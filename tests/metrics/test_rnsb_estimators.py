@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from conftest import printed
+from loopback import refused
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -16,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from biasgrid import BiasgridError, Query, metrics
+from biasgrid import Query, metrics
 
 GOOD, BAD = [f"w{i}" for i in range(10)], [f"w{i}" for i in range(10, 18)]
 QUERY = Query([["w20", "w21", "w22"], ["w23", "w24"]], [GOOD, BAD])
@@ -122,7 +123,7 @@ def test_the_seed_is_that_of_a_classifier_that_draws(random_model):
         ({"estimator": print}, "is not allowed; allowed: classifiers of scikit-learn"),
         ({"estimator": GaussianNB, "estimator_params": {"C": 1}}, "estimator_params: GaussianNB: "),
         ({"estimator": GaussianNB(), "estimator_params": {"C": 1}}, "estimator_params: GaussianNB: "),
-        ({"estimator": GaussianNB, "estimator_params": [1]}, "estimator_params: \\[1\\] is not allowed"),
+        ({"estimator": GaussianNB, "estimator_params": [1]}, "estimator_params: [1] is not allowed"),
         (
             {"estimator_params": {"C": 1}},
             "estimator_params: needs an estimator, such as estimator='LogisticRegression'",
@@ -139,10 +140,8 @@ def test_the_seed_is_that_of_a_classifier_that_draws(random_model):
     ],
 )
 def test_what_is_no_estimator_is_one_sentence(random_model, options, says):
-    with pytest.raises(BiasgridError, match=says) as error:
+    with refused(*says.split(" .* ")):
         metrics.rnsb(QUERY, random_model(0), **options)
-    assert len(str(error.value)) < 400
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.slow

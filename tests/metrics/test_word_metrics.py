@@ -12,10 +12,11 @@ from conftest import ROOT, grid_config, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import make_all
+from loopback import refused
 from reruns import made_with
 from sklearn.decomposition import PCA
 
-from biasgrid import BiasgridError, EmbeddingStore, Query, debias, directions, metrics, tables
+from biasgrid import EmbeddingStore, Query, debias, directions, metrics, tables
 from biasgrid.embeddings import build_store
 from biasgrid.inference.infer import infer_query
 from biasgrid.measure import measure
@@ -544,10 +545,8 @@ def test_hard_debias_takes_bias_off_the_words_and_less_of_it_from_their_neighbou
     ],
 )
 def test_a_wrong_parameter_is_one_line(name, parameters, says):
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         metrics.metric(name).under(parameters)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 # in a study

@@ -6,9 +6,10 @@ from biasgrid_plugin_maddalozzo.debias.glpp import heat_weights, projection
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loopback import refused
 from sklearn.manifold import trustworthiness
 
-from biasgrid import BiasgridError, Query, debias, load, metrics
+from biasgrid import Query, debias, load, metrics
 from biasgrid.debias.transform import Transform
 
 
@@ -146,10 +147,8 @@ def test_the_words_of_the_graph(model):
     ],
 )
 def test_what_is_wrong_is_one_line(model, options, says):
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         debias.glpp(model, **options)
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_words_without_a_direction_are_in_no_graph():
