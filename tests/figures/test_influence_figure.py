@@ -28,6 +28,19 @@ def influences(words=6, models="ab", seed=0):
     return pd.DataFrame(rows, columns=INFLUENCE)
 
 
+def test_the_words_that_matter_most_in_standard_errors():
+    table, keys = influences(), INFLUENCE[:5]
+    errors = table[keys].drop_duplicates()
+    errors = errors.assign(kind="jackknife", standard_error=[0.5, 1.0, 2.0, 0.25, 0.0, 1.0] * 2)
+    (axes,) = influence(table, errors, {"weat": "WEAT"}, "Gender", "weat").axes
+    units = table[table["metric"] == "weat"].merge(errors, on=keys).query("standard_error > 0")
+    rows = units["word"] + " (Career) " + units["query"]
+    farthest = (units["influence"] / units["standard_error"]).abs().groupby(rows).max().nlargest(10)
+    # long queries are shortened in the middle
+    named = [" ".join(label.get_text().split())[:40] for label in axes.get_yticklabels()]
+    assert named == [name[:40] for name in farthest.index]
+
+
 def test_a_word_that_moves_a_score_too_far_is_an_arrow_with_its_number():
     table = influences(words=2)
     errors = table[INFLUENCE[:5]].drop_duplicates().assign(kind="jackknife", standard_error=1.0)
