@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loopback import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError, Query, WordSet
@@ -80,35 +81,6 @@ def test_a_query_file_reads_back_as_the_query(targets, attributes):
     assert (again, hash(again)) == (query, hash(query))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (([], [["a"]]), "no target set"),
-        (([["a"], []], [["b"]]), "'Target set 1' is empty"),
-        (([["a"]], [["b", 3]]), "3 is not a word"),
-        (([["a"]], [["b", ""]]), "'' is not a word"),
-        (([["a"]], ["word"]), "must be a list of words"),
-        (([["a"], ["b"]], [["c"]], ["X", "X"]), "two sets are named 'X'"),
-        (([["a"]], [["c"]], ["X"], ["X"]), "two sets are named 'X'"),
-        (([["a"], ["b"]], [["c"]], ["X"]), "2 target sets but 1 names"),
-        ((5, [["c"]]), "must be a list of lists"),
-        (([["a"]], None), "must be a list of lists"),
-        (([["a"]], [["c"]], "X"), "must be a list, not 'X'"),
-        (([["a"]], [["c"]], ["A\nB"]), "set's name must be a line of text"),
-        (([["a"]], [["\ud800"]]), "is not a word"),
-    ],
-)
-def test_bad_queries(arguments, says):
-    with pytest.raises(BiasgridError, match=says):
-        Query(*arguments)
-
-
-@pytest.mark.parametrize("name", [5, ""])
-def test_a_querys_name_is_a_line_of_text(name):
-    with pytest.raises(BiasgridError, match="query's name must be a line of text"):
-        Query([["a"]], [["c"]], name=name)
-
-
 def test_repeated_words_are_warned_of():
     with pytest.warns(UserWarning, match="repeats 'he'"):
         query = Query([["he", "him", "he"]], [["x"]])
@@ -141,10 +113,8 @@ def test_repeated_words_are_warned_of():
 def test_bad_query_files_are_named(tmp_path, text, says):
     path = tmp_path / "query.json"
     path.write_text(text)
-    with pytest.raises(BiasgridError, match=says) as caught:
+    with refused(str(path), says):
         Query.read(path)
-    assert str(path) in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 MALE, FEMALE = ["he", "man"], ["she", "woman"]
@@ -211,12 +181,6 @@ def test_a_query_is_written_and_read(tmp_path):
     GENDER.save(tmp_path / "query.json")
     assert Query.read(tmp_path / "query.json") == GENDER
     assert Query.read(str(tmp_path / "query.json")) == GENDER
-    (tmp_path / "file").write_text("")
-    with pytest.raises(BiasgridError, match="cannot write it"):
-        GENDER.save(tmp_path / "file" / "query.json")
-    for path in (5, None, "a\0b"):
-        with pytest.raises(BiasgridError, match="must be text or a path"):
-            GENDER.save(path)
 
 
 def test_repr_has_a_line_for_each_set():
@@ -244,6 +208,19 @@ def test_repr_of_large_queries_is_short():
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (([], [["a"]]), "no target set"),
+        (([["a"], []], [["b"]]), "'Target set 1' is empty"),
+        (([["a"]], [["b", 3]]), "3 is not a word"),
+        (([["a"]], [["b", ""]]), "'' is not a word"),
+        (([["a"]], ["word"]), "must be a list of words"),
+        (([["a"], ["b"]], [["c"]], ["X", "X"]), "two sets are named 'X'"),
+        (([["a"]], [["c"]], ["X"], ["X"]), "two sets are named 'X'"),
+        (([["a"], ["b"]], [["c"]], ["X"]), "2 target sets but 1 names"),
+        ((5, [["c"]]), "must be a list of lists"),
+        (([["a"]], None), "must be a list of lists"),
+        (([["a"]], [["c"]], "X"), "must be a list, not 'X'"),
+        (([["a"]], [["c"]], ["A\nB"]), "set's name must be a line of text"),
+        (([["a"]], [["\ud800"]]), "is not a word"),
         (("name", [["a"]], [["b"]]), "not 'name'; the query's own name is given as name="),
         (([["a"]], [["b"]], "name"), "not 'name'; the query's own name is given as name="),
         (
@@ -251,7 +228,7 @@ def test_repr_of_large_queries_is_short():
             "each target set must be a list of words, not the string 'he'; one set alone",
         ),
         ((["Male"], ["Career"], [["he"]], [["office"]]), "names go to target_sets_names"),
-        (([["a"]], [["b"]], [["x"]], [["y"]]), r"name must be a line of text, not \['x'\]"),
+        (([["a"]], [["b"]], [["x"]], [["y"]]), "name must be a line of text, not ['x']"),
         (
             ({"A": ["a"]}, [["b"]], ["x"]),
             "a mapping, whose keys are their names; leave target_sets_names out",
@@ -263,23 +240,37 @@ def test_repr_of_large_queries_is_short():
         (([b"he"], [["c"]]), "must be a list of words, not b'he'"),
         (([np.array("he")], [["c"]]), "must be a list of words, not ndarray"),
         (([np.array([["he"]])], [["c"]]), "is not a word"),
-        (([pd.Series(["he", None])], [["c"]]), "(None|nan) is not a word"),
+        (([pd.Series(["he", None])], [["c"]]), "is not a word"),
         ((GENDER, [["c"]]), "must be a list of lists of words, or a mapping from names to them, not Query"),
         (([["a"]], [["b"]], {"A": 1}), "names must be a list, not dict"),
     ],
 )
 def test_shifted_or_mistaken_arguments_are_told(arguments, says):
-    with pytest.raises(BiasgridError, match=says) as caught:
+    with refused(says):
         Query(*arguments)
-    assert len(str(caught.value)) < 400
 
 
-def test_a_query_made_of_itself_is_not_its_words():
-    with pytest.raises(BiasgridError, match="no template"):
-        GENDER.subqueries(2)
-    for template in ((0, 1), (True, 1), (2, 1, 1), ("x", 1), (1.0, 1), None, "nn " * 50, ([], {})):
-        with pytest.raises(BiasgridError, match="no template"):
-            GENDER.subqueries(template)
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda at: Query([["a"]], [["c"]], name=5), "query's name must be a line of text"),
+        (lambda at: Query([["a"]], [["c"]], name=""), "query's name must be a line of text"),
+        (lambda at: Query([["a"]], [["c"]], repetitions="twice"), "repetitions: unknown value 'twice'"),
+        (lambda at: GENDER.save(at / "file" / "query.json"), "cannot write it"),
+        *((lambda at, path=path: GENDER.save(path), "must be text or a path") for path in (5, None, "a\0b")),
+        *(
+            (lambda at, template=template: GENDER.subqueries(template), "no template")
+            for template in (2, (0, 1), (True, 1), (2, 1, 1), ("x", 1), (1.0, 1), None, "nn " * 50, ([], {}))
+        ),
+    ],
+)
+def test_what_a_query_cannot_is_told(tmp_path, call, says):
+    (tmp_path / "file").write_text("")
+    with refused(says):
+        call(tmp_path)
+
+
+def test_a_template_may_be_a_list():
     assert GENDER.subqueries([2, 1]) == GENDER.subqueries((2, 1))
 
 
@@ -388,5 +379,3 @@ def test_repeated_words_count_once_or_as_often_as_they_are_listed():
     assert counted.to_dict()["repetitions"] == "count"
     assert "repetitions" not in query.to_dict()
     assert Query.from_dict(counted.to_dict()) == counted != query
-    with pytest.raises(BiasgridError, match="repetitions: unknown value 'twice'"):
-        Query(*sets, repetitions="twice")

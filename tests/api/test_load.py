@@ -22,6 +22,7 @@ import pytest
 from conftest import ROOT, make_store
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
+from loopback import refused
 
 from biasgrid import EmbeddingStore, Query, debias, metrics, resources
 from biasgrid.api import shipped
@@ -42,13 +43,6 @@ CROSSED = Query([words[4 * i : 4 * i + 4] for words in CAREER.target_sets for i 
 WORDS = ["he", "she", "naïve", "中文", "a b"]
 VECTORS = np.random.default_rng(0).normal(size=(5, 4))
 SEVERAL = {"definitional_pairs": [["he", "she"], ["man", "woman"], ["boy", "girl"], ["king", "queen"]]}
-
-
-def one_line(error: BaseException) -> str:
-    text = str(error)
-    assert "\n" not in text
-    assert len(text) < 400
-    return text
 
 
 @pytest.fixture(scope="session")
@@ -190,15 +184,15 @@ def test_a_files_store_goes_with_the_model(tmp_path):
     [
         (3, {}, "cannot load int 3; allowed: a path"),
         (None, {}, "cannot load NoneType"),
-        (np.eye(2), {}, r"give load\(array, words=\[\.\.\.\]\)"),
+        (np.eye(2), {}, "give load(array, words=[...])"),
         ({}, {}, "the mapping is empty"),
-        ({"a": [1, 2], "b": [1]}, {}, r"the vector of 'b' has shape \(1,\)"),
+        ({"a": [1, 2], "b": [1]}, {}, "the vector of 'b' has shape (1,)"),
         ({"a": "xy"}, {}, "the vector of 'a'"),
         ({1: [1, 2]}, {}, "1 is not a word"),
         ((["a"], [[1, 2], [3, 4]]), {}, "1 words, but 2 vectors"),
         ((["a", "b"], [[1, "x"], [3, 4]]), {}, "expected numbers"),
         ((["a"], [[1, np.nan]]), {}, "word 'a', has a value nan"),
-        ((["a"], [1.0]), {}, r"an array of numbers \(words, dimensions\)"),
+        ((["a"], [1.0]), {}, "an array of numbers (words, dimensions)"),
         (pd.DataFrame(np.eye(2), index=["a", np.nan]), {}, "keep_default_na"),
         (pd.DataFrame({"x": [1.0], "y": ["z"]}, index=["a"]), {}, "not of numbers"),
         ({"a": [1]}, {"format": "text"}, "format and sha256 are for files"),
@@ -207,25 +201,82 @@ def test_a_files_store_goes_with_the_model(tmp_path):
         ({"a": [1]}, {"name": 7}, "name: expected a text, not 7"),
         (Path("nowhere"), {}, "nowhere: no such file or folder"),
         ("nowhere/model.bin", {}, "no such file or folder"),
+        ("", {}, "empty text"),
+        ("a" * 5000, {}, "no such file or folder"),
+        ((None, VECTORS), {}, "None is no list of words"),
+        ((WORDS, VECTORS.astype(complex)), {}, "complex numbers"),
+        ({"a": np.array([1j])}, {}, "complex numbers"),
         ("glove-6b-50", {}, "did you mean 'glove-6b-50d'"),
         ("glove-6b-50d", {"sha256": "0"}, "sha256: is not for a model that is loaded by its name"),
     ],
 )
 def test_wrong_use_is_answered_in_one_sentence(source, options, says):
-    with pytest.raises(InputError, match=says) as raised:
+    with refused(says, kind=InputError):
         load(source, **options)
-    one_line(raised.value)
 
 
-def test_a_transform_is_no_model(random_model):
-    transform = debias.linear_projection(random_model(0), definitional_pairs=[["w0", "w1"], ["w2", "w3"]])
-    with pytest.raises(InputError, match="a transform is no model: put it over one"):
-        load(transform)
-    debiased = random_model(0).under(transform)
-    with pytest.raises(InputError, match="to debias it again, save it"):
-        debias.linear_projection(debiased, definitional_pairs=[["w0", "w1"], ["w2", "w3"]])
-    with pytest.raises(InputError, match="expected a transform"):
-        random_model(0).under("hard")
+PAIRS = {"definitional_pairs": [["w0", "w1"], ["w2", "w3"]]}
+
+
+@pytest.fixture
+def made(random_model, trained, tmp_path):
+    """Models of every make, and a folder with files that are none."""
+    np.savez(tmp_path / "half.npz", words=np.array(WORDS))
+    np.savez(tmp_path / "objects.npz", words=np.array([1, "a"], dtype=object), vectors=VECTORS[:2])
+    np.savez(tmp_path / "fewer.npz", words=np.array(WORDS[:3]), vectors=VECTORS)
+    (tmp_path / "file").write_text("")
+    return SimpleNamespace(
+        store=random_model(0),
+        transform=debias.linear_projection(random_model(0), **PAIRS),
+        axes=load((["a", "b", "zero"], np.array([[1.0, 0], [0, 1], [0, 0]]))),
+        tiny=make_store(tmp_path, WORDS[:2], VECTORS[:2]),
+        odd=load((WORDS, VECTORS)),
+        trained=trained,
+        folder=tmp_path,
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "says"),
+    [
+        (lambda of: load(of.transform), InputError, "a transform is no model: put it over one"),
+        (lambda of: debias.linear_projection(of.store.under(of.transform), **PAIRS), InputError, "again, save it"),
+        (lambda of: of.store.under("hard"), InputError, "expected a transform"),
+        (lambda of: of.store["W3"], WordError, "has no word 'W3'; did you mean 'w3'?"),
+        (lambda of: of.store["W3"], KeyError, "did you mean"),
+        (lambda of: load((of.store.words(), of.store.array))["W3"], WordError, "did you mean 'w3'?"),
+        (lambda of: of.store[["w3"]], InputError, "expected one word"),
+        (lambda of: of.axes[["a"]], InputError, "expected one word"),
+        (lambda of: of.store.vectors("w3"), InputError, "w3"),
+        (lambda of: of.axes.vectors("a"), InputError, "'a'"),
+        (lambda of: of.axes.most_similar("zero"), InputError, "no direction"),
+        (lambda of: of.axes.most_similar([]), InputError, "no direction"),
+        (lambda of: of.axes.most_similar([np.zeros(2)]), InputError, "no direction"),
+        (lambda of: of.axes.most_similar([1.0, 2.0, 3.0]), InputError, "shape (3,)"),
+        (lambda of: of.axes.most_similar("a", topn=0), InputError, "topn: 0 is not allowed"),
+        (lambda of: of.axes.most_similar(3), InputError, "most_similar: 3 is not allowed"),
+        (lambda of: of.store.under(of.transform, name=3), InputError, "name: expected a text, not 3"),
+        (lambda of: load(of.folder / "half.npz"), BiasgridError, "no array 'vectors'"),
+        (lambda of: load(of.folder / "objects.npz"), BiasgridError, "objects"),
+        (lambda of: load(of.folder / "fewer.npz"), BiasgridError, "3 words"),
+        (lambda of: of.odd.save(of.folder / "m.doc"), BiasgridError, "cannot write '.doc'"),
+        (lambda of: of.odd.save(of.folder / "m.txt"), BiasgridError, "cannot hold the word 'a b'"),
+        (lambda of: of.odd.save(of.folder / "file" / "m.npz"), DiskError, "file"),
+        (lambda of: load(of.trained.folder / "w2v.model"), BiasgridError, "trust_pickle=True"),
+        (
+            lambda of: load(of.trained.folder / "w2v.model", trust_pickle=True, subwords=True),
+            BiasgridError,
+            "gensim-kv has no n-grams",
+        ),
+        (lambda of: load(of.trained.word2vec, subwords=True), InputError, "has no n-grams"),
+        (lambda of: load(of.tiny.path, subwords=True), InputError, "subwords: is not for a store"),
+    ],
+)  # fmt: skip
+def test_what_a_model_cannot_is_answered_in_one_sentence(made, call, kind, says):
+    before = sorted(made.folder.rglob("*"))
+    with refused(says, kind=kind):
+        call(made)
+    assert sorted(made.folder.rglob("*")) == before
 
 
 # what a model can do
@@ -242,14 +293,6 @@ def test_look_ups(random_model):
         assert "he" not in model
         assert 3 not in model
         assert list(model) == model.words()
-        with pytest.raises(WordError, match=r"has no word 'W3'; did you mean 'w3'\?") as raised:
-            model["W3"]
-        assert isinstance(raised.value, KeyError)
-        one_line(raised.value)
-        with pytest.raises(InputError, match="expected one word"):
-            model[["w3"]]
-        with pytest.raises(InputError):
-            model.vectors("w3")
 
 
 def test_most_similar_is_gensims(word2vec, keyed_vectors):
@@ -269,16 +312,9 @@ def test_most_similar_is_gensims(word2vec, keyed_vectors):
             )
 
 
-def test_most_similar_of_what_has_no_direction(random_model):
+def test_what_has_no_direction_is_similar_to_nothing():
     model = load((["a", "b", "zero"], np.array([[1.0, 0], [0, 1], [0, 0]])))
     assert model.most_similar("a") == [("b", 0.0)]
-    for given in ("zero", [], [np.zeros(2)]):
-        with pytest.raises(InputError, match="no direction"):
-            model.most_similar(given)
-    with pytest.raises(InputError, match=r"shape \(3,\)"):
-        model.most_similar([1.0, 2.0, 3.0])
-    with pytest.raises(InputError, match="topn: 0 is not allowed"):
-        model.most_similar("a", topn=0)
 
 
 def test_reprs_are_short(random_model):
@@ -413,25 +449,6 @@ def test_npz_is_plain_numpy(tmp_path):
         assert (arrays["vectors"] == VECTORS.astype(np.float32)).all()
     np.savez_compressed(tmp_path / "yours.npz", words=np.array(WORDS), vectors=VECTORS)
     assert load(tmp_path / "yours.npz").fingerprint == load((WORDS, VECTORS)).fingerprint
-    np.savez(tmp_path / "half.npz", words=np.array(WORDS))
-    np.savez(tmp_path / "objects.npz", words=np.array([1, "a"], dtype=object), vectors=VECTORS[:2])
-    np.savez(tmp_path / "fewer.npz", words=np.array(WORDS[:3]), vectors=VECTORS)
-    for name, says in (("half", "no array 'vectors'"), ("objects", "objects"), ("fewer", "3 words")):
-        with pytest.raises(BiasgridError, match=says) as raised:
-            load(tmp_path / f"{name}.npz")
-        one_line(raised.value)
-
-
-def test_what_cannot_be_saved(tmp_path):
-    model = load((WORDS, VECTORS))
-    with pytest.raises(BiasgridError, match=r"cannot write '\.doc'"):
-        model.save(tmp_path / "m.doc")
-    with pytest.raises(BiasgridError, match="cannot hold the word 'a b'"):
-        model.save(tmp_path / "m.txt")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DiskError, match="file"):
-        model.save(tmp_path / "file" / "m.npz")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file"]
 
 
 # fastText
@@ -467,15 +484,6 @@ def test_words_out_of_vocabulary_are_gensims(trained, file):
     assert result.value == pytest.approx(sum(s[:3]) - sum(s[3:]), rel=1e-5)
     transform = debias.linear_projection(model, definitional_pairs=[["doctor", "nurse"], known[:2]])
     assert np.isfinite(model.under(transform)["doctor"]).all()
-
-
-def test_subwords_are_fasttexts_only(tmp_path, trained):
-    with pytest.raises(BiasgridError, match="gensim-kv has no n-grams"):
-        load(trained.folder / "w2v.model", trust_pickle=True, subwords=True)
-    with pytest.raises(InputError, match="has no n-grams"):
-        load(trained.word2vec, subwords=True)
-    with pytest.raises(InputError, match="subwords: is not for a store"):
-        load(make_store(tmp_path, WORDS[:2], VECTORS[:2]).path, subwords=True)
 
 
 def test_the_hash_of_n_grams_is_fnv_1a_with_signed_bytes():
@@ -526,11 +534,10 @@ def test_a_fasttext_file_that_lies_is_refused_without_taking_memory(tmp_path, co
     path = tmp_path / "bad.bin"
     path.write_bytes(content)
     tracemalloc.start()
-    with pytest.raises(BiasgridError, match=says) as raised:
+    with refused(says):
         load(path)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    one_line(raised.value)
     assert most < 8 << 20
     good = tmp_path / "good.bin"
     good.write_bytes(facebook())
@@ -541,11 +548,8 @@ def test_other_code_in_a_pickled_model_is_refused(tmp_path, trained):
     model = Word2Vec.load(str(trained.folder / "w2v.model"))
     model.callbacks = partial(print, "run")
     (tmp_path / "m.model").write_bytes(pickle.dumps(model))
-    with pytest.raises(BiasgridError, match=r"asks for functools\.partial") as raised:
+    with refused("asks for functools.partial"):
         load(tmp_path / "m.model", trust_pickle=True)
-    one_line(raised.value)
-    with pytest.raises(BiasgridError, match="trust_pickle=True"):
-        load(trained.folder / "w2v.model")
 
 
 # by name
@@ -593,9 +597,8 @@ def test_a_model_that_cannot_be_fetched(tmp_path, server, monkeypatch):
     source = {"type": "url", "url": f"{address}/missing.txt"}
     monkeypatch.setattr(shipped, "shipped_models", lambda: {"tiny": {"source": source}})
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
-    with pytest.raises(NetworkError, match=r"tiny: .*404") as raised:
+    with refused("tiny: ", "404", kind=NetworkError):
         load("tiny")
-    one_line(raised.value)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "file"))
     with pytest.raises(DiskError):

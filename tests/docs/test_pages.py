@@ -127,29 +127,6 @@ def test_a_page_is_whole(path):
     assert max(map(len, prose)) <= 120
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_a_metrics_facts_are_the_registrys(name):
-    metric = metrics.metric(name)
-    page = written(ROOT / "docs" / "metrics" / f"{name}.md")
-    facts = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", page.partition("## ")[0], re.MULTILINE))
-    assert facts["template"].startswith("({}, {}): ".format(*metric.template))
-    assert float(facts["neutral value"]) == metric.neutral
-    ends = [float(end) for end in re.findall(r"-?[\d.]+", facts["range"])]
-    assert ends == [end for end in metric.range if np.isfinite(end)]
-    assert (
-        facts["more biased"].split()[0]
-        == {"greater": "above", "less": "below", "two-sided": "far"}[metric.bias]
-    )
-    assert facts["groups"].startswith(f"the {metric.groups.removesuffix('s')} sets;")
-    # its rows of the property matrix, which `make properties` writes; a test of validation/ says whether it has them
-    matrix = (ROOT / "docs" / "property-matrix.md").read_text(encoding="utf-8")
-    answers = re.findall(
-        r"^\| .* \|$", page.partition("Its answers in the property matrix")[2].partition("## ")[0], re.M
-    )
-    if f"| {metric.label} |" in matrix:
-        assert not [row for row in answers[2:] if row not in matrix]
-
-
 @pytest.mark.parametrize("name", [name for name in debias.REGISTRY if pages.is_measured(name)])
 def test_what_a_method_leaves_is_what_was_measured(name):
     folder = ROOT / "docs"
@@ -194,19 +171,6 @@ def test_notes_are_in_the_help():
             says = f"{name}: the docstring's Notes are a paragraph **{first}.** and one **Defaults.**"
             assert list(notes) == [first, "Defaults"], says
             assert all(len(text) > 40 for text in notes.values()), says
-
-
-@pytest.mark.parametrize("name", METRICS)
-def test_what_a_page_says_of_tests_is_the_registrys(name):
-    metric = metrics.metric(name)
-    page = written(ROOT / "docs" / "metrics" / f"{name}.md")
-    text = " ".join(sections(page)["What its p-values test"].split())
-    assert ("there is none" in text) == bool(metric.no_test)
-    assert ("Label test" in text) == (metric.test_of == "labels")
-    assert ("twice the share" in text) == (not metric.no_test and metric.bias == "two-sided")
-    has_groups = metric.needs in ("vectors", "contextual_vectors")
-    assert (f"with a value at least as far from {metric.neutral:g}." in text) == has_groups
-    assert "`p_groups`" in text
 
 
 @pytest.mark.parametrize("name", [name for name in METRICS if metrics.REGISTRY[name].needs == "vectors"])

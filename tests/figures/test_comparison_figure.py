@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from artists import assert_readable, texts, unwrapped
 
-from biasgrid import BiasgridError, comparison, tables
+from biasgrid import comparison, tables
 from biasgrid.figures.comparison import comparison as draw
 from biasgrid.figures.frame import as_wide_as, save
 
@@ -235,11 +235,6 @@ def test_a_metric_of_which_nothing_was_published_is_said():
     figure = draw(many(1), LABELS | {"mac": "MAC"}, names(1), "mac")
     assert "Is ours what was published? MAC" in unwrapped(figure)
     assert any(text.startswith("Nothing to draw: ") for text in unwrapped(figure))
-
-
-def test_an_empty_comparison_is_an_error():
-    with pytest.raises(BiasgridError, match="the table is empty"):
-        draw(table([]), LABELS, [])
 
 
 def test_a_table_that_was_written_is_drawn(tmp_path):

@@ -16,12 +16,11 @@ from artists import (
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import QuadMesh
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from biasgrid import BiasgridError
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import save
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
@@ -65,40 +64,6 @@ def bars(axes):
             row = round(patch.get_y() + patch.get_height() / 2)
             drawn[rows[row]][container.get_label()] = patch.get_width()
     return drawn
-
-
-def test_ranking_bars_are_the_published_ranks():
-    figure = rankings(ranking_table(), LABELS)
-    (axes,) = figure.axes
-    expected = {
-        LABELS.get(model, model): dict(zip([LABELS[m] for m in METRICS], ranks, strict=True))
-        for model, ranks in PUBLISHED.items()
-    }
-    drawn = bars(axes)
-    assert drawn == expected
-    # least total on top, as in the paper's figure 2; a tie goes by key
-    assert list(drawn) == sorted(drawn, key=lambda model: (sum(drawn[model].values()), model))
-    assert axes.yaxis_inverted()
-    # numbers in the segments: the published ranks; and the sums at the ends
-    numbers = sorted(text.get_text() for text in axes.texts)
-    assert numbers == sorted(
-        [str(r) for ranks in PUBLISHED.values() for r in ranks]
-        + [str(sum(ranks)) for ranks in PUBLISHED.values()]
-    )
-    # segments of a bar join
-    ends = {}
-    for container in axes.containers:
-        for patch in container:
-            assert patch.get_x() == pytest.approx(ends.get(patch.get_y(), 0.0))
-            ends[patch.get_y()] = patch.get_x() + patch.get_width()
-    assert any("lower = less biased" in text for text in texts(figure))
-    # WEFE's form, and what it hides
-    assert any("A sum of ranks has no interval" in text for text in unwrapped(figure))
-    assert axes.get_title(loc="left") == "Overall"
-    undecided = rankings(ranking_table(), LABELS, undecided=["Overall"])
-    assert undecided.axes[0].get_title(loc="left") == "Overall: order undecided"
-    assert {"WEAT", "WEAT-ES", "RND", "RNSB"} <= {text.get_text() for text in figure.legends[0].texts}
-    assert_readable(figure)
 
 
 def test_no_two_metrics_look_alike():
@@ -181,72 +146,12 @@ def test_a_model_that_a_criterion_does_not_have_is_shown_without_value():
     assert not any("no value" in text for text in texts(by_title["Overall"]))
 
 
-def test_small_multiples_share_order_colours_and_scale():
-    table = ranking_table(criteria=CRITERIA)
-    # backwards in one criterion
-    gender = table["criterion"] == "Gender"
-    table.loc[gender, "rank"] = 8 - table.loc[gender, "rank"]
-    copy = table.copy()
-    figure = rankings_by_criterion(table, LABELS)
-    pd.testing.assert_frame_equal(table, copy)
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        "Ethnicity",
-        "Gender",
-        "Religion",
-        "Overall",
-    ]
-    assert len({tuple(axes.get_xlim()) for axes in figure.axes}) == 1
-    by_title = {axes.get_title(loc="left"): axes for axes in figure.axes}
-    order = list(bars(rankings(table, LABELS).axes[0]))
-    first = [" ".join(label.get_text().split()) for label in figure.axes[0].get_yticklabels()]
-    assert first == order
-    overall = {c.get_label(): [p.get_width() for p in c] for c in by_title["Overall"].containers}
-    turned = {c.get_label(): [8 - p.get_width() for p in c] for c in by_title["Gender"].containers}
-    assert overall == turned
-    for axes in figure.axes:
-        assert [to_hex(c[0].get_facecolor()) for c in axes.containers] == [
-            to_hex(c[0].get_facecolor()) for c in figure.axes[0].containers
-        ]
-    assert_readable(figure)
-
-
 def test_models_under_a_debias_method_have_bars_of_their_own():
     table = ranking_table()
     both = pd.concat([table, table.assign(debias="hard")])
     drawn = bars(rankings(both, {}).axes[0])
     assert len(drawn) == 14
     assert "glove-twitter-200 + hard" in drawn
-
-
-@pytest.mark.parametrize("criteria", [["Overall"], [*CRITERIA, "Age", "Class", "Caste"]])
-def test_triangles_hold_the_correlations(criteria):
-    table = correlation_table(METRICS, criteria)
-    figure = correlations(table, LABELS)
-    *panels, bar = figure.axes
-    # all criteria together first
-    heads = [axes.get_title(loc="left") for axes in panels]
-    assert heads == sorted(criteria, key=lambda c: (c != "Overall", c))
-    order = ["rnd", "rnsb", "weat", "weat_es"]
-    for axes in panels:
-        part = table[table["criterion"] == axes.get_title(loc="left")]
-        values = part.set_index(["metric_a", "metric_b"])["correlation"]
-        mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
-        assert (mesh.norm.vmin, mesh.norm.vmax) == (-1, 1)
-        shades = np.ma.masked_invalid(mesh.get_array().reshape(3, 3))
-        written = {tuple(map(int, text.get_position()[::-1])): text.get_text() for text in axes.texts}
-        # rows from the second metric on, columns up to the last but one: nothing above the diagonal
-        assert set(written) == {(row, column) for row in range(3) for column in range(row + 1)}
-        assert shades.mask.tolist() == [[False, True, True], [False, False, True], [False] * 3]
-        for (row, column), text in written.items():
-            value = values[order[row + 1], order[column]]
-            assert shades[row, column] == value
-            assert float(text.replace("−", "-")) == pytest.approx(value, abs=0.005001)
-        assert [label.get_text() for label in axes.get_yticklabels()] == [LABELS[key] for key in order[1:]]
-        assert [label.get_text() for label in axes.get_xticklabels()] == [LABELS[key] for key in order[:-1]]
-    # one scale for all, of the full range
-    assert bar.get_ylim() == (-1, 1)
-    assert "Spearman" in bar.get_ylabel()
-    assert_readable(figure)
 
 
 def test_negative_and_missing_correlations_show():
@@ -345,13 +250,10 @@ def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed, data):
     assert_readable(correlations(correlation_table(metrics, criteria, seed), models))
 
 
-def test_the_same_figure_saved_twice_and_a_save_that_fails(tmp_path):
+def test_a_saved_figure_can_be_searched_and_a_save_that_fails_changes_nothing(tmp_path):
     few = {"a": (1, 2, 2, 1), "b": (2, 1, 1, 2)}
     figure = rankings(ranking_table(few), LABELS)
-    save(figure, tmp_path / "a")
-    save(figure, str(tmp_path / "b"))
-    for kind in ("pdf", "svg", "png"):
-        assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
+    save(figure, str(tmp_path / "a"))
     assert matplotlib.image.imread(tmp_path / "a.png").shape[1] >= 200 * figure.get_figwidth() - 1
     pdf = (tmp_path / "a.pdf").read_bytes()
     # TrueType, so that text can be searched; no date
@@ -371,30 +273,6 @@ def test_the_same_figure_saved_twice_and_a_save_that_fails(tmp_path):
     # and whole files under their own names only; what was written aside may lie there until the next run
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir() if not path.name.startswith(".")}
     assert after == before
-
-
-@pytest.mark.parametrize(
-    ("draw", "says"),
-    [
-        (
-            lambda: rankings(ranking_table(), {}, "Gender"),
-            "no rows of criterion 'Gender'; the table has Overall",
-        ),
-        (lambda: rankings(ranking_table({}), {}), "the table is empty"),
-        (lambda: rankings_by_criterion(ranking_table({}), {}), "the table is empty"),
-        (
-            lambda: correlations(correlation_table(METRICS, ["Overall"]), {}, "pearson"),
-            "no rows of method 'pearson'; the table has spearman",
-        ),
-        (lambda: correlations(correlation_table([], ["Overall"]), {}), "the table is empty"),
-    ],
-)
-def test_errors_are_one_line(draw, says):
-    with pytest.raises(BiasgridError) as caught:
-        draw()
-    message = str(caught.value)
-    assert says in message
-    assert "\n" not in message
 
 
 def test_a_model_ranked_by_fewer_scores_is_marked():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 
-from biasgrid import BiasgridError
 from biasgrid.figures.before_after import before_after
 from biasgrid.figures.frame import as_wide_as
 from biasgrid.figures.hidden_bias import hidden_bias
@@ -118,29 +117,6 @@ def cells(figure):
     return found
 
 
-def test_before_and_after_are_the_tables():
-    table = mitigation(list(MODELS)[:2])
-    table = lose(table, model="glove-6b-50d", debias="gender-ran", measure="weat")
-    figure = before_after(table, LABELS, "Gender")
-    found = cells(figure)
-    mine = table[where(table, criterion="Gender", group="metric")]
-    assert len(found) == 2 * 7 * (9 + 1)
-    for row in mine.itertuples():
-        text, shade = found[LABELS[row.model], LABELS[row.measure], LABELS[row.debias]]
-        if np.isnan(row.after):
-            assert text == "n/a"
-            assert np.ma.is_masked(shade)
-        else:
-            assert float(text.removesuffix(" %")) == pytest.approx(100 * row.after / row.before, abs=0.5001)
-            assert shade == pytest.approx(min(row.after / row.before, 2))
-        untouched, shade = found[LABELS[row.model], LABELS[row.measure], "untouched"]
-        assert float(untouched) == pytest.approx(row.before, rel=0.05)
-        assert shade == 1
-    assert "n/a: no value (lost words)" in legend(figure)
-    assert any("(n = 7)" in text for text in unwrapped(figure))
-    assert_readable(figure)
-
-
 def test_a_shade_tells_less_bias_from_more():
     left = {"a": 0.5, "b": 0.51, "c": 0.1, "d": 50.0}
     facts = [("m", method, "metric", "weat", 0.5, after) for method, after in left.items()]
@@ -152,6 +128,10 @@ def test_a_shade_tells_less_bias_from_more():
     # of no bias, nothing is no change and something is more
     assert found["m", "mac", "a"] == ("100 %", 1)
     assert found["m", "mac", "d"] == ("from 0", 2)
+    figure = before_after(lose(small(facts), debias="c"), {}, "Gender")
+    text, shade = cells(figure)["m", "weat", "c"]
+    assert (text, np.ma.is_masked(shade)) == ("n/a", True)
+    assert "n/a: no value (lost words)" in legend(figure)
 
 
 def test_a_method_that_lost_queries_has_a_dagger_and_its_own_before():
@@ -197,34 +177,12 @@ def test_metrics_that_have_no_room_go_on_below():
     assert_readable(figure)
 
 
-def test_hidden_bias_is_where_the_table_says():
+def test_hidden_bias_without_a_value_is_said():
     models = ["glove-6b-50d", "glove-840b-300d-filtered"]
     table = lose(mitigation(models), "no profession", model="glove-6b-50d", measure="neighbours_correlation")
-    below = where(table, model="glove-840b-300d-filtered", measure="neighbours_correlation")
-    table.loc[below, "after"] = -0.25
     figure = hidden_bias(table, LABELS, "Gender")
-    rows = ticks(figure.axes[0].yaxis)
-    looks = dict(zip(legend(figure), figure.legends[0].legend_handles, strict=True))
-    for measure, axes in zip(HIDDEN, figure.axes, strict=True):
-        for model in models:
-            look = looks[LABELS[model]]
-            drawn = {
-                rows[round(y)]: x
-                for line in axes.lines
-                if (line.get_marker(), line.get_color()) == (look.get_marker(), look.get_color())
-                for x, y in line.get_xydata()
-            }
-            part = table[where(table, model=model, measure=measure)].dropna(subset="after")
-            expected = dict(zip(part["debias"].map(LABELS), part["after"], strict=True))
-            of_untouched = table[where(table, model=model, measure=measure)]["before"].iloc[0]
-            assert drawn == pytest.approx(expected | {"untouched": of_untouched})
-            assert all(axes.get_xlim()[0] < x < axes.get_xlim()[1] for x in drawn.values())
-        (chance,) = [line for line in axes.lines if line.get_linestyle() == "--"]
-        assert set(chance.get_xdata()) == {0.0 if measure == "neighbours_correlation" else 0.5}
-    assert any(
-        "No value in GloVe 6B 50d (complete): Professions: correlation (no profession)." in text
-        for text in unwrapped(figure)
-    )
+    lacking = "No value in GloVe 6B 50d (complete): Professions: correlation (no profession)."
+    assert any(lacking in text for text in unwrapped(figure))
     assert unwrapped(figure.axes[-1]).count("no value") == 9
     assert_readable(figure)
 
@@ -366,31 +324,18 @@ def maps(methods=GENDER, words=60, seed=0):
 
 
 def test_word_maps_hold_every_word():
-    given_maps = maps()
-    figure = word_map(given_maps, LABELS | {"male": "male words"}, "Gender")
+    figure = word_map(maps(), LABELS | {"male": "male words"}, "Gender")
     # the untouched model first, the others as given
-    names_drawn = ["untouched", *(entry[0] for entry in GENDER.values())]
-    assert [head(axes).partition(":")[0] for axes in figure.axes] == names_drawn
-    colours = {
-        to_rgb(handle.get_color()): name
-        for handle, name in zip(figure.legends[0].legend_handles, legend(figure), strict=True)
-    }
-    assert set(colours.values()) == {"male words", "female"}
-    by_method = {
-        LABELS.get(method, "untouched"): (drawn, accuracy) for _, method, drawn, accuracy in given_maps
-    }
+    untouched, *heads = (head(axes) for axes in figure.axes)
+    assert untouched == "untouched: 88 %"
+    assert heads == [f"{label}: {'no value' if label == 'RAN' else '88 %'}" for label, *_ in GENDER.values()]
     for axes in figure.axes:
-        drawn, accuracy = by_method[head(axes).partition(":")[0]]
         (points,) = axes.collections
-        sides = [colours[to_rgb(colour)].split()[0] for colour in points.get_facecolors()]
         places = points.get_offsets()
-        found = sorted((side, *xy) for side, xy in zip(sides, places.tolist(), strict=True))
-        assert found == sorted((side, *xy) for side, xy in zip(drawn["side"], drawn["xy"], strict=True))
-        assert head(axes).endswith(": no value" if accuracy is None else ": 88 %")
+        assert len(places) == 60
         # no word is outside
         assert (places.min(axis=0) > [axes.get_xlim()[0], axes.get_ylim()[0]]).all()
         assert (places.max(axis=0) < [axes.get_xlim()[1], axes.get_ylim()[1]]).all()
-    assert any(MODELS["spacy-en-core-web-md-3.7.1"] in text for text in unwrapped(figure))
     assert_readable(figure)
 
 
@@ -418,71 +363,3 @@ def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed):
         found |= {text.rpartition(":")[0] for text in found}
         assert {" ".join(label.split()).replace(" ", "") for label in labels} <= found
         assert_readable(figure)
-
-
-def changed(i=0, model="spacy-en-core-web-md-3.7.1", method="gender-hard", **entries):
-    few = maps(["gender-hard", "gender-ran"], 6)
-    _, _, drawn, accuracy = few[i]
-    return [*few[:i], (model, method, drawn | entries, accuracy), *few[i + 1 :]]
-
-
-TABLE = mitigation(list(MODELS)[:1])
-
-
-@pytest.mark.parametrize(
-    ("draw", "says"),
-    [
-        (
-            lambda: before_after(TABLE[:0], {}, "Gender"),
-            "before_after: nothing to draw, the table is",
-        ),
-        (lambda: hidden_bias(TABLE[:0], {}, "Gender"), "hidden_bias: nothing to draw, the table is"),
-        (
-            lambda: trade_off(TABLE[:0], {}, "Gender"),
-            "trade_off: nothing to draw, the table is empty",
-        ),
-        (
-            lambda: before_after(TABLE, {}, "Age"),
-            "no rows of criterion 'Age'; the table has Ethnicity, Gender, Religion",
-        ),
-        (
-            lambda: hidden_bias(TABLE, {}, "Religion"),
-            "hidden_bias, Religion: no rows of group 'hidden'; the table has displacement, metric, similarity",
-        ),
-        (
-            lambda: hidden_bias(TABLE.replace("svm_accuracy", "mlp_accuracy"), {}, "Gender"),
-            "unknown measure 'mlp_accuracy'; did you mean 'svm_accuracy'? allowed: cluster_accuracy, svm_accuracy",
-        ),
-        (
-            lambda: trade_off(TABLE[TABLE["group"] == "metric"], {}, "Gender"),
-            "trade_off, Gender: no rows of group 'similarity'; the table has metric",
-        ),
-        (
-            lambda: trade_off(lose(TABLE.copy(), group="similarity"), {}, "Gender"),
-            "no method has a value of a metric and of a similarity",
-        ),
-        (lambda: word_map([], {}, "Gender"), "word_map: nothing to draw, there are no maps"),
-        (
-            lambda: word_map(changed(model="glove-6b-50d"), {}, "Gender"),
-            "maps of 2 models (glove-6b-50d, spacy-en-core-web-md-3.7.1); a figure has one",
-        ),
-        (
-            lambda: word_map(changed(method="none"), {}, "Gender"),
-            "two maps of one method; there are none, gender-ran, none",
-        ),
-        (
-            lambda: word_map(changed(side=["other"] * 6), {}, "Gender"),
-            "word_map: 3 sides; words have one of two",
-        ),
-        (
-            lambda: word_map(changed(words=["w"]), {}, "Gender"),
-            "'gender-hard' has words, side and xy of different lengths",
-        ),
-    ],
-)
-def test_errors_are_one_line(draw, says):
-    with pytest.raises(BiasgridError) as caught:
-        draw()
-    message = str(caught.value)
-    assert says in message
-    assert "\n" not in message

@@ -5,10 +5,9 @@ import pandas as pd
 import pytest
 from artists import LONG, PAIRED, assert_readable, marks_of, texts, unwrapped
 from conftest import ROOT
-from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 
-from biasgrid import BiasgridError, metrics
+from biasgrid import metrics
 from biasgrid.figures import REGISTRY as FIGURES
 from biasgrid.figures.frame import save
 from biasgrid.figures.palette import LESS, MORE, model_looks
@@ -77,11 +76,6 @@ def words_of(axes):
 
 def entries(figure):
     return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
-
-
-def intervals_of(axes):
-    lines = [lines for lines in axes.collections if isinstance(lines, LineCollection)]
-    return sorted((*segment[:, 0], segment[0, 1]) for of in lines for segment in of.get_segments())
 
 
 def test_scores_are_where_the_table_says():
@@ -210,28 +204,6 @@ def test_a_model_that_would_dwarf_the_others_has_a_scale_of_its_own():
     assert panels["rnd", "a"].get_xlim()[1] < 0.3
 
 
-def test_intervals_run_through_their_marks():
-    table = with_intervals(lose(score_table({"weat": PAIRED, "mac": PAIRED, "rnd": SINGLE}, ["a", "b"]), [1]))
-    table.loc[7, ["ci_low", "ci_high"]] = np.nan
-    figure = scores(table, {}, "Gender", NEUTRAL, 0.9)
-    for (metric, model), axes in panels_of(figure, ["weat", "mac", "rnd"], "ab").items():
-        part = table[(table["metric"] == metric) & (table["model"] == model)].dropna(subset="ci_low")
-        place = {x: y for _, (x, y) in marks_of(axes)}
-        assert intervals_of(axes) == sorted(
-            (low, high, place[value]) for value, low, high in part[["value", "ci_low", "ci_high"]].to_numpy()
-        )
-        low, high = axes.get_xlim()
-        assert low < part["ci_low"].min()
-        assert part["ci_high"].max() < high
-    assert "90 % confidence interval over words" in entries(figure)
-    said = " ".join(" ".join(texts(figure)).split())
-    assert "Permutation: does it matter which set a word is in?" in said
-    assert "Random groups: is the score more biased than with random groups" in said
-    assert "mac (one test)" in texts(figure)
-    assert "weat" in texts(figure)
-    assert_readable(figure)
-
-
 KINDS = {
     "all": "filled",
     "permutation": "left",
@@ -320,23 +292,3 @@ def test_a_study_has_a_figure_per_criterion(config):
     study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
     drawn = {drawing.name: drawing.spec["criterion"] for drawing in FIGURES["scores"].drawings_of(study)}
     assert drawn == {f"scores-{name.lower()}": name for name in study.ranked_criteria}
-
-
-@pytest.mark.parametrize(
-    ("draw", "says"),
-    [
-        (
-            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Overall", {"weat": 0.0}),
-            "no rows of criterion 'Overall'; the table has Gender",
-        ),
-        (
-            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Gender", {"ect": 1.0}),
-            "scores: no neutral value: unknown metric 'weat'; ",
-        ),
-    ],
-)
-def test_errors_are_one_line(draw, says):
-    with pytest.raises(BiasgridError) as caught:
-        draw()
-    assert says in str(caught.value)
-    assert "\n" not in str(caught.value)

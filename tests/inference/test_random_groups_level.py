@@ -75,7 +75,7 @@ def share_that_a_right_test_has(level):
 
 
 def test_few_groups_that_were_made_another_way_stand_out(word2vec, queries):
-    found = p_values(word2vec, queries, "random_groups", {"draws": 499})
+    found = p_values(word2vec, queries, "random_groups", {"draws": 199})
     for level in (0.05, 0.25, 0.5):
         low, high = share_that_a_right_test_has(level)
         assert low <= (found <= level).mean() <= high

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from artists import assert_readable
 from conftest import ROOT, files_in, make_store
+from loopback import refused
 from scipy.stats import spearmanr
 from sklearn.decomposition import PCA
 
-from biasgrid import BiasgridError, comparison, figures
+from biasgrid import comparison, figures
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import build_store
@@ -182,7 +183,7 @@ def test_the_variance_that_a_transform_leaves_on_the_direction(tmp_path):
     ("extremes", "says"),
     [
         ({"she": ["a"]}, "extremes: expected a mapping of two words"),
-        (["she", "he"], "direct: extremes: .* is not a mapping"),
+        (["she", "he"], "direct: extremes: … is not a mapping"),
         ({"she": ["a"], "he": []}, "extremes: he: is empty"),
         ({"she": ["a"], "they": ["b"]}, "lacks 'she' or 'they'"),
     ],
@@ -190,7 +191,7 @@ def test_the_variance_that_a_transform_leaves_on_the_direction(tmp_path):
 def test_wrong_extremes(tmp_path, extremes, says):
     model = make_store(tmp_path, ["she", "he", "her", "his", "a"], np.eye(5))
     direct = {"definitional_pairs": [["she", "he"], ["her", "his"]], "words": ["a"], "extremes": extremes}
-    with pytest.raises(BiasgridError, match=says):
+    with refused(*says.split("…")):
         evaluate(model, None, Spec.of({"direct": direct}), 0)
 
 
@@ -198,29 +199,13 @@ def texts(axes):
     return [text.get_text() for text in axes.texts]
 
 
-def test_figure(study, records):
+def test_figure(study):
     assert list(study.figures) == [f"professions-professions-{MODEL}"]
-    figure = figures.draw(study.figures[f"professions-professions-{MODEL}"])
-    assert_readable(figure)
-    # left is what the study names first, as in the paper
-    she, he, variance = figure.axes
+    # left is what the study names first, as in the paper; the numbers: figures/test_pictures.py
+    she, he, _ = figures.draw(study.figures[f"professions-professions-{MODEL}"]).axes
     assert (she.get_title("left"), he.get_title("left")) == ("towards she", "towards he")
-    labels = she.get_yticklabels()
-    assert [label.get_text() for label in labels[:4]] == [
-        "homemaker",
-        "registered nurse",
-        "nurse",
-        "receptionist",
-    ]
-    assert [label.get_weight() for label in labels[:3]] == ["bold", "normal", "bold"]
-    for axes, end in ((he, "he"), (she, "she")):
-        projections = records[0]["direct"]["projections"][end][:10]  # as many as the original prints
-        assert [bar.get_width() for bar in axes.patches] == [x for _, x in projections]
-        assert texts(axes) == [f"{x:.3f}" for _, x in projections]  # all from .1 to 1: three digits
-    lengths = [bar.get_width() for bar in variance.patches]
-    assert lengths[:10] == pytest.approx([100 * x for x in records[0]["direct"]["shares"]])
-    assert lengths[10:] == pytest.approx([100 * x for x in records[0]["direct"]["random_shares"]])
-    with pytest.raises(BiasgridError, match="no projections"):
+    assert [len(axes.patches) for axes in (she, he)] == [10, 10]  # as many as the original prints
+    with refused("no projections"):
         professions({"shares": [], "random_shares": []}, [], "m", "Gender")
 
 

@@ -2,14 +2,13 @@
 
 import json
 import math
-from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT, files_in
 
-from biasgrid import BiasgridError, Query, comparison, metrics
+from biasgrid import BiasgridError, comparison
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.building import store_of
@@ -134,46 +133,3 @@ def test_halves_that_the_study_does_not_have(study, tmp_path):
     assert math.isnan(found["ours"])
     with pytest.raises(BiasgridError, match=r"unknown quantity 'robustness'|robustness_targets"):
         compared(study, tmp_path, "robustness")
-
-
-WORDS = [f"w{i}" for i in range(40)]
-
-
-def all_halves(metric, query, model, side, **options):
-    """The mean distance over every way to take half the words of each set of a side."""
-    sets = {"targets": query.target_sets, "attributes": query.attribute_sets}
-    if metric.paired and side == "targets":
-        whole = range(len(sets[side][0].words))
-        chosen = [
-            [[s.words[i] for i in kept] for s in sets[side]] for kept in combinations(whole, len(whole) // 2)
-        ]
-    else:
-        chosen = product(*(map(list, combinations(s.words, max(len(s.words) // 2, 1))) for s in sets[side]))
-    value = metric(query, model, **options).value
-    distances = []
-    for half in chosen:
-        words = {name: [list(s.words) for s in part] for name, part in sets.items()} | {side: list(half)}
-        distances.append(
-            abs(metric(Query(words["targets"], words["attributes"]), model, **options).value - value)
-        )
-    return np.mean(distances), np.std(distances)
-
-
-@pytest.mark.parametrize("name", ["weat", "weat_es", "rnd", "mac", "ect", "ripa"])
-def test_halves_are_of_each_set_of_a_side(random_model, name):
-    """2,000 random halves against all of them; odd sets are rounded down, the other side stays whole."""
-    metric, model = metrics.metric(name), random_model(3)
-    attributes = [WORDS[20:26], WORDS[26:31]][: 1 if metric.template[1] == 1 else 2]
-    query = Query([WORDS[:5], WORDS[5:10]], attributes)
-    found = metric(query, model, sensitivity={"halves": 2000}).inference["halves"]
-    for side in ("targets", "attributes"):
-        mean, deviation = all_halves(metric, query, model, side)
-        assert mean > 0
-        assert found[side] == pytest.approx(mean, abs=4 * deviation / math.sqrt(2000))
-
-
-def test_half_of_one_word_is_the_word(random_model):
-    query = Query([WORDS[:1], WORDS[5:6]], [WORDS[20:24], WORDS[24:28]])
-    halves = metrics.weat(query, random_model(0), sensitivity={}).inference["halves"]
-    assert halves["targets"] == pytest.approx(0, abs=1e-12)
-    assert halves["attributes"] > 0.01
