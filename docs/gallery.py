@@ -14,16 +14,13 @@ OTHERS = "Others"
 PAGE = Path(__file__).with_name("gallery.md")
 HEAD = """# Gallery: every kind of figure, and how to read it
 
-A study draws the figures that its config lists under `figures:`, each as PDF, SVG and PNG. Here is every kind by the
-question that it answers, with a picture and how to read it. `biasgrid list figures` prints the kinds that are
-installed, plugins included. This page is generated (`make pictures`).
+A study draws the figures that its config lists under `figures:`, each as PDF, SVG and PNG. The list replaces the
+default. A figure whose data are missing is an error that says what is missing. `biasgrid list figures` prints the
+kinds that are installed, plugins included. This page is generated (`make pictures`).
 
 ```yaml
 figures: [rankings, correlations, scores, rank-intervals]
 ```
-
-A list replaces the default, so name all that you want. Some kinds need something in the study, as said below.
-Listing a figure whose data are missing is an error that says what is missing.
 
 """
 # kinds whose pictures other pages show, too, and larger
@@ -93,7 +90,7 @@ def section(kind: Figure) -> str:
     picture = f"![{kind.name}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
     return f"""### {kind.name}
 
-{picture}{wrapped(f"**How to read it.** {kind.reading}")}
+{picture}{wrapped(kind.reading)}
 """ + (f"\n{wrapped(notes)}\n" if notes else "")
 
 

@@ -12,8 +12,4 @@ load_plugins(shipped_plugins())
 def plugin_note(package: Any, name: str) -> str:
     """The sentence that says which plugin an entry is in, with a space before it; empty of biasgrid's own."""
     plugin = package.REGISTRY.plugin_of(name)
-    return (
-        f" It is in the plugin `{plugin}`: a config that uses it says `plugins: [{plugin}]`."
-        if plugin
-        else ""
-    )
+    return f" It is in a plugin: `plugins: [{plugin}]`." if plugin else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..schema import as_finite
 from .numbers import number
-from .questions import NO, NOT_EXAMINED, ORDERED, PROPERTIES, SHORT
+from .questions import NOT_EXAMINED, ORDERED, PROPERTIES, SHORT
 from .settings import Sets
 from .verdicts import Verdict, by_row
 
@@ -63,9 +63,11 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     """The matrix: docs/property-matrix.md."""
     lines = ["# The property matrix", ""]
     lines += [
-        "Made by `biasgrid properties`; [properties.md](properties.md) says what it means. The vectors and values of"
+        "Made by `biasgrid properties`; [properties.md](properties.md) says what it means. The counterexamples of",
+        "vectors: [property-counterexamples.csv](property-counterexamples.csv). Those of texts and scores are on the",
+        "[metrics' pages](metrics.md).",
+        "",
     ]
-    lines += ["every counterexample: [property-counterexamples.csv](property-counterexamples.csv).", ""]
     lines += [
         "| metric | of | " + " | ".join(SHORT.values()) + " |",
         "|" + " --- |" * (len(SHORT) + 2),
@@ -78,13 +80,6 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         if v.holds == NOT_EXAMINED:
             left_out.setdefault(v.note, []).append(v.label)
     lines += [f"\nNot examined: {', '.join(labels)}: {note}." for note, labels in left_out.items()]
-    of_texts = [v for v in verdicts if v.holds == NO and not v.example]
-    lines += [
-        "",
-        "Of metrics of corpora and of language models, whose counterexamples are texts and scores:",
-        "",
-    ] * bool(of_texts)
-    lines += [f"- {v.label}, {v.level}, {SHORT[v.property]}: {v.note}" for v in of_texts]
     return "\n".join(lines) + "\n"
 
 
