@@ -152,7 +152,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             if question_set.words and set(question_set.methods) - {GENERATED}
         ]
         for model in evaluations_of(study, criterion) if questions else ():
-            spec = {"labels": {model: study.labels[model]}, "criterion": criterion, "model": model}
+            spec = {"criterion": criterion, "model": model}
             yield Drawing(f"analogies-{slug(criterion)}-{model}", spec=spec | {"questions": questions})
 
 
@@ -172,6 +172,7 @@ FIGURES = (
         question=WORDS,
         drawings=_drawings,
         reads=("analogies", "analogy_summary"),
+        facts=("labels",),
         needs="an evaluation with questions about words",
         reading='Rows are words, columns are methods of answering "a is to b as this word is to ?": on the '
         "left of each pair of columns the question's own words may be the answer, on the right they "

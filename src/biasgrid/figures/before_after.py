@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..files import slug
 from ..numbers import count, decimal, share
-from .figure import Drawing, Example, Figure, cells_of, count_range, labels
+from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
 from .methods import method_label, ordered_methods, reasons, rows_of_group
 from .palette import in_order
@@ -131,9 +130,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config.evaluation:
         methods = study.config.debias.get(criterion, {})
         criteria |= {cell.criterion: None for cell in study.grid.cells.values() if cell.debias in methods}
-    for criterion in criteria:
-        spec = {"labels": labels(study, cells_of(study, [criterion])), "criterion": criterion}
-        yield Drawing(f"before-after-{slug(criterion)}", spec=spec)
+    return of_criteria("before-after", criteria)
 
 
 FIGURES = (
@@ -144,6 +141,7 @@ FIGURES = (
         question=DEBIASING,
         drawings=_drawings,
         reads=("mitigation",),
+        facts=("labels",),
         group="mitigation",
         reading="A cell says how much of a metric's bias a method leaves, in per cent of the untouched model's: "
         "blue is less than untouched, red more, white the same. On top of each column is the untouched model's bias "

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError, unknown_name
-from ..files import slug
 from ..numbers import decimal
 from ..tables.cells import direction_cells
-from .figure import Drawing, Example, Figure, labels
+from .figure import Drawing, Example, Figure, of_criteria
 from .frame import Frame, empty_page, styled
 from .palette import in_order
 from .questions import WORDS
@@ -78,10 +77,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    for criterion in dict.fromkeys(cell.criterion for cell in direction_cells(study)):
-        cells = [cell for cell in direction_cells(study) if cell.criterion == criterion]
-        spec = {"labels": labels(study, cells), "criterion": criterion}
-        yield Drawing(f"directions-{slug(criterion)}", spec=spec)
+    return of_criteria("directions", dict.fromkeys(cell.criterion for cell in direction_cells(study)))
 
 
 FIGURES = (
@@ -92,6 +88,7 @@ FIGURES = (
         question=WORDS,
         drawings=_drawings,
         reads=("directions",),
+        facts=("labels",),
         needs="a criterion with Direct Bias of pairs",
         reading="A cell is the angle between two definitions of the direction in which the groups differ, in "
         "degrees: white is the same direction, full orange (90) has nothing in common with it. The "

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+OF_CRITERION = {"neutral", "signs"}  # facts of which a figure has those of its own criterion
+
 
 def plan_figures(study: Planned, names: Iterable[str]) -> dict[str, Drawing]:
     """The figures of a study by name, of the kinds that its config lists.
@@ -61,11 +63,13 @@ def order_of(config: Any) -> Order:
 
 def draw(drawing: Drawing) -> figure.Figure:
     """A figure, as matplotlib has it. Raises BiasgridError for files that it cannot be drawn from."""
-    spec = drawing.spec
+    spec, kind = dict(drawing.spec), REGISTRY.find(drawing.kind)
     if "labels" in spec:
-        spec = {**spec, "labels": shorten_labels(spec["labels"])}
+        spec["labels"] = shorten_labels(spec["labels"])
+    for fact in OF_CRITERION.intersection(kind.facts):
+        spec[fact] = {metric: value for name, metric, value in spec[fact] if name == spec["criterion"]}
     with ordered(drawing.order):
-        return REGISTRY.find(drawing.kind).draw(drawing.inputs, spec)
+        return kind.draw(drawing.inputs, spec)
 
 
 def draw_file(

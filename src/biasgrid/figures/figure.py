@@ -91,7 +91,8 @@ class Figure:
     question
         What it answers, as one of `questions` or in words of your own: the gallery shows together what answers one.
     reads, facts
-        What each is drawn from, as of a `tables.Table`: names of tables, and facts.
+        What each is drawn from, as of a `tables.Table`: names of tables, and facts; of "neutral" and "signs" `draw`
+        gets those of its drawing's criterion, by metric.
     when
         What a study must have for one, as of a `tables.Table`.
     needs
@@ -139,16 +140,15 @@ def each_criterion(
     def drawings(study: Planned) -> Iterator[Drawing]:
         if overall:
             yield Drawing(name, spec={"criterion": OVERALL})
-        for criterion in study.ranked_criteria or (study.config.criteria if unranked else ()):
-            yield Drawing(f"{name}-{slug(criterion)}", spec={"criterion": criterion})
+        yield from of_criteria(name, study.ranked_criteria or (study.config.criteria if unranked else ()))
 
     return drawings
 
 
-def labels(study: Planned, cells: Iterable[Any]) -> dict[str, str]:
-    """What is printed for the keys of the models, metrics and debias methods of cells, or of evaluations."""
-    keys = {key for cell in cells for key in (cell.model, cell.debias, getattr(cell, "metric", None))}
-    return {key: study.labels[key] for key in sorted(study.labels.keys() & keys)}
+def of_criteria(name: str, criteria: Iterable[str]) -> Iterator[Drawing]:
+    """A figure of each of these criteria, `name`-gender and so on."""
+    for criterion in criteria:
+        yield Drawing(f"{name}-{slug(criterion)}", spec={"criterion": criterion})
 
 
 def state_label(study: Planned, cell: Cell) -> str:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError, unknown_name
-from ..files import slug
 from ..numbers import plain, typographic
-from .figure import Drawing, Example, Figure, count_range
+from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
-from .methods import method_label, method_labels, ordered_methods, reasons, rows_of_group
+from .methods import method_label, ordered_methods, reasons, rows_of_group
 from .palette import DASHED, in_order, model_looks
 from .questions import DEBIASING
 from .rows import from_tables
@@ -98,8 +97,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, entry in study.config.evaluation.items():
         is_debiased = any(fit.criterion == criterion for fit in study.grid.fits.values())
         if is_debiased and entry.get("hidden") is not None:
-            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
-            yield Drawing(f"hidden-bias-{slug(criterion)}", spec=spec)
+            yield from of_criteria("hidden-bias", [criterion])
 
 
 FIGURES = (
@@ -110,6 +108,7 @@ FIGURES = (
         question=DEBIASING,
         drawings=_drawings,
         reads=("mitigation",),
+        facts=("labels",),
         group="mitigation",
         reading="Each mark is a model; each row is a debias method, and the top row the untouched models. The "
         "dashed line is chance: a mark on it says that this test recovers nothing any more. A mark that stays far to "

@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .figure import labels
 from .rows import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ..planned import Planned
 
 
 def method_label(labels: Mapping[str, str], key: str) -> str:
@@ -44,8 +41,3 @@ def ordered_methods(table: pd.DataFrame, criterion: str) -> list[str]:
     rows = table[table["criterion"] == criterion]
     shares = removed_share(rows).where(rows["group"] == "metric").groupby(rows["debias"]).mean().fillna(-2)
     return sorted(shares.index, key=lambda method: (-shares[method], method))
-
-
-def method_labels(study: Planned, criterion: str) -> dict[str, str]:
-    """What is printed for the keys of the models that are evaluated on a criterion, and of their debias methods."""
-    return labels(study, [e for e in study.grid.evaluations.values() if e.criterion == criterion])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, unknown_name
 from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
-from .figure import Example, Figure, Files, each_criterion, sign_lines
+from .figure import Example, Figure, each_criterion, sign_lines
 from .frame import Frame, styled
 from .palette import (
     DASHED,
@@ -25,7 +25,7 @@ from .palette import (
     series_mark,
 )
 from .questions import SCORES
-from .rows import read_table, rows_of, units_of
+from .rows import from_tables, rows_of, units_of
 from .text import LONGEST_HEAD, query_label, shorten, wrap_text
 from .types.rows import height, rows, width
 from .visuals import INTERVAL, above_names, few_ticks, legend_line, no_mark
@@ -255,19 +255,11 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return look | looks[MARKS[verdict]]
 
 
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    of_metrics = {
-        fact: {metric: value for criterion, metric, value in spec[fact] if criterion == spec["criterion"]}
-        for fact in ("neutral", "signs")
-    }
-    return scores(read_table(inputs["scores"]), **{**spec, **of_metrics})
-
-
 FIGURES = (
     Figure(
         "scores",
         "Every score of a criterion: a line of panels per metric, a column per model, a row per query.",
-        _draw,
+        from_tables(scores),
         question=SCORES,
         drawings=each_criterion("scores", unranked=True),
         reads=("scores",),

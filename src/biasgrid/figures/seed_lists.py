@@ -131,7 +131,6 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         spec = {
             "criterion": criterion,
             "concept": concept,
-            "neutral": {metric: study.metric(criterion, metric).neutral for metric, *_ in panels},
             "lists": list(study.config.criteria[criterion].seed_lists[concept]),
             "panels": panels,
         }
@@ -152,7 +151,7 @@ FIGURES = (
         question=SCORES,
         drawings=_drawings,
         reads=("seed_lists", "scores"),
-        facts=("labels", "level"),
+        facts=("labels", "level", "neutral"),
         needs="a criterion with seed_lists",
         reading="One panel per metric, one row per model, one mark per list with its 95 % interval over words. Marks "
         "on both sides of the dashed line are lists that disagree about which way the bias goes. The numbers beside "

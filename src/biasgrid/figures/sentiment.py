@@ -11,7 +11,7 @@ import numpy as np
 from ..files import slug
 from ..numbers import coefficient, typeset
 from ..results import KEYS, results
-from .figure import Drawing, Example, Figure, Files, cells_of, labels
+from .figure import Drawing, Example, Figure, Files, cells_of
 from .frame import Frame, styled
 from .palette import DASHED, in_order, series_mark
 from .questions import WORDS
@@ -147,9 +147,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config.criteria:
         keys = {key for key in study.metrics(criterion) if study.metric(criterion, key).name == "rnsb"}
         if cells := [cell for cell in cells_of(study, [criterion]) if cell.metric in keys]:
-            spec = {"labels": labels(study, cells), "criterion": criterion}
             inputs = {"cells": list(map(study.paths.cell_file, cells))}
-            yield Drawing(f"sentiment-{slug(criterion)}", inputs, spec)
+            yield Drawing(f"sentiment-{slug(criterion)}", inputs, {"criterion": criterion})
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -181,6 +180,7 @@ FIGURES = (
         _draw,
         question=WORDS,
         drawings=_drawings,
+        facts=("labels",),
         needs="a criterion with RNSB",
         reading="A mark is a name's share of what RNSB's classifier takes for negative, the dashed line an equal "
         "share: marks to its right have more. With all marks on the line RNSB is 0. The accuracy says how well the "

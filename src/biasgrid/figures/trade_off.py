@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError
-from ..files import slug
-from .figure import Drawing, Example, Figure, count_range
+from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
-from .methods import method_label, method_labels, removed_share, rows_of_group
+from .methods import method_label, removed_share, rows_of_group
 from .palette import DASHED, NO_FILL, Look, colour_map, in_order
 from .questions import DEBIASING
 from .rows import from_tables
@@ -166,8 +165,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config.evaluation:
         is_debiased = any(fit.criterion == criterion for fit in study.grid.fits.values())
         if is_debiased and study.evaluation_specs[criterion].similarity:
-            spec = {"labels": method_labels(study, criterion), "criterion": criterion}
-            yield Drawing(f"trade-off-{slug(criterion)}", spec=spec)
+            yield from of_criteria("trade-off", [criterion])
 
 
 FIGURES = (
@@ -178,6 +176,7 @@ FIGURES = (
         question=DEBIASING,
         drawings=_drawings,
         reads=("mitigation",),
+        facts=("labels",),
         group="mitigation",
         reading="A mark is a debias method, the diamond the untouched model. To the right, more bias is "
         "removed; higher up, more quality is kept. Lines reach from the lowest metric, or benchmark, to "

@@ -162,7 +162,6 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
                 "title": f"Does training matter more than its seed? {criterion}: {query.name}, {name}",
                 "training": name,
                 "models": models,
-                "neutral": {metric: study.metric(criterion, metric).neutral for metric in metrics},
                 "panels": [panel for metric in metrics for panel in _panels(study, criterion, query, metric)],
             }
             yield Drawing(f"trainings-{slug(criterion)}-{slug(key)}-{slug(name)}", spec=spec)
@@ -189,7 +188,7 @@ FIGURES = (
         question=COMPANY,
         drawings=_drawings,
         reads=("trainings", "scores"),
-        facts=("labels",),
+        facts=("labels", "neutral"),
         needs="trainings",
         reading="One panel per metric, one row per model, which differs from the base in what is written on the "
         "left. The first row has models that differ in the seed of training alone. The grey band is what chance "

@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import share
-from .figure import Drawing, Example, Figure, Files, evaluations_of, labels
+from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, styled
 from .methods import method_label
 from .palette import LESS, MORE_LIGHT, NO_FILL, Look
@@ -102,7 +102,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
                 yield Drawing(
                     f"word-map-{slug(criterion)}-{model}",
                     {"evaluations": list(map(study.paths.evaluation_file, evaluations))},
-                    {"labels": labels(study, evaluations), "criterion": criterion},
+                    {"criterion": criterion},
                 )
 
 
@@ -130,6 +130,7 @@ FIGURES = (
         _draw,
         question=DEBIASING,
         drawings=_drawings,
+        facts=("labels",),
         group="mitigation",
         reading="A mark is one of the most biased words, its colour and shape the side that it has in the "
         "untouched model. Two clouds that stay apart after debiasing can still be told from each "
