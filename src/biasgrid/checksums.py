@@ -128,6 +128,16 @@ def renewing(output: Path | str) -> Iterator[None]:
         return
     forget(results, names)
     yield
+    _add(results, names)
+
+
+def add(results: Path, files: Iterable[Path | str]) -> None:
+    """Where results have records, record files that a command has written and no run plans, so that none would."""
+    if (results / NAME).is_file():
+        _add(results, [os.path.relpath(file, results) for file in files])
+
+
+def _add(results: Path, names: Iterable[str]) -> None:
     with hold_lock(results / f".{NAME}.lock"):
         digests = {name: _digest(results / name) for name in names}
         _write(results, _read_what_is_whole(results) | {name: d for name, d in digests.items() if d})

@@ -67,11 +67,25 @@ def not_allowed(name: str, value: object, choices: str) -> str:
 
 def quote(value: object) -> str:
     """A value as Python writes it; a long one is cut. A word of a NumPy array is written as any string."""
-    try:
-        text = repr(str(value) if isinstance(value, str) else value)
-    except (RecursionError, ValueError):  # nested too deep; an integer of too many digits
-        text = f"this {type(value).__name__}"
+    text = _written(value)
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
+
+
+def quote_both(value: object, other: object) -> tuple[str, str]:
+    """Two values that differ, each as `quote` has it; where these are the same, cut to the place that differs."""
+    if (quoted := quote(value)) != (other_quoted := quote(other)):
+        return quoted, other_quoted
+    text, other_text = _written(value), _written(other)
+    place = next((i for i, (a, b) in enumerate(zip(text, other_text, strict=False)) if a != b), len(text))
+    start = max(place - 20, 0)
+    return f"... {text[start : start + 50]} ...", f"... {other_text[start : start + 50]} ..."
+
+
+def _written(value: object) -> str:
+    try:
+        return repr(str(value) if isinstance(value, str) else value)
+    except (RecursionError, ValueError):  # nested too deep; an integer of too many digits
+        return f"this {type(value).__name__}"
 
 
 def join_names(names: Iterable[object], hint: str = "") -> str:

@@ -13,7 +13,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from test_figures import correlation_table
 
-from biasgrid import BiasgridError, Query, metrics
+from biasgrid import BiasgridError, Query, checksums, metrics
 from biasgrid.cli import main
 from biasgrid.embeddings.store_of import StoreOf
 from biasgrid.figures import draw
@@ -308,6 +308,9 @@ def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, tmp_
     assert main(["figure", "--study", "config/config.yaml", "--figure", f"null/{name}"]) == 0
     (pdf, *_) = json.loads(capsys.readouterr().out)["figure"]
     assert Path(pdf).read_bytes() == Path(printed["figure"][0]).read_bytes()
+    # what no run has made is recorded, too
+    assert main(["null", "--study", "config/config.yaml", "--cell", "one/none/weat/q2"]) == 0
+    assert checksums.read(Path("results/small")).keys() >= {f"null/one/none/weat/q{i}.npz" for i in (1, 2)}
 
 
 def of_cell(study, name):

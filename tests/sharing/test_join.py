@@ -17,6 +17,7 @@ import biasgrid as bg
 from biasgrid import checksums
 from biasgrid.api.study import find_study
 from biasgrid.cli import main
+from biasgrid.errors import quote_both
 from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
@@ -175,6 +176,15 @@ def test_another_biasgrid_and_another_model_of_a_key_are_refused(here, capsys):
     change("copy/models/one.json", lambda record: record["sha256"].update({"vectors.npy": "0" * 64}))
     line = "copy: models: one: is another one in left; one of them needs another key"
     assert refused(capsys, "left", "copy") == [line]
+
+
+def test_long_values_that_differ_in_the_middle_are_cut_to_the_place():
+    first, second = ([*range(40), end, *range(40)] for end in "ab")
+    assert quote_both(first, second) == (
+        "... 5, 36, 37, 38, 39, 'a', 0, 1, 2, 3, 4, 5, 6, 7, 8, ...",
+        "... 5, 36, 37, 38, 39, 'b', 0, 1, 2, 3, 4, 5, 6, 7, 8, ...",
+    )
+    assert quote_both(1, None) == ("1", "None")
 
 
 def test_strangers_folders_are_refused_in_a_line(here, capsys):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from .. import checksums
 from ..absence import STATUS
 from ..errors import BiasgridError, unknown_name
 from .arguments import STUDY, Commands, read_study
@@ -122,6 +123,7 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
         numbers = _make(study, step)
     except BiasgridError as error:
         raise BiasgridError(f"{args.study}: {cell.name}: {error}") from None
+    checksums.add(study.results, step.outputs)
     if numbers is None:
         return {"null": str(step.output), **ABSENT}
     record = {"null": str(step.output), "results": numbers.results}
@@ -216,10 +218,13 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
     choice = (
         drawing(study, inference.cell) if inference else _find("figure", args.figure, study.figures, args)
     )
+    step = figure_step(study, choice)
     try:
-        return {"figure": figure_step(study, choice).run()}
+        record = {"figure": step.run()}
     except BiasgridError as error:
         raise BiasgridError(f"{args.study}: {error}") from None
+    checksums.add(study.results, step.outputs)
+    return record
 
 
 def train(args: argparse.Namespace) -> dict[str, Any]:

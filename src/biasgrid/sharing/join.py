@@ -15,7 +15,7 @@ from typing import Any
 from .. import checksums
 from ..api.study import CONFIG, FinishedStudy, find_study
 from ..config import load
-from ..errors import BiasgridError, join_names, quote
+from ..errors import BiasgridError, join_names, quote, quote_both
 from ..figures import plan_figures
 from ..files import new_folder, write_text
 from ..plan.step import Step
@@ -150,7 +150,8 @@ def _check_same(file: Path, specs: Sequence[Mapping[str, Any]]) -> None:
         raise BiasgridError(f"{file}: has {len(found)} cells; the study has {len(specs)} there")
     for record, spec in zip(found, specs, strict=True):
         if key := next((key for key, value in spec.items() if record.get(key) != value), None):
-            raise BiasgridError(f"{file}: {key}: {quote(record.get(key))}; {CONFIG} says {quote(spec[key])}")
+            theirs, ours = quote_both(record.get(key), spec[key])
+            raise BiasgridError(f"{file}: {key}: {theirs}; {CONFIG} says {ours}")
 
 
 def _compare(studies: Mapping[str, FinishedStudy]) -> tuple[list[str], list[str]]:
@@ -208,7 +209,8 @@ def _leaves(a: Any, b: Any, place: str) -> Iterator[str]:
         for key in dict.fromkeys([*a, *b]):
             yield from _leaves(a.get(key), b.get(key), f"{place}: {key}")
     else:
-        theirs, ours = ("not given" if value is None else quote(value) for value in (b, a))
+        quoted = zip((b, a), quote_both(b, a), strict=True)
+        theirs, ours = ("not given" if value is None else text for value, text in quoted)
         yield f"{place}: {theirs}, and {ours} in {{first}}"
 
 
