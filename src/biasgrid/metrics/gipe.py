@@ -276,7 +276,7 @@ def pmn(
     1.0
     """
     word_cosines, node_cosines = axis_cosines(neighbourhood, direction)
-    share = marked_shares(word_cosines, leaning_marks(neighbourhood, word_cosines, node_cosines))
+    share = marked_shares(word_cosines, leaning_marks(neighbourhood, node_cosines))
     values = {
         "share": float(share.mean()),
         "correlation": float(correlations(word_cosines, share, np.ones_like(word_cosines))[0]),
@@ -305,7 +305,7 @@ def _values(
 
     def value(p: np.ndarray, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
         marks = (
-            leaning_marks(neighbourhood, p, q)
+            leaning_marks(neighbourhood, q)
             if name == "pmn"
             else illicit_marks(neighbourhood, p, q, threshold)
         )

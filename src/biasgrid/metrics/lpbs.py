@@ -72,12 +72,6 @@ def lpbs(
     >>> round(score.value, 3)  # log(2 / 0.5)
     1.386
     """
-    return _score(associations, targets, attributes)
-
-
-def _score(
-    associations: np.ndarray, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
-) -> Score:
     first = len(targets[0])
     # (templates, attribute words)
     by_word = associations[:, :first].mean(axis=1) - associations[:, first:].mean(axis=1)

@@ -130,9 +130,7 @@ def illicit_marks(
     return marks
 
 
-def leaning_marks(
-    neighbourhood: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray
-) -> np.ndarray:
+def leaning_marks(neighbourhood: Neighbourhood, node_cosines: np.ndarray) -> np.ndarray:
     """Which neighbours lean to the first group: bool (m, k, samples)."""
     return np.ascontiguousarray(node_cosines.T > 0)[neighbourhood.places]
 

@@ -16,7 +16,6 @@ import numpy as np
 from ..geometry import cosines
 
 PAPER: Final = "paper"
-WEFE_BENCHMARK: Final = "wefe_benchmark"
 Orientation = Literal["paper", "wefe_benchmark"]
 
 Sets = TypeVar("Sets")

@@ -17,11 +17,11 @@ import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
 from ..errors import BiasgridError, not_allowed
-from ..geometry import weighted_sum
 from ..limits import limited
 from .classifier import check_estimator, evaluation, probabilities_of
 from .logistic import TINY, classifiers, logistic
 from .registry import Detail, Metric, Score
+from .sets import Weighted, Whole, Words
 
 # how exactly samples' classifiers are fitted, as a share of their distance from the classifier of all words: ROUGH
 # with more attribute words than MANY, else FINE
@@ -169,13 +169,9 @@ def _resampled(
     words: np.ndarray,
     attributes: np.ndarray,
     *,
-    n_iterations: int | None = None,
     holdout: bool = True,
     test_size: float = 0.2,
-    random_state: int | None = None,
-    solver: Literal["exact", "liblinear"] = "exact",
-    estimator: None = None,
-    estimator_params: None = None,
+    **_: Any,
 ) -> Callable:
     """RNSB of many samples, one classifier per sample.
 
@@ -209,13 +205,8 @@ def _resampled(
         train = weight * (first - second).T
         if not longest < LONGEST:
             return np.full(train.shape[1], np.nan)
-        negative = logistic(words @ shared(train))[1]
-        # 0 log 0 is 0
-        surprise = (negative * np.log(np.maximum(negative, TINY))).T
         counts: Any = sum(targets)
-        total, words_used = weighted_sum(counts, negative.T), counts.sum(axis=1)
-        divergence = weighted_sum(counts, surprise) / total + np.log(words_used / total)
-        return np.where(words_used > 1, np.maximum(divergence, 0.0), np.nan)
+        return _divergence(Weighted(counts), logistic(words @ shared(train))[1].T)
 
     return statistic
 
@@ -225,30 +216,29 @@ def _redrawn(
     places: Sequence[np.ndarray],
     attributes: Sequence[np.ndarray],
     *,
-    n_iterations: int | None = None,
     holdout: bool = True,
     test_size: float = 0.2,
-    random_state: int | None = None,
-    solver: Literal["exact", "liblinear"] = "exact",
-    estimator: None = None,
-    estimator_params: None = None,
+    **_: Any,
 ) -> np.ndarray:
     """RNSB of other target words under one classifier, that of `_resampled`."""
     sizes = [len(words) for words in attributes]
     words, target_places = np.concatenate(attributes), np.concatenate(places, axis=1)
-    if target_places.shape[1] < 2:
-        return np.full(len(target_places), np.nan)
     train = (1 - test_size if holdout else 1.0) * np.repeat([1.0, -1.0], sizes)[:, None]
     pool, words = map(_with_intercept, (pool, words))
     longest = _longest(pool, words)
     if not longest < LONGEST:
         return np.full(len(target_places), np.nan)
     negative = logistic(pool @ classifiers(words, train, longest)[:, 0])[1]
+    return _divergence(Whole(0, target_places.shape[1]), negative[target_places])
+
+
+def _divergence(words: Words, negative: np.ndarray) -> np.ndarray:
+    """RNSB of samples, from the probabilities of all words (samples or 1, words)."""
+    # 0 log 0 is 0
     surprise = negative * np.log(np.maximum(negative, TINY))
-    total = negative[target_places].sum(axis=1)
-    return np.maximum(
-        surprise[target_places].sum(axis=1) / total + np.log(target_places.shape[1] / total), 0.0
-    )
+    total = words.sum(negative)
+    divergence = words.sum(surprise) / total + np.log(words.count / total)
+    return np.where(words.count > 1, np.maximum(divergence, 0.0), np.nan)
 
 
 # Classifiers do not depend on target words: queries with the same large attribute sets share them.

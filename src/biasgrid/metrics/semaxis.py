@@ -132,11 +132,12 @@ def _resampled(
     words: np.ndarray,
     attributes: np.ndarray,
     *,
+    poles: list[np.ndarray] | None = None,
     orientation: roles.Orientation = roles.PAPER,
-    neighbours: int = 0,
-    vocabulary: int = neighbour_search.VOCABULARY,
+    **_: Any,
 ) -> Callable:
     pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
+    pool = np.concatenate(poles) if poles else pool
     gram, products = pool @ pool.T, pool @ unit(word_vectors).T
     longest = np.linalg.norm(pool, axis=1).max()
 
@@ -157,43 +158,16 @@ def _redrawn(
     places: Sequence[np.ndarray],
     words: Sequence[np.ndarray],
     *,
+    poles: list[np.ndarray] | None = None,
     orientation: roles.Orientation = roles.PAPER,
-    neighbours: int = 0,
-    vocabulary: int = neighbour_search.VOCABULARY,
+    **_: Any,
 ) -> np.ndarray:
+    pool = np.concatenate(poles) if poles else pool
     first, second = (means_of_groups(pool, group) for group in places)
     longest = np.linalg.norm(pool, axis=1).max()
     axis = first - second
     axis[~(np.linalg.norm(axis, axis=1) > FLAT * longest)] = np.nan
     return cosines(axis, np.concatenate(roles.sets_of_value(words, orientation))).mean(axis=1)
-
-
-def _redrawn_of_poles(
-    pool: np.ndarray,
-    places: Sequence[np.ndarray],
-    words: Sequence[np.ndarray],
-    *,
-    poles: list[np.ndarray],
-    orientation: roles.Orientation = roles.PAPER,
-    neighbours: int = 0,
-    vocabulary: int = neighbour_search.VOCABULARY,
-) -> np.ndarray:
-    return _redrawn(np.concatenate(poles), places, words, orientation=orientation)
-
-
-def _resampled_of_poles(
-    words: np.ndarray,
-    attributes: np.ndarray,
-    *,
-    poles: list[np.ndarray],
-    orientation: roles.Orientation = roles.PAPER,
-    neighbours: int = 0,
-    vocabulary: int = neighbour_search.VOCABULARY,
-) -> Callable:
-    _, word_vectors = roles.groups_and_words(words, attributes, orientation)
-    return _resampled(
-        *roles.groups_and_words(np.concatenate(poles), word_vectors, orientation), orientation=orientation
-    )
 
 
 def _by_item(
@@ -211,8 +185,7 @@ def _by_item(
 
 
 def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str, Any]:
-    overrides = {"function": _semaxis_of_poles, "resampled": _resampled_of_poles}
-    overrides |= {"redrawn": _redrawn_of_poles, "of_model": _poles}
+    overrides = {"function": _semaxis_of_poles, "of_model": _poles}
     return roles.fields_of_orientation(orientation, (2, "n")) | (overrides if neighbours else {})
 
 

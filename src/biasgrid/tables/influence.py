@@ -21,8 +21,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows: dict[tuple, list] = {}
     for key, _, result in results(inputs["inferences"]):
         rows.setdefault(key, [(*key, *change) for change in changes(result)])
-    table = pd.DataFrame([row for key in sorted(rows) for row in rows[key]], columns=INFLUENCE.names)
-    return table.astype({"influence": "float64"})
+    in_order = [row for key in sorted(rows) for row in rows[key]]
+    return INFLUENCE.typed(pd.DataFrame(in_order, columns=INFLUENCE.names))
 
 
 def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:

@@ -81,8 +81,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for rank, value in (("rank", "value"), ("common_rank", "common_value")):
         values = round_values(table[value].astype("float64"))
         table[rank] = values.groupby([table[name] for name in by_benchmark]).rank(ascending=False)
-    numbers = dict.fromkeys(["coverage", "rank", "common_value", "common_rank"], "float64")
-    return table[QUALITY.names].astype(numbers | dict.fromkeys(["n", "total", "common_n"], "int64"))
+    return QUALITY.typed(table[QUALITY.names])
 
 
 def _items(measure: dict[str, Any]) -> tuple[np.ndarray | None, np.ndarray] | None:

@@ -25,9 +25,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         place = record["criterion"], record["model"], record["debias"]
         for name, pairs in record["seed_pairs"].items():
             rows += [(*place, name, *(pair[column] for column in SEED_PAIRS.names[4:])) for pair in pairs]
-    table = pd.DataFrame(rows, columns=SEED_PAIRS.names)
-    numbers = [column.name for column in SEED_PAIRS.columns if column.dtype == "number"]
-    return table.astype(dict.fromkeys(numbers, "float64"))
+    return SEED_PAIRS.typed(pd.DataFrame(rows, columns=SEED_PAIRS.names))
 
 
 def pair_evaluations(study: Planned) -> list[Evaluation]:

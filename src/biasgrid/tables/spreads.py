@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,9 +79,3 @@ def columns(singular: str, plural: str) -> tuple[Column, ...]:
             least=0,
         ),
     )
-
-
-def as_numbers(table: pd.DataFrame, columns: Sequence[Column]) -> pd.DataFrame:
-    """The table with numbers as floats where nothing but missing ones would make them objects."""
-    numbers = [column.name for column in columns if column.dtype == "number"]
-    return table.astype(dict.fromkeys(numbers, "float64"))

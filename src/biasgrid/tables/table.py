@@ -91,9 +91,12 @@ class Table:
         table = pd.DataFrame(rows, columns=self.names)
         if first:
             table = table.drop_duplicates(self.lead)
+        return self.typed(table.sort_values(self.lead, ignore_index=True))
+
+    def typed(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table with the types that its columns declare."""
         types = {"number": "float64", "count": "int64"}
-        types = {column.name: types[column.dtype] for column in self.columns if column.dtype in types}
-        return table.sort_values(self.lead, ignore_index=True).astype(types)
+        return table.astype({c.name: types[c.dtype] for c in self.columns if c.dtype in types})
 
     def inputs_of(self, study: Planned) -> dict[str, Any]:
         """The files that it is made from, by role; nothing where the study has no such table."""

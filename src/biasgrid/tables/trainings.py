@@ -42,7 +42,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             rows.append(place | {"training": name, "parameter": parameter, "values": values} | summary)
     table = _beside_seeds(rows)
     table = table.sort_values([*ACROSS_MODELS, "training"], kind="stable", ignore_index=True)
-    return spreads.as_numbers(table, TRAININGS.columns).astype({"beyond_seeds": "Int64"})
+    return TRAININGS.typed(table).astype({"beyond_seeds": "Int64"})
 
 
 def _beside_seeds(rows: list[dict[str, Any]]) -> pd.DataFrame:
