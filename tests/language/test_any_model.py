@@ -39,9 +39,14 @@ from biasgrid.embeddings.language.encoder import Encoder
 from biasgrid.embeddings.language.opening import in_memory, open_pretrained
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.embeddings.language.templates import PlacedWord
+from biasgrid.embeddings.language.threads import one_thread
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+from biasgrid.embeddings.language.one_dnn import OneDnn  # noqa: E402
 
 TEXTS = [
     "the nurse is unkindly.",
@@ -244,6 +249,40 @@ def test_a_score_depends_on_nothing_but_the_text(folder, name):
     assert bg.language_model(path, fast=True).score(texts[::-1])[::-1] == near(together)
 
 
+def test_linear_layers_are_those_of_one_dnn_where_scores_are_fast(folder, name):
+    class Seen(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            seen.append(function)
+            return function(*args, **(kwargs or {}))
+
+    layers = {}
+    for fast in (False, True):
+        model, seen = bg.language_model(saved(folder, name), fast=fast), []
+        with one_thread(), Seen():
+            model.score(TEXTS[:1])
+        names = [str(function).split(".")[1] for function in seen]
+        layers[fast] = [name for name in names if name in ("linear", "addmm", "_linear_pointwise")]
+    assert len(layers[False]) >= 8
+    assert "_linear_pointwise" not in layers[False]
+    assert layers[True] == ["_linear_pointwise"] * len(layers[False])
+
+
+def test_one_dnn_takes_what_it_can_multiply():
+    generator = torch.Generator().manual_seed(0)
+    states, weights, bias = (torch.randn(shape, generator=generator) for shape in ((2, 3, 8), (5, 8), (5,)))
+    expected = states.double() @ weights.double().T
+    with OneDnn(), torch.inference_mode():
+        for found, exact in (
+            (torch.nn.functional.linear(states, weights), expected),
+            (torch.nn.functional.linear(states, weights, bias), expected + bias),
+            (torch.nn.functional.linear(states, weights, bias=bias), expected + bias),
+            (torch.addmm(bias, states[0], weights.T), expected[0] + bias),
+            (torch.addmm(2 * expected[0].float(), states[0], weights.T, beta=0.5), 2 * expected[0]),
+            (torch.nn.functional.linear(states.double(), weights.double()), expected),
+        ):
+            np.testing.assert_allclose(found.double(), exact, atol=1e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("wide_name", ["BERT", "Llama"])
 def test_nor_does_that_of_a_model_as_wide_as_real_ones(wide_name):
@@ -264,7 +303,8 @@ def test_nor_does_that_of_a_model_as_wide_as_real_ones(wide_name):
             np.testing.assert_array_equal(bg.language_model(model, tokenizer).score(texts[::-1]), alone[::-1])
     finally:
         torch.set_num_threads(threads)
-    assert bg.language_model(model, tokenizer, fast=True).score(texts) == near(alone)
+    # weights are 25 times as large as those of a real model, and so is what rounding changes
+    assert bg.language_model(model, tokenizer, fast=True).score(texts) == pytest.approx(alone, rel=1e-5)
     vectors = bg.encode(texts, (model, tokenizer), pool="sentence")
     for text in texts[:5]:
         of_one = bg.encode([text], (model, tokenizer), pool="sentence")

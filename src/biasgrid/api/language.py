@@ -69,9 +69,8 @@ def language_model(
         Of its weights. "bfloat16" changes verdicts. None: the record's; "float32" without one.
     fast
         Whether a network's score may depend, in its last digits, on the texts that are scored beside it. None: the
-        record's; False without one. It saves
-        what rows of a batch are filled up with: most of the cost of a single text, a third of that of twenty
-        sentences, and nothing where they are hundreds.
+        record's; False without one. It saves what rows of a batch are filled up with - most of the cost of a single
+        text, nothing where there are hundreds - and about half of all, of whatever there is, on an AMD processor.
 
     Returns
     -------

@@ -56,7 +56,7 @@ class Encoded(Strict):
     )
     fast: bool = field(
         "whether a vector of an encoder of transformers may depend, in its last digits, on those that are made "
-        "beside it, which is cheaper where texts are few; left out: it may not",
+        "beside it, which is cheaper; left out: it may not",
         None,
     )
 

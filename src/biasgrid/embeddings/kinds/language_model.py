@@ -20,8 +20,8 @@ class Section(Strict):
         "in which numbers it computes, `float32` if left out; `bfloat16` changes verdicts", None
     )
     fast: bool = field(
-        "whether a score may depend, in its last digits, on what is scored beside it, which is cheaper where texts "
-        "are few; left out: it may not",
+        "whether a score may depend, in its last digits, on what is scored beside it, which is cheaper; left out: "
+        "it may not",
         None,
     )
 

@@ -3,12 +3,13 @@
 How a sum is rounded depends on the shape of a batch and on the number of threads. So every batch is of one of few
 shapes - as many rows as its length allows, and that length a multiple of eight - and computed on one thread: a text's
 values depend neither on what stands beside it nor on how many workers there are. `fast` gives that up: batches are as
-long as their texts, and no row is filled up.
+long as their texts, no row is filled up, and linear layers are computed by `one_dnn`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -77,9 +78,11 @@ def in_batches(
     """
     import torch
 
+    from .one_dnn import OneDnn
+
     def run(numbers: Sequence[int]) -> list[tuple[int, NDArray[np.float64]]]:
         batch = _batch([rows[number] for number in numbers], pieces, filler, device, fast)
-        with torch.inference_mode():
+        with torch.inference_mode(), OneDnn() if fast else nullcontext():
             values = compute(batch).double().cpu().numpy()
         return [
             (number, value[: len(rows[number].places)])
