@@ -126,6 +126,21 @@ def started(server):
         server.server_close()
 
 
+PROXIES = ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+
+
+@contextmanager
+def serving(usual=serve):
+    """A server that no proxy stands before: `plan` holds what it does next, then `usual`."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in PROXIES:
+            patch.delenv(variable, raising=False)
+        with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+            server.url = f"http://127.0.0.1:{server.server_port}"
+            server.plan, server.usual, server.seen, server.sent = [], usual, [], 0
+            yield server
+
+
 @contextmanager
 def largest_file(size):
     """In it no file grows beyond so many bytes, as on a disk that is full."""

@@ -2,7 +2,6 @@
 time and memory."""
 
 import gzip
-import http.server
 import json
 import os
 import subprocess
@@ -12,7 +11,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from loopback import BODY, Handler, refused, serve, sha256, started
+from loopback import BODY, refused, serve, serving, sha256
 
 from biasgrid.embeddings.download import Limits, connection
 from biasgrid.embeddings.download.file import download
@@ -31,9 +30,7 @@ PINNED = {"sha256": sha256(BODY)}
 
 @pytest.fixture
 def server():
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        server.plan, server.usual, server.seen, server.sent = [], serve, [], 0
+    with serving() as server:
         yield server
 
 

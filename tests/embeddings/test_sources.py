@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import http.server
 import io
 import json
 import os
@@ -30,7 +29,6 @@ from loopback import (
     BODY,
     FAST,
     OTHER,
-    Handler,
     acting,
     answer,
     hang_up,
@@ -39,9 +37,9 @@ from loopback import (
     refused,
     reset,
     serve,
+    serving,
     sha256,
     sleep,
-    started,
 )
 
 from biasgrid.embeddings.download import Limits, WrongHash
@@ -58,20 +56,10 @@ FETCH = (
 )
 
 
-@pytest.fixture(scope="module")
-def running():
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        yield server
-
-
 @pytest.fixture
-def server(running, monkeypatch):
-    """The server, forgetful of other tests: `plan` holds what it does next, then `usual`."""
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    running.plan, running.usual, running.seen, running.sent = [], serve, [], 0
-    return running
+def server():
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture

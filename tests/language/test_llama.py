@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 import tiny_llama as tiny
-from conftest import DATA, ROOT
+from conftest import DATA, ROOT, printed, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import refused
@@ -396,15 +396,14 @@ def lines(capsys):
     return output.out, output.err.strip().splitlines()
 
 
-def test_score_prints_a_list(tmp_path, tensors, capsys, monkeypatch):
+def test_score_prints_a_list(tmp_path, tensors):
     path = tiny.write(tmp_path / "tiny.gguf", tensors)
     (tmp_path / "s.txt").write_bytes("\ufeffthe nurse\r\n\n  \nthe naïve nurse then".encode())
-    assert main(["score", "--model", str(path), "--sentences", str(tmp_path / "s.txt")]) == 0
-    out, _ = lines(capsys)
+    scored = printed("score", "--model", path, "--sentences", tmp_path / "s.txt")
     texts = ["the nurse", "the naïve nurse then"]
     expected = [sum(tiny.log_probabilities(tensors, tiny.pieces(text))) for text in texts]
-    assert [entry["text"] for entry in json.loads(out)] == texts
-    assert [entry["score"] for entry in json.loads(out)] == pytest.approx(expected, rel=1e-4)
+    assert [entry["text"] for entry in scored] == texts
+    assert [entry["score"] for entry in scored] == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -419,15 +418,12 @@ def test_score_prints_a_list(tmp_path, tensors, capsys, monkeypatch):
         ("s.txt", b"the", "no language model: expected a .gguf file"),
     ],
 )
-def test_score_refuses_in_a_line(tmp_path, tensors, capsys, monkeypatch, model, content, message):
+def test_score_refuses_in_a_line(tmp_path, tensors, monkeypatch, model, content, message):
     tiny.write(tmp_path / "tiny.gguf", tensors)
     if content is not None:
         (tmp_path / "s.txt").write_bytes(content)
     monkeypatch.chdir(tmp_path)
-    assert main(["score", "--model", model, "--sentences", "s.txt"]) == 2
-    out, err = lines(capsys)
-    assert (out, len(err)) == ("", 1)
-    assert message in err[0]
+    refusal("score", "--model", model, "--sentences", "s.txt", parts=[message])
 
 
 @pytest.mark.parametrize("package", ["transformers", "gguf", "torch", "accelerate"])
