@@ -154,19 +154,6 @@ def test_parts_add_up_to_the_whole(model, text, cuts):
     )
 
 
-def test_a_score_depends_on_nothing_but_the_text(model):
-    texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
-    alone = [fresh(model).score([text])[0] for text in texts]
-    threads = torch.get_num_threads()
-    try:
-        for count in (1, 2, 5):
-            torch.set_num_threads(count)
-            np.testing.assert_array_equal(fresh(model).score(texts[::-1]), alone[::-1])
-            assert torch.get_num_threads() == count
-    finally:
-        torch.set_num_threads(threads)
-
-
 def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
     threads = torch.get_num_threads()
     texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
@@ -179,13 +166,6 @@ def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
         torch.set_num_threads(threads)
     for scores in found:
         np.testing.assert_array_equal(scores, found[0])
-
-
-def test_batches_of_any_shape_differ_by_little(model):
-    texts = [f"{text} {number}" * 2 for text in TEXTS for number in range(7)]
-    fast = bg.language_model(model.path, fast=True)
-    assert fast.metadata["fast"]
-    np.testing.assert_allclose(fast.score(texts), model.score(texts), atol=1e-4, rtol=0)
 
 
 def test_what_has_no_pieces_or_too_many_has_no_score(model):
