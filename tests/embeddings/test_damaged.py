@@ -304,9 +304,6 @@ def unpacked(folder: Path, name: str, content: bytes, monkeypatch) -> Path:
     return sources.fetch("m", source, folder / "raw", progress=False)
 
 
-# fields and files that are nearly right
-
-
 # what can be made again is
 
 
