@@ -741,8 +741,3 @@ def test_a_model_in_memory_is_given_twice_and_goes_to_another_process(name):
     text = ["he is kind ."]
     assert first.score(text)[0] == second.score(text)[0] == copy.score(text)[0]
     assert np.isfinite(copy.score(text)[0])
-
-
-def test_a_language_model_is_returned_as_it_is():
-    model = bg.language_model(*made("Llama"), fast=True)
-    assert bg.language_model(model) is model
