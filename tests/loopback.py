@@ -13,6 +13,7 @@ from contextlib import contextmanager
 import pytest
 
 from biasgrid.embeddings.download import Limits
+from biasgrid.embeddings.download.file import download
 from biasgrid.errors import BiasgridError
 
 BODY = random.Random(7).randbytes(300_000)
@@ -124,6 +125,27 @@ def started(server):
         server.closing.set()
         server.shutdown()
         server.server_close()
+
+
+def got(server, folder, path="", limits=FAST, **pins):
+    """What a download from the server into the folder ends with."""
+    download(server.url + path, folder / "a.bin", limits=limits, **pins)
+    return (folder / "a.bin").read_bytes()
+
+
+PROXIES = ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
+
+
+@contextmanager
+def serving(usual=serve):
+    """A server that no proxy stands before: `plan` holds what it does next, then `usual`."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in PROXIES:
+            patch.delenv(variable, raising=False)
+        with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
+            server.url = f"http://127.0.0.1:{server.server_port}"
+            server.plan, server.usual, server.seen, server.sent = [], usual, [], 0
+            yield server
 
 
 @contextmanager

@@ -20,30 +20,50 @@ class Terminal(io.StringIO):
 
 
 def record(event=None, text="", level=logging.INFO, **values):
-    made = logging.makeLogRecord({"msg": text, "levelno": level, "event": event, **values})
-    return made
+    return logging.makeLogRecord({"msg": text, "levelno": level, "event": event, **values})
+
+
+def planned(shown, **stats):
+    shown.handle(record("run_info", stats=stats | {"total": sum(stats.values())}))
+
+
+def at_work(shown, job, rule, log=(), **wildcards):
+    shown.handle(record("job_started", jobs=[job]))
+    shown.handle(record("job_info", jobid=job, rule_name=rule, wildcards=wildcards, log=list(log)))
+
+
+def done(shown, job, total):
+    shown.handle(record("job_finished", job_id=job))
+    shown.handle(record("progress", done=job + 1, total=total))
 
 
 def run(shown, steps):
     """The events of a run of `steps` cells, one after the other."""
-    shown.handle(record("run_info", stats={"cell": steps, "table": 1, "total": steps + 1}))
+    planned(shown, cell=steps, table=1)
     for job in range(steps):
-        shown.handle(record("job_started", jobs=[job]))
-        shown.handle(
-            record("job_info", jobid=job, rule_name="cell", wildcards={"model": "glove", "metric": "weat"})
-        )
-        shown.handle(record("job_finished", job_id=job))
-        shown.handle(record("progress", done=job + 1, total=steps + 1))
-    shown.handle(record("job_started", jobs=[steps]))
-    shown.handle(record("job_info", jobid=steps, rule_name="table", wildcards={"table": "scores"}))
+        at_work(shown, job, "cell", model="glove", metric="weat")
+        done(shown, job, steps + 1)
+    at_work(shown, steps, "table", table="scores")
 
 
-def test_a_log_has_a_line_every_so_often_and_what_is_at_work(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "LOOK", 0.01)
-    monkeypatch.setattr(progress, "FIRST", 0.05)
+@pytest.fixture
+def quick(monkeypatch):
+    for name, seconds in (("LOOK", 0.01), ("FIRST", 0.05), ("LEAST", 0.05)):
+        monkeypatch.setattr(progress, name, seconds)
+
+
+@pytest.fixture
+def out():
+    return io.StringIO()
+
+
+@pytest.fixture
+def shown(tmp_path, out):
+    return progress.Progress(tmp_path, stream=out)
+
+
+def test_a_log_has_a_line_every_so_often_and_what_is_at_work(quick, monkeypatch, shown, out):
     monkeypatch.setattr(progress, "LEAST", 0.2)
-    out = io.StringIO()
-    shown = progress.Progress(tmp_path, stream=out)
     run(shown, 900)
     time.sleep(0.5)
     shown.finish()
@@ -54,8 +74,7 @@ def test_a_log_has_a_line_every_so_often_and_what_is_at_work(tmp_path, monkeypat
     assert "left" in lines[-1]
 
 
-def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "LOOK", 0.01)
+def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, quick, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     out = Terminal()
     shown = progress.Progress(tmp_path, stream=out)
@@ -69,14 +88,10 @@ def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, monkeypatch
     assert not text.split("\r")[-1].strip()
 
 
-def test_a_step_that_scores_texts_says_how_many_are_done(tmp_path, monkeypatch, capsys):
-    log, out = tmp_path / "log.txt", io.StringIO()
-    shown = progress.Progress(tmp_path, stream=out)
-    shown.handle(record("run_info", stats={"sentence_scores": 1, "total": 1}))
-    shown.handle(record("job_started", jobs=[0]))
-    shown.handle(
-        record("job_info", jobid=0, rule_name="sentence_scores", wildcards={"model": "lm"}, log=[str(log)])
-    )
+def test_a_step_that_scores_texts_says_how_many_are_done(tmp_path, monkeypatch, capsys, shown):
+    log = tmp_path / "log.txt"
+    planned(shown, sentence_scores=1)
+    at_work(shown, 0, "sentence_scores", [str(log)], model="lm")
     assert shown._state() == "sentence_scores lm"
     # as the step writes it
     monkeypatch.setattr(blocks, "BLOCK", 1200)
@@ -90,26 +105,8 @@ def test_a_step_that_scores_texts_says_how_many_are_done(tmp_path, monkeypatch, 
     shown.finish()
 
 
-def test_bytes_of_downloads_are_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "LOOK", 0.01)
-    monkeypatch.setattr(progress, "FIRST", 0.05)
-    (tmp_path / "glove").mkdir()
-    (tmp_path / "glove" / "vectors.zip.part").write_bytes(bytes(3_000_000))
-    out = io.StringIO()
-    shown = progress.Progress(tmp_path, stream=out)
-    shown.handle(record("run_info", stats={"archive": 1, "total": 1}))
-    shown.handle(record("job_started", jobs=[0]))
-    shown.handle(record("job_info", jobid=0, rule_name="archive", wildcards={"name": "glove"}))
-    time.sleep(0.3)
-    shown.finish()
-    assert "0 of 1 steps, 3 MB downloaded; archive glove" in out.getvalue()
-
-
-def test_bytes_of_all_archives_are_counted_beside_how_many_come(tmp_path, monkeypatch):
+def test_bytes_of_all_archives_are_counted_beside_how_many_come(tmp_path, quick, shown, out):
     """What is taken out of an archive is no download, and what is there stays counted."""
-    monkeypatch.setattr(progress, "LOOK", 0.01)
-    monkeypatch.setattr(progress, "FIRST", 0.05)
-    monkeypatch.setattr(progress, "LEAST", 0.05)
     for file, megabytes in (
         ("glove/.partial-1/archive/glove.whl", 3),
         ("glove/.partial-1/members/glove.txt", 9),
@@ -117,26 +114,21 @@ def test_bytes_of_all_archives_are_counted_beside_how_many_come(tmp_path, monkey
     ):
         (tmp_path / file).parent.mkdir(parents=True)
         (tmp_path / file).write_bytes(bytes(megabytes * 1_000_000))
-    out = io.StringIO()
-    shown = progress.Progress(tmp_path, stream=out)
+    planned(shown, archive=2)
+    at_work(shown, 0, "archive", name="glove")
+    time.sleep(0.3)
+    # how many come is known a little later
+    assert "0 of 2 steps, 3 MB downloaded; archive glove\n" in out.getvalue()
     shown.to_download = 40
-    shown.handle(record("run_info", stats={"archive": 2, "total": 2}))
-    for job, name in enumerate(("glove", "spacy")):
-        shown.handle(record("job_started", jobs=[job]))
-        shown.handle(record("job_info", jobid=job, rule_name="archive", wildcards={"name": name}))
-        time.sleep(0.3)
-        if name == "glove":
-            shown.handle(record("job_finished", job_id=job))
-            shown.handle(record("progress", done=1, total=2))
+    done(shown, 0, 2)
+    at_work(shown, 1, "archive", name="spacy")
+    time.sleep(0.3)
     shown.finish()
-    assert "0 of 2 steps, 3 of 40 MB downloaded; archive glove\n" in out.getvalue()
     assert out.getvalue().endswith("1 of 2 steps, 7 of 40 MB downloaded; archive spacy\n")
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_errors_are_shown_at_once_before_the_run_and_else_kept(tmp_path, begun):
-    out = io.StringIO()
-    shown = progress.Progress(tmp_path, stream=out)
+def test_errors_are_shown_at_once_before_the_run_and_else_kept(shown, out, begun):
     if begun:
         run(shown, 1)
     shown.handle(record("error", "MissingInputException: no such file", logging.ERROR))
@@ -146,9 +138,7 @@ def test_errors_are_shown_at_once_before_the_run_and_else_kept(tmp_path, begun):
     assert out.getvalue().count("no such file") == 1
 
 
-def test_a_warning_is_shown_and_an_interrupted_run_known(tmp_path):
-    out = io.StringIO()
-    shown = progress.Progress(tmp_path, stream=out)
+def test_a_warning_is_shown_and_an_interrupted_run_known(shown, out):
     run(shown, 1)
     shown.handle(record(None, "a warning", logging.WARNING))
     shown.handle(record(None, "Cannot restore raw/glove/manifest.json: no backup found.", logging.WARNING))
@@ -159,10 +149,8 @@ def test_a_warning_is_shown_and_an_interrupted_run_known(tmp_path):
     assert shown.stopped
 
 
-def test_a_terminal_without_a_size_has_lines_as_a_log_has(tmp_path, monkeypatch):
+def test_a_terminal_without_a_size_has_lines_as_a_log_has(tmp_path, quick):
     """As `script` makes it where it has no terminal itself."""
-    monkeypatch.setattr(progress, "LOOK", 0.01)
-    monkeypatch.setattr(progress, "FIRST", 0.05)
     reading, writing = pty.openpty()
     with open(writing, "w") as out:
         assert os.get_terminal_size(writing).columns == 0
@@ -175,18 +163,12 @@ def test_a_terminal_without_a_size_has_lines_as_a_log_has(tmp_path, monkeypatch)
     assert text.endswith("table scores\r\n")
 
 
-def test_an_archive_that_is_checked_is_named_as_such(tmp_path, monkeypatch):
-    monkeypatch.setattr(progress, "LOOK", 0.01)
-    monkeypatch.setattr(progress, "FIRST", 0.05)
-    monkeypatch.setattr(progress, "LEAST", 0.05)
+def test_an_archive_that_is_checked_is_named_as_such(tmp_path, quick, shown, out):
     file = tmp_path / "glove" / "vectors.gz"
     file.parent.mkdir()
     os.mkfifo(file)  # hashed for as long as it is held open
-    out = io.StringIO()
-    shown = progress.Progress(tmp_path, stream=out)
-    shown.handle(record("run_info", stats={"archive": 1, "total": 1}))
-    shown.handle(record("job_started", jobs=[0]))
-    shown.handle(record("job_info", jobid=0, rule_name="archive", wildcards={"name": "glove"}))
+    planned(shown, archive=1)
+    at_work(shown, 0, "archive", name="glove")
     hashing = threading.Thread(target=hash_file, args=(file,))
     hashing.start()
     with file.open("wb"):

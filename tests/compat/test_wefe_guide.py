@@ -184,16 +184,17 @@ def test_rankings_correlations_and_figures(gender_queries, ethnicity_queries, mo
                 keys = list(expected)
                 theirs = [[WEFE["correlations"][how][a][b] for b in keys] for a in keys]
                 np.testing.assert_allclose(correlations, theirs, atol=1e-12)
-        for figure in (
-            plot_queries_results(run_queries(WEAT, queries, models, metric_params=LOWER)),
-            plot_queries_results(frames[0], by="model"),
-            plot_ranking(ranking),
-            plot_ranking(ranking, use_metric_as_facet=True),
-            plot_ranking_correlations(calculate_ranking_correlations(ranking)),
-        ):
-            assert any(axes.has_data() for axes in figure.axes)
-            with pytest.warns(UserWarning, match="no window can be opened here"):
-                figure.show()
+    # of the last queries
+    for figure in (
+        plot_queries_results(run_queries(WEAT, queries, models, metric_params=LOWER)),
+        plot_queries_results(frames[0], by="model"),
+        plot_ranking(ranking),
+        plot_ranking(ranking, use_metric_as_facet=True),
+        plot_ranking_correlations(calculate_ranking_correlations(ranking)),
+    ):
+        assert any(axes.has_data() for axes in figure.axes)
+        with pytest.warns(UserWarning, match="no window can be opened here"):
+            figure.show()
 
 
 def test_figures_say_what_is_drawn(model, gender_queries):

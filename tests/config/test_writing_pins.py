@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import shutil
 
 import pytest
 import yaml
 from conftest import GRID_WORDS, biasgrid, grid_config, write_text_model
-from loopback import FAST, Handler, acting, sha256, started
+from loopback import FAST, acting, serving, sha256
 
 from biasgrid.config import pins
 from biasgrid.embeddings.sources import fetch, read_manifest
@@ -19,12 +18,8 @@ DIGEST = sha256(BODY)
 
 
 @pytest.fixture
-def server(monkeypatch):
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        server.plan, server.seen, server.sent, server.usual = [], [], 0, acting(body=BODY)
+def server():
+    with serving(acting(body=BODY)) as server:
         yield server
 
 

@@ -304,9 +304,6 @@ def unpacked(folder: Path, name: str, content: bytes, monkeypatch) -> Path:
     return sources.fetch("m", source, folder / "raw", progress=False)
 
 
-# fields and files that are nearly right
-
-
 # what can be made again is
 
 
@@ -412,38 +409,6 @@ def test_vectors_that_are_not_finite_are_damage_to_a_debias_method_too(tmp_path,
     words |= {"bias_representation": ["w0", "w1"]} if method == "double_hard" else {}
     with refused("vectors.npy is damaged", "row 30", "not finite"):
         debias.REGISTRY[method](EmbeddingStore.open(store.path), **words)
-
-
-@pytest.mark.parametrize(
-    ("entry", "value"),
-    [("leave", None), ("override_words", None), ("only", "a"), ("leave", ["a", 3]), ("x" * 5000, 1)],
-)
-def test_words_of_a_transform_that_are_no_lists_are_damage(tmp_path, entry, value):
-    facts = {"model": "m", "fingerprint": "0" * 64, "dimensions": 2, "params": {}}
-    Transform("hard", facts, matrix=np.eye(2)).save(tmp_path / "t.npz")
-    arrays = read_npz(tmp_path / "t.npz")
-    header = json.loads(arrays["header"].tobytes()) | {entry: value}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    np.savez(tmp_path / "t.npz", **arrays)
-    with refused("not a transform that biasgrid saved") as caught:
-        Transform.load(tmp_path / "t.npz")
-    assert len(str(caught.value)) < 400
-
-
-@pytest.mark.parametrize("part", ["left", "right", "matrix", "shift", "overrides", "override_rows"])
-def test_arrays_of_a_transform_have_their_dimensions(tmp_path, part):
-    facts = {"model": "m", "fingerprint": "0" * 64, "dimensions": 2, "params": {}}
-    Transform("hard", facts, shift=np.ones(2)).save(tmp_path / "t.npz")
-    np.savez(tmp_path / "t.npz", **read_npz(tmp_path / "t.npz") | {part: np.array(1.0)})
-    with refused("not a transform that biasgrid saved"):
-        Transform.load(tmp_path / "t.npz")
-
-
-@pytest.mark.parametrize("argument", ["name", "vocab_prefix", "sha256"])
-def test_arguments_of_another_type_are_one_line(tmp_path, argument):
-    (tmp_path / "m.txt").write_text("a 1 2\n")
-    with refused(argument, "must be a text, not 3"):
-        convert(tmp_path / "m.txt", tmp_path / "store", **{"name": "m", argument: 3})
 
 
 # names with any bytes, and disks that are full

@@ -152,9 +152,28 @@ def test_products_are_the_logs_of_cooccurrences_and_shuffled_ones_are_not(matrix
     assert np.corrcoef(by_chance, pairs.logs)[0, 1] < 0.3
 
 
-def test_words_of_one_letter_are_nearer_to_each_other(tmp_path):
+USUAL = {
+    "glove": {"vector_size": 6, "min_count": 2, "epochs": 15, "seed": 3, "x_max": 20},
+    "ppmi": {"vector_size": 6, "min_count": 2, "window": 3},
+}
+
+
+def made(output, algorithm="glove", **params):
+    return training.train(
+        sentences(6000),
+        output,
+        where="letters",
+        name="m",
+        algorithm=algorithm,
+        params=USUAL[algorithm] | params,
+        metadata={},
+    )
+
+
+@pytest.mark.parametrize(("algorithm", "params"), [("glove", {"vector_size": 10, "window": 5}), ("ppmi", {})])
+def test_words_of_one_letter_are_nearer_to_each_other(tmp_path, algorithm, params):
     """The text has runs of words of one letter."""
-    store = made(tmp_path / "store", vector_size=10, window=5)
+    store = made(tmp_path / "store", algorithm, **params)
     vectors = store.array / np.linalg.norm(store.array, axis=1, keepdims=True)
     letters = np.array([word[0] for word in store.words()])
     alike = letters[:, None] == letters
@@ -163,15 +182,11 @@ def test_words_of_one_letter_are_nearer_to_each_other(tmp_path):
     assert cosines[alike & others].mean() > cosines[~alike].mean() + 0.3
 
 
-def made(output, **params):
-    params = {"vector_size": 6, "min_count": 2, "epochs": 15, "seed": 3, "x_max": 20} | params
-    return training.train(
-        sentences(6000), output, where="letters", name="m", algorithm="glove", params=params, metadata={}
-    )
-
-
-def test_a_store_is_the_same_each_time_and_another_by_another_seed(tmp_path):
-    stores = [made(tmp_path / name, seed=seed) for name, seed in (("a", 3), ("b", 3), ("c", 4))]
+@pytest.mark.parametrize(("algorithm", "other"), [("glove", {"seed": 4}), ("ppmi", {"alpha": 1})])
+def test_a_store_is_the_same_each_time_and_another_by_another_parameter(tmp_path, algorithm, other):
+    stores = [
+        made(tmp_path / name, algorithm, **params) for name, params in (("a", {}), ("b", {}), ("c", other))
+    ]
     files = [{file.name: file.read_bytes() for file in store.path.iterdir()} for store in stores]
     assert files[0] == files[1]
     assert files[0]["vectors.npy"] != files[2]["vectors.npy"]

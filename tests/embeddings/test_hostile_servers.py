@@ -2,7 +2,6 @@
 time and memory."""
 
 import gzip
-import http.server
 import json
 import os
 import subprocess
@@ -12,7 +11,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from loopback import BODY, Handler, refused, serve, sha256, started
+from loopback import BODY, got, refused, serve, serving, sha256
 
 from biasgrid.embeddings.download import Limits, connection
 from biasgrid.embeddings.download.file import download
@@ -31,9 +30,7 @@ PINNED = {"sha256": sha256(BODY)}
 
 @pytest.fixture
 def server():
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        server.plan, server.usual, server.seen, server.sent = [], serve, [], 0
+    with serving() as server:
         yield server
 
 
@@ -117,8 +114,7 @@ def test_a_wrong_content_range_is_no_part_of_the_file(server, tmp_path, range_):
     server.plan = [lambda handler: serve(handler, upto=100_000)]
     head = f"HTTP/1.1 206 Part\r\nContent-Range: {range_}\r\n\r\n".encode("latin-1")
     server.plan += [raw(head + BODY[100_000:])]
-    download(server.url, tmp_path / "a.bin", **PINNED, limits=replace(SHORT, attempts=3))
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert got(server, tmp_path, limits=replace(SHORT, attempts=3), **PINNED) == BODY
 
 
 @pytest.mark.parametrize(
@@ -151,8 +147,7 @@ def test_an_answer_without_end_ends(server, tmp_path, act, told):
         download(server.url + "/a.bin", tmp_path / "a.bin", limits=ONCE)
     assert time.monotonic() - before < 8
     server.usual = serve
-    download(server.url + "/a.bin", tmp_path / "a.bin", limits=SHORT)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert got(server, tmp_path, limits=SHORT) == BODY
 
 
 def test_a_proxy_whose_answer_has_no_end_ends(server, tmp_path, monkeypatch):
@@ -172,8 +167,7 @@ def test_a_redirect_is_not_read(server, tmp_path):
     bomb = gzip.compress(bytes(1 << 26)) * 20
     server.plan = [raw(head + b"\r\n", endless(b"b" * 65536))]
     server.plan += [raw(head + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb) + bomb)]
-    download(server.url, tmp_path / "a.bin", limits=replace(ONCE, stall=8, answer=8))
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert got(server, tmp_path, limits=replace(ONCE, stall=8, answer=8)) == BODY
 
 
 def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatch):
@@ -188,8 +182,7 @@ def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatc
             time.sleep(0.08)
 
     server.plan = [slow]
-    download(server.url, tmp_path / "a.bin", limits=replace(SHORT, stall=0.5, slowest=200))
-    assert (tmp_path / "a.bin").read_bytes() == BODY[:6000]
+    assert got(server, tmp_path, limits=replace(SHORT, stall=0.5, slowest=200)) == BODY[:6000]
     assert len(server.seen) == 1
 
 
@@ -231,18 +224,10 @@ DAMAGED = [
 ]
 
 
-@pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_record_of_a_part_is_none(server, tmp_path, content):
-    (tmp_path / "a.bin.part").write_bytes(BODY[:1000])
-    (tmp_path / "a.bin.part.json").write_bytes(content)
-    download(server.url, tmp_path / "a.bin", limits=SHORT)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
-    assert os.listdir(tmp_path) == ["a.bin"]
-
-
 @pytest.mark.parametrize(
-    "changes",
+    "record",
     [
+        *DAMAGED,
         {"validator": 3},
         {"validator": "a\r\nb"},
         {"validator": "é"},
@@ -251,20 +236,20 @@ def test_a_damaged_record_of_a_part_is_none(server, tmp_path, content):
         {"total": True},
     ],
 )
-def test_a_record_of_a_part_with_a_wrong_value_is_none(server, tmp_path, changes):
-    record = {"url": server.url, "validator": '"one"', "total": len(BODY)}
+def test_a_damaged_record_of_a_part_is_none(server, tmp_path, record):
+    right = {"url": server.url, "validator": '"one"', "total": len(BODY)}
+    content = json.dumps(right | record).encode() if isinstance(record, dict) else record
     (tmp_path / "a.bin.part").write_bytes(BODY[:1000])
-    (tmp_path / "a.bin.part.json").write_text(json.dumps(record | changes))
-    download(server.url, tmp_path / "a.bin", limits=SHORT)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+    (tmp_path / "a.bin.part.json").write_bytes(content)
+    assert got(server, tmp_path, limits=SHORT) == BODY
+    assert os.listdir(tmp_path) == ["a.bin"]
     assert "Range" not in server.seen[0][1]
 
 
 def test_a_validator_that_cannot_be_sent_back_is_not_kept(server, tmp_path):
     """Sent back it would be refused by the HTTP library, at every run."""
     server.plan = [raw(OK + b'ETag: "\x01"\r\nContent-Length: 300000\r\n\r\n' + BODY[:1000])]
-    download(server.url, tmp_path / "a.bin", **PINNED, limits=SHORT)
-    assert (tmp_path / "a.bin").read_bytes() == BODY
+    assert got(server, tmp_path, limits=SHORT, **PINNED) == BODY
 
 
 @pytest.mark.parametrize("content", DAMAGED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import os
 import random
@@ -21,7 +20,7 @@ import pytest
 from conftest import GRID_WORDS, ROOT, grid_config, refusal
 from gensim.models import KeyedVectors, Word2Vec
 from in_process import make
-from loopback import FAST, Handler, acting, answer, refused, sha256, started
+from loopback import FAST, acting, answer, refused, serving, sha256
 from plain_formats import murmurhash
 
 from biasgrid import load
@@ -57,9 +56,7 @@ def watching():
 
 @pytest.fixture
 def server():
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        server.plan, server.seen, server.sent = [], [], 0
+    with serving() as server:
         yield server
 
 

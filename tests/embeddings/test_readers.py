@@ -772,23 +772,25 @@ def test_a_gzip_that_is_cut_off_or_damaged_is_refused(tmp_path, output, keep, co
     assert not output.exists()
 
 
-def test_sources_that_are_not_there_or_of_the_wrong_kind(tmp_path, output):
-    with refused("absent.txt", "no such file"):
-        convert(tmp_path / "absent.txt", output, name="m")
-    with refused(str(tmp_path), "neither a store", "no files"):
-        convert(tmp_path, output, name="m")
-    path = written(tmp_path / "m.txt", "a 1 2\n")
-    with refused("unknown format 'glove'", ", ".join(sorted(REGISTRY))):
-        convert(path, output, name="m", format="glove")
-    with refused("m.txt", "spacy is a folder"):
-        convert(path, output, name="m", format="spacy")
-    with refused(str(tmp_path), "text is a file"):
-        convert(tmp_path, output, name="m", format="text")
-    folder = written(tmp_path / "parts", parquet())
-    with refused("parts", "made from"):
-        convert(folder, folder, name="m")
-    with refused("parts", "sha256", "folder"):
-        convert(folder, output, name="m", sha256="0" * 64)
+@pytest.mark.parametrize(
+    ("name", "options", "says"),
+    [
+        ("absent.txt", {}, "no such file"),
+        ("folder", {}, ("neither a store", "no files")),
+        ("m.txt", {"format": "glove"}, ("unknown format 'glove'", ", ".join(sorted(REGISTRY)))),
+        ("m.txt", {"format": "spacy"}, "spacy is a folder"),
+        ("folder", {"format": "text"}, "text is a file"),
+        ("parts", {"output": "parts"}, "made from"),
+        ("parts", {"sha256": "0" * 64}, ("sha256", "folder")),
+        *(("m.txt", {key: 3}, (key, "must be a text, not 3")) for key in ("name", "vocab_prefix", "sha256")),
+    ],
+)
+def test_sources_that_are_not_there_or_of_the_wrong_kind(tmp_path, name, options, says):
+    for path, content in (("m.txt", "a 1 2\n"), ("parts", parquet()), ("folder", {})):
+        written(tmp_path / path, content)
+    options = {"name": "m"} | options
+    with refused(*([says] if isinstance(says, str) else says)):
+        convert(tmp_path / name, tmp_path / options.pop("output", "store"), **options)
 
 
 @pytest.mark.parametrize("content", [lines().encode(), pickle.dumps(keyed_vectors())], ids=["text", "pickle"])

@@ -1,6 +1,5 @@
 """One folder of archives and stores for several projects: BIASGRID_EMBEDDINGS."""
 
-import http.server
 import json
 import shutil
 import subprocess
@@ -9,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 from conftest import GRID_WORDS, Project, grid_config, make_read_only, printed, refusal, write_text_model
-from loopback import Handler, answer, refused, serve, started
+from loopback import answer, refused, serve, serving
 
 from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.building import store_of
@@ -26,23 +25,19 @@ def server(tmp_path):
         f"/{name}.txt": write_text_model(tmp_path / f"{name}.txt", GRID_WORDS, seed=seed).read_bytes()
         for seed, name in enumerate(("one", "two", "other"))
     }
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        server.plan, server.seen, server.sent, server.open = [], [], 0, True
 
-        def act(handler):
-            time.sleep(0.3)  # so that projects meet here
-            body = bodies.get(handler.path) if server.open else None
-            (answer(404) if body is None else lambda h: serve(h, body))(handler)
+    def act(handler):
+        time.sleep(0.3)  # so that projects meet here
+        body = bodies.get(handler.path) if server.open else None
+        (answer(404) if body is None else lambda h: serve(h, body))(handler)
 
-        server.usual = act
+    with serving(act) as server:
+        server.open = True
         yield server
 
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch, server):
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "the cache"))
     return tmp_path / "the cache"
 

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import http.server
 import io
 import json
 import os
@@ -30,18 +29,18 @@ from loopback import (
     BODY,
     FAST,
     OTHER,
-    Handler,
     acting,
     answer,
+    got,
     hang_up,
     largest_file,
     md5,
     refused,
     reset,
     serve,
+    serving,
     sha256,
     sleep,
-    started,
 )
 
 from biasgrid.embeddings.download import Limits, WrongHash
@@ -58,20 +57,10 @@ FETCH = (
 )
 
 
-@pytest.fixture(scope="module")
-def running():
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.url = f"http://127.0.0.1:{server.server_port}"
-        yield server
-
-
 @pytest.fixture
-def server(running, monkeypatch):
-    """The server, forgetful of other tests: `plan` holds what it does next, then `usual`."""
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    running.plan, running.usual, running.seen, running.sent = [], serve, [], 0
-    return running
+def server():
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture
@@ -95,17 +84,6 @@ def chunked(body, *, whole=True):
         handler.wfile.write(b"0\r\n\r\n" if whole else b"")
 
     return act
-
-
-@pytest.fixture
-def got(server, tmp_path):
-    """What a download from the server ends with."""
-
-    def got(path="", **pins):
-        download(server.url + path, tmp_path / "a.bin", limits=FAST, **pins)
-        return (tmp_path / "a.bin").read_bytes()
-
-    return got
 
 
 # --- download: ends in the right bytes ---
@@ -164,9 +142,9 @@ PIN, CUT, SECOND = {"sha256": sha256(BODY)}, acting(upto=100_000), {"etag": '"tw
         ([chunked(BODY[:100_000], whole=False), chunked(BODY)], {}, BODY, None),
     ],
 )
-def test_the_file_is_what_the_server_has_at_the_end(server, got, plan, pins, body, asked):
+def test_the_file_is_what_the_server_has_at_the_end(server, tmp_path, plan, pins, body, asked):
     *server.plan, server.usual = plan
-    assert got(**pins) == body
+    assert got(server, tmp_path, **pins) == body
     if asked:
         assert [headers[asked[0]] for _, headers in server.seen] == asked[1]
 
@@ -200,25 +178,25 @@ def test_backoff_doubles(server, tmp_path, monkeypatch):
     assert waits == [1, 2, 4, 5]
 
 
-def test_redirects(server, got):
+def test_redirects(server, tmp_path):
     server.plan = [answer(302, ("Location", "/b")), answer(307, ("Location", server.url + "/c"))]
-    assert got("/a", **PIN) == BODY
+    assert got(server, tmp_path, "/a", **PIN) == BODY
     assert [path for path, _ in server.seen] == ["/a", "/b", "/c"]
 
 
-def test_content_encoding_is_not_decoded(server, got):
+def test_content_encoding_is_not_decoded(server, tmp_path):
     # some servers label a .gz file so; the file is the encoded one
     packed = gzip.compress(BODY)
     server.usual = acting(body=packed, headers=[("Content-Encoding", "gzip")])
-    assert got() == packed
+    assert got(server, tmp_path) == packed
     assert server.seen[0][1]["Accept-Encoding"] == "identity"
 
 
-def test_range_not_satisfiable(server, got, tmp_path):
+def test_range_not_satisfiable(server, tmp_path):
     # the part is longer than what the server has by now: from the start
     server.plan = [acting(upto=200_000, etag=None)]
     server.usual = acting(body=OTHER[:150_000], etag=None)
-    assert got(sha256=sha256(OTHER[:150_000])) == OTHER[:150_000]
+    assert got(server, tmp_path, sha256=sha256(OTHER[:150_000])) == OTHER[:150_000]
     # the whole file had come, but nobody had said that it was the whole
     (tmp_path / "b.bin.part").write_bytes(BODY)
     facts = {"url": server.url, "validator": '"one"', "total": None}
@@ -240,10 +218,10 @@ def test_part_that_was_whole_when_its_process_died_lands_without_network(closed_
 @pytest.mark.parametrize(
     "damage", ['{"url": ', '{"url": "http://else.where/", "validator": null, "total": null}']
 )
-def test_part_of_something_else_is_not_built_on(server, got, tmp_path, damage):
+def test_part_of_something_else_is_not_built_on(server, tmp_path, damage):
     (tmp_path / "a.bin.part").write_bytes(OTHER[:1000])
     (tmp_path / "a.bin.part.json").write_text(damage)
-    assert got(**PIN) == BODY
+    assert got(server, tmp_path, **PIN) == BODY
     assert "Range" not in server.seen[0][1]
 
 
@@ -278,34 +256,34 @@ SPOILT = BODY[:1234] + bytes([BODY[1234] ^ 1]) + BODY[1235:]
         ),
     ],
 )
-def test_an_answer_that_is_no_file_is_refused(server, got, tmp_path, act, pins, says):
+def test_an_answer_that_is_no_file_is_refused(server, tmp_path, act, pins, says):
     server.usual = act
     with refused(says, kind=WrongHash if "expected" in says else BiasgridError):
-        got("/a.bin", **pins)
+        got(server, tmp_path, "/a.bin", **pins)
     assert not (tmp_path / "a.bin").exists()
     if says not in ("redirects", "ends after 0 of 0 bytes"):
         assert len(server.seen) == 1
         assert os.listdir(tmp_path) == []
 
 
-def test_a_page_in_place_of_the_rest_leaves_what_had_come(server, got, tmp_path):
+def test_a_page_in_place_of_the_rest_leaves_what_had_come(server, tmp_path):
     server.plan = [CUT, answer(200, ("Content-Type", "text/html"), body=b"please log in")]
     with refused("HTML page"):
-        got()
+        got(server, tmp_path)
     assert (tmp_path / "a.bin.part").read_bytes() == BODY[:100_000]
 
 
-def test_truncation(server, got, tmp_path):
+def test_truncation(server, tmp_path):
     server.usual = acting(upto=200_000)
     with refused("gave up after 4 attempts", "200000 bytes are kept"):
-        got()
+        got(server, tmp_path)
     assert not (tmp_path / "a.bin").exists()
     server.usual = serve
-    assert got() == BODY
+    assert got(server, tmp_path) == BODY
     assert server.seen[-1][1]["Range"] == "bytes=200000-"
     # the server does not say how long the file is, and the hash does
     server.usual = acting(length=False)
-    assert got(**PIN) == BODY
+    assert got(server, tmp_path, **PIN) == BODY
 
 
 def test_unreachable_host(server, closed_port, tmp_path, monkeypatch):

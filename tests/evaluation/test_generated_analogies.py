@@ -1,19 +1,18 @@
 """Analogies by difference matching, within a distance, and generated from a pair: by hand, in full, as published."""
 
-import json
 import math
 
 import asked_study
 import numpy as np
 import pytest
 from artists import texts
+from conftest import printed, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import refused
 from test_thesis import best, circle, cosine, google  # noqa: F401
 
 from biasgrid import tables
-from biasgrid.cli import main
 from biasgrid.evaluation import Spec
 from biasgrid.evaluation.answers import answers
 from biasgrid.evaluation.pairs_alike import pairs_alike
@@ -157,19 +156,17 @@ def test_a_study_has_generated_pairs():
     assert "alike" not in drawn
 
 
-def test_the_command_line_generates(random_model, capsys):
+def test_the_command_line_generates(random_model):
     model = str(random_model(0).path)
     run = ["analogy", "--model", model, "--pairs", "w0:w1"]
-    assert main([*run, "--method", "generated", "--threshold", "2", "--best", "5"]) == 0
-    (entry,) = json.loads(capsys.readouterr().out)["questions"]
+    (entry,) = printed(*run, "--method", "generated", "--threshold", "2", "--best", "5")["questions"]
     assert len(entry["answers"]) == 5
     for arguments, says in (
         ([], "--word: every method needs it but generated"),
         (["--method", "generated", "--word", "w2"], "--word: every method needs it but generated"),
         (["--word", "w2", "--threshold", "3"], "threshold: 3.0 is not allowed"),
     ):
-        assert main([*run, *arguments]) == 2
-        assert says in capsys.readouterr().err
+        refusal(*run, *arguments, parts=[says])
 
 
 @pytest.mark.parametrize(

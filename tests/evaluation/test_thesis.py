@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_readable
-from conftest import ROOT, make_store
+from conftest import ROOT, biasgrid, make_store, printed, refusal
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +18,6 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 
 from biasgrid import BiasgridError, metrics, tables
-from biasgrid.cli import main
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import build_store
@@ -376,32 +375,22 @@ def test_a_model_without_the_words_is_one_line(random_model):
         evaluate(random_model(0), None, spec, 0)
 
 
-def test_the_command_line_asks(random_model, capsys):
-    model = str(random_model(0).path)
-
-    def run(*arguments):
-        code = main(["analogy", "--model", model, *arguments])
-        return code, *capsys.readouterr()
-
-    code, out, err = run("--pairs", "w0:w1", "--word", "w2", "gone", "--method", "3cosadd", "--best", "4")
-    assert code == 0
-    assert "lacks 'gone'" in err
-    (question,) = json.loads(out)["questions"]
+def test_the_command_line_asks(random_model):
+    run = ("analogy", "--model", random_model(0).path, "--pairs")
+    done = biasgrid(*run, "w0:w1", "--word", "w2", "gone", "--method", "3cosadd", "--best", "4")
+    assert "lacks 'gone'" in done.stderr
+    (question,) = json.loads(done.stdout)["questions"]
     assert [question["method"], question["excluded"], question["word"]] == ["3cosadd", True, "w2"]
     assert not {"w0", "w1", "w2"} & {word for word, *_ in question["answers"]}
-    code, out, _ = run("--pairs", "w0:w1", "--word", "w2", "--keep-question-words", "--best", "40")
-    (question,) = json.loads(out)["questions"]
+    (question,) = printed(*run, "w0:w1", "--word", "w2", "--keep-question-words", "--best", "40")["questions"]
     assert {"w0", "w1", "w2"} < {word for word, *_ in question["answers"]}
     for arguments, says in (
-        (["--pairs", "w0", "--word", "w2"], "--pairs 'w0': expected two different words such as he:she"),
-        (["--pairs", "w0:w1", "--word", "w2", "--best", "0"], "--best 0: must be 1 or more"),
-        (["--pairs", "w0:w1", "--word", "w2", "--vocabulary", "-1"], "--vocabulary -1"),
-        (["--pairs", "w0:w1", "--word", "gone"], "words: "),
+        (["w0", "--word", "w2"], "--pairs 'w0': expected two different words such as he:she"),
+        (["w0:w1", "--word", "w2", "--best", "0"], "--best 0: must be 1 or more"),
+        (["w0:w1", "--word", "w2", "--vocabulary", "-1"], "--vocabulary -1"),
+        (["w0:w1", "--word", "gone"], "words: "),
     ):
-        code, out, err = run(*arguments)
-        assert (code, out) == (2, "")
-        assert says in err
-        assert "Traceback" not in err
+        refusal(*run, *arguments, parts=[says])
 
 
 # figure 3.2

@@ -12,7 +12,7 @@ from loopback import refused
 from tiny_encoder import write_encoder
 
 import biasgrid as bg
-from biasgrid import BiasgridError, InputError, extras
+from biasgrid import BiasgridError, InputError
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.language import blocks, encoding
 from biasgrid.embeddings.language.encoder import Encoder
@@ -119,16 +119,6 @@ def test_what_encode_refuses_is_one_line(encoder, options, says):
     options = {"words": ["ab"], "encoder": encoder} | options
     with refused(says.partition("; did")[0]):
         bg.encode(options.pop("words"), options.pop("encoder"), **options)
-
-
-@pytest.mark.parametrize("package", ["torch", "transformers"])
-def test_a_missing_package_is_asked_for_in_a_line(encoder, monkeypatch, package):
-    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == package else name)
-    with pytest.raises(
-        BiasgridError,
-        match=rf"^the model in .* needs {package}; install it: pip install 'biasgrid.language",
-    ):
-        bg.encode(["ab"], encoder)
 
 
 def test_queries_give_their_words(encoder):

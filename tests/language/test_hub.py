@@ -1,22 +1,16 @@
 """Files of a model hub, from a server on this machine."""
 
-import http.server
 import logging
 
 import pytest
-from loopback import FAST, Handler, answer, refused, serve, sha256, started
+from loopback import FAST, answer, refused, serve, serving, sha256
 
 from biasgrid.embeddings.sources import check, fetch
 
 
 @pytest.fixture
-def hub(monkeypatch):
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(variable, raising=False)
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.plan, server.seen, server.sent = [], [], 0
-        server.usual = lambda handler: serve(handler, content(handler.path))
-        server.url = f"http://127.0.0.1:{server.server_port}"
+def hub():
+    with serving(lambda handler: serve(handler, content(handler.path))) as server:
         yield server
 
 

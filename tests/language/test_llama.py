@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 import numpy as np
 import pytest
 import tiny_llama as tiny
-from conftest import DATA, ROOT
+from conftest import DATA, ROOT, printed, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import refused
@@ -154,19 +154,6 @@ def test_parts_add_up_to_the_whole(model, text, cuts):
     )
 
 
-def test_a_score_depends_on_nothing_but_the_text(model):
-    texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
-    alone = [fresh(model).score([text])[0] for text in texts]
-    threads = torch.get_num_threads()
-    try:
-        for count in (1, 2, 5):
-            torch.set_num_threads(count)
-            np.testing.assert_array_equal(fresh(model).score(texts[::-1]), alone[::-1])
-            assert torch.get_num_threads() == count
-    finally:
-        torch.set_num_threads(threads)
-
-
 def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
     threads = torch.get_num_threads()
     texts = [f"{text} {number}" for text in TEXTS for number in range(5)]
@@ -179,13 +166,6 @@ def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
         torch.set_num_threads(threads)
     for scores in found:
         np.testing.assert_array_equal(scores, found[0])
-
-
-def test_batches_of_any_shape_differ_by_little(model):
-    texts = [f"{text} {number}" * 2 for text in TEXTS for number in range(7)]
-    fast = bg.language_model(model.path, fast=True)
-    assert fast.metadata["fast"]
-    np.testing.assert_allclose(fast.score(texts), model.score(texts), atol=1e-4, rtol=0)
 
 
 def test_what_has_no_pieces_or_too_many_has_no_score(model):
@@ -396,15 +376,14 @@ def lines(capsys):
     return output.out, output.err.strip().splitlines()
 
 
-def test_score_prints_a_list(tmp_path, tensors, capsys, monkeypatch):
+def test_score_prints_a_list(tmp_path, tensors):
     path = tiny.write(tmp_path / "tiny.gguf", tensors)
     (tmp_path / "s.txt").write_bytes("\ufeffthe nurse\r\n\n  \nthe naïve nurse then".encode())
-    assert main(["score", "--model", str(path), "--sentences", str(tmp_path / "s.txt")]) == 0
-    out, _ = lines(capsys)
+    scored = printed("score", "--model", path, "--sentences", tmp_path / "s.txt")
     texts = ["the nurse", "the naïve nurse then"]
     expected = [sum(tiny.log_probabilities(tensors, tiny.pieces(text))) for text in texts]
-    assert [entry["text"] for entry in json.loads(out)] == texts
-    assert [entry["score"] for entry in json.loads(out)] == pytest.approx(expected, rel=1e-4)
+    assert [entry["text"] for entry in scored] == texts
+    assert [entry["score"] for entry in scored] == pytest.approx(expected, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -419,15 +398,12 @@ def test_score_prints_a_list(tmp_path, tensors, capsys, monkeypatch):
         ("s.txt", b"the", "no language model: expected a .gguf file"),
     ],
 )
-def test_score_refuses_in_a_line(tmp_path, tensors, capsys, monkeypatch, model, content, message):
+def test_score_refuses_in_a_line(tmp_path, tensors, monkeypatch, model, content, message):
     tiny.write(tmp_path / "tiny.gguf", tensors)
     if content is not None:
         (tmp_path / "s.txt").write_bytes(content)
     monkeypatch.chdir(tmp_path)
-    assert main(["score", "--model", model, "--sentences", "s.txt"]) == 2
-    out, err = lines(capsys)
-    assert (out, len(err)) == ("", 1)
-    assert message in err[0]
+    refusal("score", "--model", model, "--sentences", "s.txt", parts=[message])
 
 
 @pytest.mark.parametrize("package", ["transformers", "gguf", "torch", "accelerate"])

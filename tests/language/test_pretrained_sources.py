@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 import tiny_bert
-from loopback import FAST, Handler, answer, refused, serve, sha256, started
+from loopback import FAST, Handler, answer, refused, serve, serving, sha256
 
 from biasgrid.api.hub import fetch_hub_model
 from biasgrid.embeddings import build_store
@@ -88,12 +88,10 @@ class Hub:
 
 @pytest.fixture
 def server(monkeypatch):
-    for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "HF_TOKEN", "HF_ENDPOINT"):
+    for variable in ("HF_TOKEN", "HF_ENDPOINT"):
         monkeypatch.delenv(variable, raising=False)
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as server:
-        server.plan, server.seen, server.sent, server.hub = [], [], 0, Hub()
-        server.usual = server.hub
-        server.url = f"http://127.0.0.1:{server.server_port}"
+    with serving(Hub()) as server:
+        server.hub = server.usual
         yield server
 
 
@@ -359,9 +357,7 @@ def test_only_the_own_hub_is_sent_the_token(server, hub, tmp_path, monkeypatch, 
 
 
 def test_the_token_does_not_follow_to_another_host(server, hub, tmp_path, monkeypatch):
-    with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as storage:
-        storage.plan, storage.seen, storage.sent = [], [], 0
-        storage.usual = lambda handler: serve(handler, MODEL[handler.path.rpartition("/")[2]])
+    with serving(lambda handler: serve(handler, MODEL[handler.path.rpartition("/")[2]])) as storage:
         place = f"http://localhost:{storage.server_port}"
 
         def redirect(handler):

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 import scipy.stats
-from conftest import ROOT, make_store
+from conftest import ROOT, make_store, printed, refusal
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from loopback import refused
@@ -15,7 +15,6 @@ from resampled import drawn, pooled
 from sklearn.decomposition import PCA
 
 from biasgrid import BiasgridError, Query, directions, metrics
-from biasgrid.cli import main
 from biasgrid.embeddings import build_store
 from biasgrid.metrics.direct_bias import expected_noise
 from biasgrid.metrics.registry import one_by_one
@@ -541,18 +540,16 @@ def test_direct_bias_takes_pairs_only_where_its_direction_does(random_model):
         assert one.scalars.get("pairs_lost") == (1 if alike else None)
 
 
-def test_from_the_command_line(tmp_path, capsys):
+def test_from_the_command_line(tmp_path):
     words = [f"w{i}" for i in range(30)]
     model = make_store(tmp_path, words, np.random.default_rng(0).normal(size=(30, 9)))
     query = {"name": "q", "target_sets": [{"words": words[:5]}, {"words": words[5:10]}]}
     (tmp_path / "q.json").write_text(json.dumps(query | {"attribute_sets": [{"words": words[10:]}]}))
     arguments = ["--model", str(model.path), "--query", str(tmp_path / "q.json")]
     arguments += ["--permutation", "draws=99", "--bootstrap", "draws=50", "--sensitivity"]
-    assert main(["measure", "--metric", "direct_bias", *arguments]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = printed("measure", "--metric", "direct_bias", *arguments)
     assert result["status"] == "ok"
     assert 0 < result["ci_low"] < result["value"] < result["ci_high"] < 1
     assert result["p_value"] is None
     assert "direction is made of" in result["inference"]["permutation"]["reason"]
-    assert main(["measure", "--metric", "direct_bias", *arguments, "--param", "c=-1"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    refusal("measure", "--metric", "direct_bias", *arguments, "--param", "c=-1")
