@@ -10,7 +10,6 @@ import pytest
 from artists import LONG, METRICS, assert_readable, entries, marks_of, texts
 from conftest import grid_config
 from loopback import refused
-from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from test_figures import correlation_table
 
@@ -126,29 +125,6 @@ def letters(axes):
 
 def names(axes):
     return [label.get_text() for label in axes.get_yticklabels()]
-
-
-def test_ranks_have_the_tables_intervals_and_models_that_share_a_letter_are_undecided():
-    # a-b-c are undecided among each other, c-d too, b-d is not
-    tables = rank_tables([2, 1, 3, 4], 0.5, "ab ac bc cd")
-    figure = draw_intervals(tables, {"weat": "WEAT", "a": "Model A"})
-    (axes,) = figure.axes
-    assert axes.get_title(loc="left") == "WEAT"
-    # in the study's order, not by rank
-    assert names(axes) == ["Model A", "b", "c", "d"]
-    assert axes.yaxis_inverted()
-    assert sorted((y, x) for _, (x, y) in marks_of(axes)) == [(0, 2), (1, 1), (2, 3), (3, 4)]
-    lines = [x for of in axes.collections if isinstance(of, LineCollection) for x in of.get_segments()]
-    # the intervals are of what the letters judge: resamples of words and queries
-    both = tables[0][tables[0]["resampled"] == "both"].set_index("model").loc[list("abcd")]
-    drawn = sorted((low[1], low[0], high[0]) for low, high in lines)
-    assert drawn == list(zip(range(4), both["low"], both["high"], strict=True))
-    assert letters(axes) == {0: "a", 1: "a", 2: "ab", 3: "b"}
-    says = " ".join(" ".join(texts(figure)).split())
-    assert "95 % interval (bootstrap over words and queries)" in says
-    assert "How sure are the models' ranks? Overall" in says
-    assert "adjusted p of the difference above 0.05" in says
-    assert_readable(figure)
 
 
 def test_models_of_one_rank_lie_at_it():
