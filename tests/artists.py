@@ -47,6 +47,11 @@ def texts(artist):
     ]
 
 
+def entries(figure):
+    """Of the legend."""
+    return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
+
+
 def unwrapped(artist):
     return [" ".join(text.split()) for text in texts(artist)]
 

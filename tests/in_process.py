@@ -11,15 +11,15 @@ from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
 
 
-def make_inputs(study: Study) -> None:
-    """What the steps of a plan read first: the study's file, its queries, and the stores of its models."""
+def make_inputs(study: Study, *models: str) -> None:
+    """What the steps of a plan read first: the study's file, its queries, and the stores of (these of) its models."""
     write_text(study.results / "study.json", study.to_json())
     if text := plugins.record_text(study):
         write_text(study.results / plugins.FILE, text)
     for key, query in study.queries.items():
         write_text(study.paths.query_file(key), query.to_json())
-    for name, model in study.models.items():
-        build_store(name, model, study.embeddings)
+    for name in models or study.models:
+        build_store(name, study.models[name], study.embeddings)
         record = study.embeddings / name / "model.json"
         write_text(study.paths.model_file(name), record.read_text(encoding="utf-8"))
 
@@ -37,6 +37,14 @@ def make_cells(study: Study) -> None:
         steps.inference_step(study, group).run()
     for name in study.grid.aggregate_criteria:
         steps.aggregates_step(study, study.grid.inference_groups[name]).run()
+
+
+def make_some(study: Study, *names: str) -> None:
+    """Cells of these names, each with its inference."""
+    for name in names:
+        steps.cell_step(study, study.grid.cells[name]).run()
+        if name in study.grid.inferences:
+            steps.inference_step(study, [study.grid.inferences[name]]).run()
 
 
 def make_tables(study: Study, *names: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,8 @@ from biasgrid.numbers import (
 NAN, INF = math.nan, math.inf
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+WRITTEN = {
+    number: [
         (0.9337773, "0.934"),
         (-12.345, "-12.3"),
         (1, "1.00"),
@@ -55,22 +55,7 @@ NAN, INF = math.nan, math.inf
         (NAN, "no value"),
         (None, "no value"),
     ],
-)
-def test_value(value: float | None, text: str) -> None:
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "text"),
-    [(0.934, 2, "0.93"), (0.0346, 1, "0.03"), (12.6, 1, "13"), (0.1, 4, "0.1000"), (5e-6, 1, "5e-6")],
-)
-def test_digits(value: float, digits: int, text: str) -> None:
-    assert number(value, digits) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+    plain: [
         (1, "1"),
         (2.5, "2.5"),
         (10, "10"),
@@ -85,14 +70,40 @@ def test_digits(value: float, digits: int, text: str) -> None:
         (INF, "inf"),
         (NAN, "no value"),
     ],
-)
-def test_exact_number(value: float, text: str) -> None:
-    assert plain(value) == text
-
-
-@pytest.mark.parametrize(
-    ("p", "text"),
-    [
+    coefficient: [
+        (0.934, ".93"),
+        (-0.4, "-.40"),
+        (-0.001, ".00"),
+        (0, ".00"),
+        (0.999, "1.00"),
+        (-1, "-1.00"),
+        (10.04, "10.04"),
+        (-20.5, "-20.50"),
+        (NAN, "no value"),
+    ],
+    share: [
+        (0.94, "94 %"),
+        (0.056, "6 %"),
+        (0.05, "5 %"),
+        (0.0149, "1 %"),
+        (0.0096, "1 %"),
+        (0.004, "0.4 %"),
+        (0.000123, "0.01 %"),
+        (0, "0 %"),
+        (0.9949, "99 %"),
+        (0.997, "> 99 %"),
+        (1, "100 %"),
+        (1.5, "150 %"),
+        (NAN, "no value"),
+    ],
+    count: [
+        (0, "0"),
+        (999, "999"),
+        (13_013, "13,013"),
+        (10**12 - 1, "999,999,999,999"),
+        (184_756 * 10**9, "1.85e14"),
+    ],
+    p_value: [
         (0.012, "p = .012"),
         (0.388, "p = .39"),
         (0.0094, "p = .0094"),
@@ -109,33 +120,32 @@ def test_exact_number(value: float, text: str) -> None:
         (1, "p = 1"),
         (NAN, "p = no value"),
     ],
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "text"), [(form, *row) for form, rows in WRITTEN.items() for row in rows]
 )
-def test_p_value(p: float, text: str) -> None:
-    assert p_value(p) == text
+def test_a_number_as_it_is_written(form: Callable, value: float | None, text: str) -> None:
+    assert form(value) == text
+
+
+@pytest.mark.parametrize(("p", "text"), WRITTEN[p_value])
+def test_a_p_value_without_its_name(p: float, text: str) -> None:
     assert p_number(p) == text.removeprefix("p ").removeprefix("= ")
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [(0.934, 2, "0.93"), (0.0346, 1, "0.03"), (12.6, 1, "13"), (0.1, 4, "0.1000"), (5e-6, 1, "5e-6")],
+)
+def test_digits(value: float, digits: int, text: str) -> None:
+    assert number(value, digits) == text
 
 
 def test_p_value_has_a_name() -> None:
     assert p_value(0.41, "p_groups") == "p_groups = .41"
     assert p_value(0.0002, "adjusted p") == "adjusted p < .001"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.934, ".93"),
-        (-0.4, "-.40"),
-        (-0.001, ".00"),
-        (0, ".00"),
-        (0.999, "1.00"),
-        (-1, "-1.00"),
-        (10.04, "10.04"),
-        (-20.5, "-20.50"),
-        (NAN, "no value"),
-    ],
-)
-def test_coefficient(value: float, text: str) -> None:
-    assert coefficient(value) == text
 
 
 def test_decimals() -> None:
@@ -148,42 +158,6 @@ def test_interval() -> None:
     assert interval(-0.25, 1, form=coefficient) == "[-.25, 1.00]"
     assert interval(-2e-5, 1234.5, 2) == "[-2e-5, 1,234]"
     assert interval(NAN, NAN) == "no value"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.94, "94 %"),
-        (0.056, "6 %"),
-        (0.05, "5 %"),
-        (0.0149, "1 %"),
-        (0.0096, "1 %"),
-        (0.004, "0.4 %"),
-        (0.000123, "0.01 %"),
-        (0, "0 %"),
-        (0.9949, "99 %"),
-        (0.997, "> 99 %"),
-        (1, "100 %"),
-        (1.5, "150 %"),
-        (NAN, "no value"),
-    ],
-)
-def test_share(value: float, text: str) -> None:
-    assert share(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0, "0"),
-        (999, "999"),
-        (13_013, "13,013"),
-        (10**12 - 1, "999,999,999,999"),
-        (184_756 * 10**9, "1.85e14"),
-    ],
-)
-def test_count(value: int, text: str) -> None:
-    assert count(value) == text
 
 
 def test_pages_and_figures_have_the_minus_sign_and_nothing_for_no_value() -> None:

@@ -522,7 +522,9 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
 
     link_packages(tmp_path / "venv", "workflow,figures")
     run(here, program / "biasgrid", "init", "mine", "--models", "one.txt", "two.txt")
-    run(here, program / "biasgrid", "run", "mine.yaml", "--cores", "2")
+    (here / "few.yaml").write_text("figures: [rankings]\n")
+    study = ("run", "mine.yaml", "few.yaml")
+    run(here, program / "biasgrid", *study, "--cores", "2")
     results = here / "results" / "mine"
     assert (results / "figures" / "rankings.png").stat().st_size > 10_000
     cell = json.loads((results / "cells" / "one" / "none" / "weat" / "career.json").read_text())
@@ -530,7 +532,7 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     code = "import biasgrid as bg; print(repr(float(bg.open_study('results/mine').table('weat').iloc[0, 0])))"
     assert run(here, program / "python", "-c", code).stdout == value
     # nothing is left to do
-    done = run(here, program / "biasgrid", "run", "mine.yaml", "--dry-run")
+    done = run(here, program / "biasgrid", *study, "--dry-run")
     assert "Nothing to be done" in done.stdout + done.stderr
 
 

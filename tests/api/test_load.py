@@ -417,7 +417,7 @@ def test_models_pickled_into_other_processes_give_the_same_values(word2vec, keye
     expected = [value_of(model) for model in models]
     assert len(set(expected[:3])) == 1
     assert expected[3] != expected[0]
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert list(pool.map(value_of, models)) == expected
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, texts, unwrapped
+from artists import assert_readable, entries, texts, unwrapped
 
 from biasgrid import comparison, tables
 from biasgrid.figures.comparison import comparison as draw
@@ -45,10 +45,6 @@ def lines(figure):
         head = " ".join(axes.get_title(loc="left").split())
         found[head] = [[of[x] for x in sorted(of)] for _, of in sorted(rows.items())]
     return found
-
-
-def entries(figure):
-    return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
 
 
 def test_a_row_is_a_number_with_ours_their_difference_and_the_verdict():

@@ -13,9 +13,10 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 from conftest import ROOT, grid_config
+from loopback import refused
 from reruns import append, planned
 
-from biasgrid import BiasgridError, figures
+from biasgrid import figures
 from biasgrid import registry as registries
 from biasgrid.figures import Drawing
 from biasgrid.figures.frame import EXTENSIONS, save
@@ -172,10 +173,8 @@ def test_a_label_draws_the_figures_anew_and_what_none_shows_does_not(root):
     ],
 )
 def test_a_figure_that_a_study_cannot_have_is_one_line(root, listed, says):
-    with pytest.raises(BiasgridError) as caught:
+    with refused(says):
         Study.of(grid_config() | {"figures": listed}, root=root)
-    assert says in str(caught.value)
-    assert len(str(caught.value)) < 400
 
 
 def test_a_former_name_stands_for_the_kind_that_shows_the_same_once_and_is_said(root):
@@ -215,7 +214,7 @@ def test_a_users_file_is_a_kind_of_figure(plugin, root, tmp_path, monkeypatch):
 
 def test_two_figures_of_one_name_are_refused(plugin, root):
     plugin("doubled", kind="doubled", name="rankings")
-    with pytest.raises(BiasgridError, match="figures: doubled: another figure is named 'rankings'"):
+    with refused("figures: doubled: another figure is named 'rankings'"):
         Study.of(grid_config() | {"figures": ["rankings", "doubled"]}, root=root)
 
 

@@ -3,17 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import LONG, PAIRED, assert_readable, marks_of, texts, unwrapped
+from artists import LONG, PAIRED, assert_readable, entries, marks_of, texts, unwrapped
 
 from biasgrid.figures.influence import FARTHEST, influence
 
 pytestmark = pytest.mark.slow
 
 INFLUENCE = ["criterion", "query", "metric", "model", "debias", "set", "word", "influence"]
-
-
-def entries(figure):
-    return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
 
 
 def influences(words=6, models="ab", seed=0):

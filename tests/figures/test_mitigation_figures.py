@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, names, unwrapped
+from artists import assert_readable, entries, names, unwrapped
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PathCollection
@@ -55,10 +55,10 @@ def mitigation(models=tuple(MODELS), methods=METHODS, metrics=METRICS, seed=0):
     """A table as a study's: only Gender's methods are measured for what stays hidden."""
     rng = np.random.default_rng(seed)
     rows = []
-    for criterion, entries in methods.items():
+    for criterion, of_criterion in methods.items():
         for model in models:
             before = {metric: value * rng.uniform(0.7, 1.3) for metric, value in metrics.items()}
-            for debias, (_, removed, kept, left) in entries.items():
+            for debias, (_, removed, kept, left) in of_criterion.items():
                 key = (criterion, model, debias)
                 for metric, value in before.items():
                     after = value * abs(1 - removed + rng.normal(0, 0.25))
@@ -86,10 +86,6 @@ def lose(table, status="lost_words:Career", **columns):
     table.loc[where(table, **columns), "after"] = np.nan
     table.loc[where(table, **columns), "status"] = status
     return table
-
-
-def legend(figure):
-    return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
 
 
 def head(axes):
@@ -131,7 +127,7 @@ def test_a_shade_tells_less_bias_from_more():
     figure = before_after(lose(small(facts), debias="c"), {}, "Gender")
     text, shade = cells(figure)["m", "weat", "c"]
     assert (text, np.ma.is_masked(shade)) == ("n/a", True)
-    assert "n/a: no value (lost words)" in legend(figure)
+    assert "n/a: no value (lost words)" in entries(figure)
 
 
 def test_a_method_that_lost_queries_has_a_dagger_and_its_own_before():
@@ -146,7 +142,7 @@ def test_a_method_that_lost_queries_has_a_dagger_and_its_own_before():
     full = table[where(table, model="glove-6b-50d", measure="weat", n=7, criterion="Gender")]["before"]
     untouched, _ = found["GloVe 6B 50d (complete)", "WEAT", "untouched"]
     assert float(untouched) == pytest.approx(full.iloc[0], rel=0.05)
-    assert any(entry.startswith("† both on fewer queries") for entry in legend(figure))
+    assert any(entry.startswith("† both on fewer queries") for entry in entries(figure))
     plain = before_after(mitigation(list(MODELS)[:1], metrics=few), LABELS, "Gender")
     assert not any("†" in text for text in unwrapped(plain))
 
@@ -290,8 +286,8 @@ def test_trade_off_of_a_study_is_readable(width):
         else:
             assert set(named(axes)) == methods
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels.values()}) == 1
-    assert "clustering not measured" in legend(figure)
-    assert any(entry.startswith("† over fewer metrics") for entry in legend(figure))
+    assert "clustering not measured" in entries(figure)
+    assert any(entry.startswith("† over fewer metrics") for entry in entries(figure))
     assert_readable(figure)
     # no name lies on a mark
     renderer = figure.canvas.get_renderer()

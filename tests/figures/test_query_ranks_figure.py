@@ -73,7 +73,7 @@ def test_columns_have_their_names_above_them_and_all_can_be_read(queries, count)
 
 def test_strips_have_ranks_and_intervals_of_queries_in_the_order_of_their_mean_rank():
     columns = [("rnd", "brown", "none"), ("rnd", "brown", "hard"), ("weat_es", "other", "none")]
-    ranks, pairs, _ = tables = made(8, columns)
+    ranks, *_ = tables = made(8, columns)
     figure = drawn(tables, columns)
     means = ranks.groupby("query")["rank"].mean()
     order = sorted(means.index, key=lambda query: (means[query], query))
@@ -88,28 +88,12 @@ def test_strips_have_ranks_and_intervals_of_queries_in_the_order_of_their_mean_r
         assert [x for _, x, (marker, _) in places if marker == "|"] == [means[query] for query in order]
         assert [x for _, x, (marker, _) in places if marker != "|"] == [*mine.loc[order, "rank"]]
         assert intervals_of(axes) == sorted(zip(mine["rank_low"], mine["rank_high"], strict=True))
-    # one model under three columns has marks that differ
-    looks = {look for axes in strips for look, _ in marks_of(axes) if look[0] != "|"}
-    assert len(looks) == 3
-    assert [" ".join(label.get_text().split()) for label in matrix.get_yticklabels()][1] == (
-        "B RND (cos), Brown corpus (1961, 1.16 million words) + Hard debias"
-    )
     # below the diagonal over words, above it over queries
-    for value in pairs["correlation"]:
-        written = f"{value:.2f}".replace("0.", ".").replace("-", "−")
-        assert (
-            unwrapped(matrix).count(f"{written} [−.61, .42]")
-            == unwrapped(matrix).count(f"{written} [−.93, .87]")
-            == 1
-        )
     sides = {"[−.61, .42]": set(), "[−.93, .87]": set()}
     for text in matrix.texts:
         column, row = text.get_position()
         sides[" ".join(text.get_text().split("\n")[1:])].add(row > column)
     assert sides == {"[−.61, .42]": {True}, "[−.93, .87]": {False}}
-    note = " ".join(unwrapped(figure))
-    assert "All 3 columns over 8 queries: Kendall's W .46, [.31, .72] over words, [.20, .80] over" in note
-    assert "p = .012" in note
 
 
 def test_what_has_no_value_or_no_interval_is_said_and_not_drawn():

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import LONG, PAIRED, assert_readable, marks_of, texts, unwrapped
+from artists import LONG, PAIRED, assert_readable, entries, marks_of, texts, unwrapped
 from conftest import ROOT
 from matplotlib.colors import to_hex
 
@@ -72,10 +72,6 @@ def words_of(axes):
         for text in axes.texts
         if text.get_transform() == axes.get_yaxis_transform()
     )
-
-
-def entries(figure):
-    return [" ".join(text.get_text().split()) for text in figure.legends[0].texts]
 
 
 def test_scores_are_where_the_table_says():

@@ -16,14 +16,12 @@ import scipy.stats
 from conftest import GRID_WORDS, ROOT, biasgrid, grid_config, make_store, write_text_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from in_process import make
+from in_process import make, make_inputs, make_some
 from joblib.externals.loky import get_reusable_executor
 from reruns import every, made_with, stale
 
 from biasgrid import Query, metrics
-from biasgrid.embeddings import build_store
 from biasgrid.errors import BiasgridError
-from biasgrid.files import write_text
 from biasgrid.inference import permutation, step
 from biasgrid.inference.infer import infer_query
 from biasgrid.inference.permutation import permutation_test, share_as_extreme
@@ -473,12 +471,10 @@ def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
         "inference": {"permutation": {"draws": 20, "exact": 10}, "bootstrap": {"draws": 30}},
     }
     study = Study.of(config, root=root)
-    build_store("one", study.models["one"], study.embeddings)
+    make_inputs(study, "one")
     cell = study.grid.cells["one/none/mine/q1"]
-    write_text(study.paths.query_file("q1"), study.queries["q1"].to_json())
-    cell_step(study, cell).run()
     inference = study.grid.inferences[cell.name]
-    inference_step(study, [inference]).run()
+    make_some(study, cell.name)
     inputs = {
         "cells": [study.paths.cell_file(cell)],
         "inferences": [study.paths.inference_file(inference)],
@@ -506,21 +502,15 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
         "inference": {"bootstrap": {"draws": 25}},
     }
     study = Study.of(config, root=root)
-    build_store("one", study.models["one"], study.embeddings)
-    for key in ("q1", "q2", "q3"):
-        write_text(study.paths.query_file(key), study.queries[key].to_json())
+    make_inputs(study, "one")
     names = [f"one/none/{metric}/q1" for metric in ("weat", "weat_es", "rnd")]
 
     def samples():
         return [np.load(study.paths.samples_file(study.grid.inferences[name])) for name in names]
 
-    for name in names:
-        cell_step(study, study.grid.cells[name]).run()
-        inference_step(study, [study.grid.inferences[name]]).run()
+    make_some(study, *names)
     forward = samples()
-    for name in ("one/none/weat/q2", "one/none/rnd/q3", *names[::-1]):
-        cell_step(study, study.grid.cells[name]).run()
-        inference_step(study, [study.grid.inferences[name]]).run()
+    make_some(study, "one/none/weat/q2", "one/none/rnd/q3", *names[::-1])
     assert all((one == other).all() for one, other in zip(forward, samples(), strict=True))
     # the effect size has the statistic's sign, sample by sample
     assert (np.sign(forward[0]) == np.sign(forward[1])).all()
@@ -591,11 +581,9 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
 
     def run(config, metric):
         study = Study.of(config, root=root)
-        build_store("one", study.models["one"], study.embeddings)
+        make_inputs(study, "one")
         group = study.grid.inference_groups[f"one/none/{metric}"]
         for chosen in group:
-            query = chosen.cell.query
-            write_text(study.paths.query_file(query), study.queries[query].to_json())
             cell_step(study, chosen.cell).run()
         measured.clear()
         inference_step(study, group).run()
@@ -632,10 +620,8 @@ def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
     write_text_model(root / "one.txt", GRID_WORDS, seed=1)
     config = grid_config() | {"inference": {"permutation": {"draws": 20, "exact": 0}}}
     study = Study.of(config, root=root)
-    build_store("one", study.models["one"], study.embeddings)
+    make_inputs(study, "one")
     for chosen in study.grid.inference_groups["one/none/weat"]:
-        query = chosen.cell.query
-        write_text(study.paths.query_file(query), study.queries[query].to_json())
         cell_step(study, chosen.cell).run()
     workers = Workers()
     first = inference_step(study, study.grid.inference_groups["one/none/weat"])

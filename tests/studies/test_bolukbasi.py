@@ -9,18 +9,15 @@ from artists import assert_readable
 from conftest import ROOT, files_in, make_store
 from loopback import refused
 from scipy.stats import spearmanr
+from shipped_study import shipped
 from sklearn.decomposition import PCA
 
 from biasgrid import comparison, figures
-from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings import build_store
 from biasgrid.embeddings.building import store_of
-from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, evaluate
 from biasgrid.figures.professions import professions
 from biasgrid.plan import steps
-from biasgrid.plan.study import Study
 from biasgrid.tables.comparison import published_as
 
 pytestmark = pytest.mark.slow
@@ -34,14 +31,7 @@ STATES = [f"{MODEL}/{debias}/professions" for debias in ("none", "gender-hard")]
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """The shipped study, its store, its hard debias and its evaluations, in a folder of its own."""
-    config = read_yaml(ROOT / "config" / "bolukbasi.yaml")
-    folder = tmp_path_factory.mktemp("bolukbasi")
-    source = read_yaml(ROOT / config["models"])[MODEL]["source"]
-    fetch(MODEL, source, ROOT / "data" / "embeddings" / "raw", progress=False)
-    config |= {"results": str(folder / "results"), "embeddings": str(ROOT / "data" / "embeddings")}
-    config["published"] = [str(ROOT / path) for path in config["published"]]
-    study = Study.of(config, root=ROOT)
-    build_store(MODEL, study.models[MODEL], study.embeddings)
+    study = shipped("bolukbasi", tmp_path_factory.mktemp("bolukbasi") / "results", MODEL)
     for model, debias in study.grid.fits:
         steps.fit_step(study, model, debias).run()
     for evaluation in study.grid.evaluations.values():

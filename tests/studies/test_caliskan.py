@@ -4,13 +4,15 @@ import json
 
 import pandas as pd
 import pytest
-import yaml
 from conftest import ROOT, SUBSET, files_in
+from in_process import make_cells
+from shipped_study import shipped
 
 from biasgrid import comparison, metrics, tables
+from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.files import write_text
-from biasgrid.plan.steps import cell_step, inference_step, table_step
+from biasgrid.plan.steps import table_step
 from biasgrid.plan.study import Study
 
 pytestmark = pytest.mark.slow
@@ -24,26 +26,18 @@ NOTEBOOK = [1.41, 1.75, 0.45, 0.45, 0.34, 1.25, 0.23, 0.29, 0.34, -0.05]
 @pytest.fixture(scope="module")
 def study(word2vec, tmp_path_factory):
     """The paper's table on word2vec alone, computed: cells, p-values, scores, comparison."""
-    config = yaml.safe_load((ROOT / "config" / "caliskan.yaml").read_text())
-    models = yaml.safe_load((ROOT / config["models"]).read_text())
-    entry = yaml.safe_load((ROOT / config["criteria"]).read_text())[CRITERION]
-    config |= {
-        "models": {SUBSET: models[SUBSET]},
-        "criteria": {CRITERION: entry | {"models": [SUBSET]}},
-        "published": [str(ROOT / "data" / "published" / "caliskan.csv")],
-        "results": str(tmp_path_factory.mktemp("results")),
-        "embeddings": str(ROOT / "data" / "embeddings"),
-    }
+    config = read_yaml(ROOT / "config" / "caliskan.yaml")
+    entry = read_yaml(ROOT / config["criteria"])[CRITERION]
     # of the million draws of the study a tenth, for time
     assert config["inference"]["permutation"]["draws"] == 1_000_000
-    config["inference"]["permutation"]["draws"] = 100_000
-    made = Study.of(config, root=ROOT)
-    for key, query in made.queries.items():
-        write_text(made.paths.query_file(key), query.to_json())
-    for cell in made.grid.cells.values():
-        cell_step(made, cell).run()
-    for group in made.grid.inference_groups.values():
-        inference_step(made, group).run()
+    changes = {
+        "models": {SUBSET: read_yaml(ROOT / config["models"])[SUBSET]},
+        "criteria": {CRITERION: entry | {"models": [SUBSET]}},
+        "published": ["data/published/caliskan.csv"],
+        "inference": {"permutation": config["inference"]["permutation"] | {"draws": 100_000}},
+    }
+    made = shipped("caliskan", tmp_path_factory.mktemp("results"), SUBSET, **changes)
+    make_cells(made)
     for name in ("scores", "aggregates", "rankings", "correlations", "comparison"):
         table_step(made, name).run()
     return made

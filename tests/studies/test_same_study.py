@@ -8,19 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import ROOT
+from in_process import make_some
 from matplotlib.figure import Figure
 from scipy.stats import pearsonr, spearmanr
+from shipped_study import shipped
 
 from biasgrid import BiasgridError, comparison, figures, metrics, ratings, tables
 from biasgrid.configs import read_yaml
-from biasgrid.embeddings import build_store
 from biasgrid.embeddings.building import store_of
-from biasgrid.embeddings.sources import fetch
 from biasgrid.figures.directions import directions as draw_directions
 from biasgrid.figures.projections import projections
 from biasgrid.figures.ratings import ratings as draw_ratings
-from biasgrid.files import write_text
-from biasgrid.plan.steps import cell_step, table_step
+from biasgrid.plan.steps import table_step
 from biasgrid.plan.study import Study
 from biasgrid.statistics.correlation import with_interval
 from biasgrid.tables.cells import poles, two_group_cells
@@ -34,29 +33,14 @@ SAME = f"{MODEL}/none/same/occupations"
 STEREOTYPES = ROOT / "data" / "ratings" / "bolukbasi_professions.csv"
 
 
-def shipped(folder, **changes):
-    """The shipped study with its results in a folder."""
-    config = read_yaml(ROOT / "config" / "same.yaml")
-    config["criteria"]["Occupations"]["ratings"]["file"] = str(STEREOTYPES)
-    config |= {
-        "results": str(folder),
-        "embeddings": str(ROOT / "data" / "embeddings"),
-        "published": [str(ROOT / path) for path in config["published"]],
-        "computed": [str(ROOT / path) for path in config["computed"]],
-    }
-    return Study.of(config | changes, root=ROOT)
-
-
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """The shipped study with its cells and the tables that are made of them, without what is inferred."""
-    made = shipped(tmp_path_factory.mktemp("same"), inference={}, null_distributions=[])
-    for name, model in made.models.items():
-        fetch(name, model["source"], ROOT / "data" / "embeddings" / "raw", progress=False)
-        build_store(name, model, made.embeddings)
-    for cell in made.grid.cells.values():
-        write_text(made.paths.query_file(cell.query), made.queries[cell.query].to_json())
-        cell_step(made, cell).run()
+    criteria = read_yaml(ROOT / "config" / "same.yaml")["criteria"]
+    criteria["Occupations"]["ratings"]["file"] = str(STEREOTYPES)
+    changes = {"criteria": criteria, "inference": {}, "null_distributions": []}
+    made = shipped("same", tmp_path_factory.mktemp("same"), MODEL, SUBSET, **changes)
+    make_some(made, *made.grid.cells)
     for name in (
         "scores",
         "aggregates",

@@ -8,17 +8,14 @@ import pandas as pd
 import pytest
 from artists import assert_readable
 from conftest import ROOT, SUBSET, files_in
+from in_process import make_some
+from shipped_study import shipped
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
 from biasgrid import BiasgridError, comparison, figures
 from biasgrid.configs import read_yaml
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.sources import fetch
 from biasgrid.figures.sentiment import distributions, sentiment
-from biasgrid.files import write_text
-from biasgrid.plan.steps import cell_step
-from biasgrid.plan.study import Study
 from biasgrid.tables.comparison import published_as
 
 LEXICON = json.loads((ROOT / "data" / "word_sets" / "bingliu.json").read_text())["sets"]
@@ -26,21 +23,10 @@ PAPER, CAPITALISED = "Sweeney and Najafian 2019", "Sweeney and Najafian 2019, ca
 NOTEBOOK = "WEFE RNSB notebook"
 
 
-def computed(folder, model, npm=False):
-    """The shipped study with the cells of one model, in a folder of its own."""
-    config = read_yaml(ROOT / "config" / "sweeney.yaml")
-    if npm:
-        config |= read_yaml(ROOT / "config" / "with_npm.yaml")
-    config |= {"results": str(folder), "embeddings": str(ROOT / "data" / "embeddings")}
-    config["published"] = [str(ROOT / path) for path in config["published"]]
-    study = Study.of(config, root=ROOT)
-    fetch(model, study.models[model]["source"], study.embeddings / "raw", progress=False)
-    build_store(model, study.models[model], study.embeddings)
-    for key, query in study.queries.items():
-        write_text(study.paths.query_file(key), query.to_json())
-    for cell in study.grid.cells.values():
-        if cell.model == model:
-            cell_step(study, cell).run()
+def computed(folder, model, **changes):
+    """The shipped study with the cells of one model."""
+    study = shipped("sweeney", folder, model, **changes)
+    make_some(study, *(name for name, cell in study.grid.cells.items() if cell.model == model))
     return study
 
 
@@ -119,7 +105,7 @@ def test_accuracy_and_shares_are_scikit_learns(subset, word2vec):
 @pytest.mark.network
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
 def test_what_is_printed_for_glove(tmp_path):
-    study = computed(tmp_path, "glove-6b-100d", npm=True)
+    study = computed(tmp_path, "glove-6b-100d", **read_yaml(ROOT / "config" / "with_npm.yaml"))
     table = compared(study, "glove-6b-100d").set_index("quantity")["verdict"]
     assert table.to_dict() == {
         "sweeney_national_origin: value": "explained",

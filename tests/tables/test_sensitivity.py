@@ -6,16 +6,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT, files_in
+from conftest import files_in
+from in_process import make_some
+from shipped_study import shipped
 
 from biasgrid import BiasgridError, comparison
-from biasgrid.configs import read_yaml
-from biasgrid.embeddings import build_store
 from biasgrid.embeddings.building import store_of
-from biasgrid.embeddings.sources import fetch
-from biasgrid.files import write_text
-from biasgrid.plan.steps import cell_step, inference_step
-from biasgrid.plan.study import Study
 from biasgrid.tables.comparison import published_as
 
 MODEL = "bolukbasi-w2v-gnews-small"
@@ -25,24 +21,9 @@ MAC, WEAT = f"{MODEL}/none/mac/occupations", f"{MODEL}/none/weat_es/rated_occupa
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """The shipped study with its two cells and what is inferred of them, in a folder of its own."""
-    config = read_yaml(ROOT / "config" / "same.yaml")
-    source = read_yaml(ROOT / config["models"][0])[MODEL]["source"]
-    fetch(MODEL, source, ROOT / "data" / "embeddings" / "raw", progress=False)
-    config |= {
-        "inference": {"sensitivity": config["inference"]["sensitivity"]},
-        "null_distributions": [],
-        "figures": [],
-        "results": str(tmp_path_factory.mktemp("same")),
-        "embeddings": str(ROOT / "data" / "embeddings"),
-        "published": [str(ROOT / path) for path in config["published"]],
-    }
-    study = Study.of(config, root=ROOT)
-    build_store(MODEL, study.models[MODEL], study.embeddings)
-    for name in (MAC, WEAT):
-        cell = study.grid.cells[name]
-        write_text(study.paths.query_file(cell.query), study.queries[cell.query].to_json())
-        cell_step(study, cell).run()
-        inference_step(study, [study.grid.inferences[name]]).run()
+    changes = {"inference": {"sensitivity": {"halves": 2000}}, "null_distributions": [], "figures": []}
+    study = shipped("same", tmp_path_factory.mktemp("same"), MODEL, **changes)
+    make_some(study, MAC, WEAT)
     return study
 
 

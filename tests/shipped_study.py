@@ -1,0 +1,24 @@
+"""Studies that ship, with their results in a folder of a test and the checkout's vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import ROOT
+from in_process import make_inputs
+
+from biasgrid.configs import read_yaml
+from biasgrid.embeddings.sources import fetch
+from biasgrid.plan.study import Study
+
+
+def shipped(name: str, folder: Path, *models: str, **changes: object) -> Study:
+    """The study of config/<name>.yaml with these keys, whose models are fetched and made."""
+    config = read_yaml(ROOT / "config" / f"{name}.yaml") | changes
+    config |= {key: [str(ROOT / path) for path in config.get(key, [])] for key in ("published", "computed")}
+    config |= {"results": str(folder), "embeddings": str(ROOT / "data" / "embeddings")}
+    study = Study.of(config, root=ROOT)
+    for model in models:
+        fetch(model, study.models[model]["source"], study.embeddings / "raw", progress=False)
+    make_inputs(study, *models)
+    return study
