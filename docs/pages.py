@@ -719,9 +719,8 @@ def rows_of_defaults(name: str) -> str:
 def row_of_method(name: str) -> str:
     method = debias.REGISTRY[name]
     summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
-    words, parameters = (", ".join(f"`{key}`" for key in keys) for keys in (method.words, method.parameters))
-    cells = (summary, words, parameters, method.reference)
-    return table((f"[`{name}`](../{code_of(debias, name)})", *cells), [])[0]
+    words = ", ".join(f"`{key}`" for key in method.words)
+    return table((f"[`{name}`](../{code_of(debias, name)})", summary, words, method.reference), [])[0]
 
 
 # --- text ---------------------------------------------------------------------------------------------------------

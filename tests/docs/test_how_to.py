@@ -109,7 +109,7 @@ def test_the_words_of_an_added_query_are_in_a_shipped_model(word2vec):
 def test_a_table_is_one_file_of_at_most_40_lines():
     table, _ = blocks("add-a-table-or-figure", "python")
     assert table.count("\n") <= 40
-    assert f"```python\n{table}```" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert "](docs/how-to/add-a-table-or-figure.md)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_sources_of_the_page_on_any_model():
