@@ -10,6 +10,7 @@ it away.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -320,48 +321,42 @@ def _values(
     return lambda *arrays: in_blocks(value, neighbourhood.places.size, *arrays, size=BLOCK)
 
 
-def _resampled(name: str) -> Callable:
+def _resampled(
+    words: np.ndarray,
+    attributes: np.ndarray,
+    *,
+    name: str,
+    neighbourhood: Neighbourhood,
+    direction: directions.Direction = directions.PCA,
+    **parameters: Any,
+) -> Callable:
     """`Metric.resampled`. Neighbours belong to the model and are not resampled."""
+    project = directions.cosines_with_axes(neighbourhood.groups, direction)
+    values = _values(name, neighbourhood, **parameters)
 
-    def resampled(
-        words: np.ndarray,
-        attributes: np.ndarray,
-        *,
-        neighbourhood: Neighbourhood,
-        direction: directions.Direction = directions.PCA,
-        **parameters: Any,
-    ) -> Callable:
-        project = directions.cosines_with_axes(neighbourhood.groups, direction)
-        values = _values(name, neighbourhood, **parameters)
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        word_cosines, node_cosines = (
+            cosines[:, 0] for cosines in project(targets, [neighbourhood.words, neighbourhood.nodes])
+        )
+        counts: Any = sum(attribute_weights)
+        return values(word_cosines, node_cosines, counts)
 
-        def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-            word_cosines, node_cosines = (
-                cosines[:, 0] for cosines in project(targets, [neighbourhood.words, neighbourhood.nodes])
-            )
-            counts: Any = sum(attribute_weights)
-            return values(word_cosines, node_cosines, counts)
-
-        return statistic
-
-    return resampled
+    return statistic
 
 
-def _redrawn(name: str) -> Callable:
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    attributes: Sequence[np.ndarray],
+    *,
+    name: str,
+    neighbourhood: Neighbourhood,
+    direction: directions.Direction = directions.PCA,
+    **parameters: Any,
+) -> np.ndarray:
     """`Metric.redrawn`: the direction is that of random groups, the words and their neighbours are as they are."""
-
-    def redrawn(
-        pool: np.ndarray,
-        places: Sequence[np.ndarray],
-        attributes: Sequence[np.ndarray],
-        *,
-        neighbourhood: Neighbourhood,
-        direction: directions.Direction = directions.PCA,
-        **parameters: Any,
-    ) -> np.ndarray:
-        axes = directions.axes_of_draws(neighbourhood.groups, places, direction)[:, 0]
-        return _values_along(name, neighbourhood, axes, parameters)
-
-    return redrawn
+    axes = directions.axes_of_draws(neighbourhood.groups, places, direction)[:, 0]
+    return _values_along(name, neighbourhood, axes, parameters)
 
 
 def _values_along(
@@ -394,8 +389,8 @@ METRICS = tuple(
         neutral=neutral,
         reference=reference,
         paired=True,
-        resampled=_resampled(function.__name__),
-        redrawn=_redrawn(function.__name__),
+        resampled=partial(_resampled, name=function.__name__),
+        redrawn=partial(_redrawn, name=function.__name__),
         no_test=NO_TEST,
         of_model=find_neighbourhood,
         variant=_variant,

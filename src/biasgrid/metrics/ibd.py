@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -192,44 +193,43 @@ def _area(effects: np.ndarray, emergent: bool) -> np.ndarray:
     return end - start
 
 
-def _resampled(emergent: bool) -> Callable[..., Callable]:
-    def resampled(words: np.ndarray, attributes: np.ndarray, *, ddof: int = 1) -> Callable:
-        cosine = cosines(words, attributes)
-        cosine = cosine - cosine.mean(axis=0)
-        squared = cosine**2
+def _resampled(words: np.ndarray, attributes: np.ndarray, *, emergent: bool, ddof: int = 1) -> Callable:
+    cosine = cosines(words, attributes)
+    cosine = cosine - cosine.mean(axis=0)
+    squared = cosine**2
 
-        def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-            counts = [weights.sum(axis=1, keepdims=True) for weights in targets]
-            sums, squares = ([weights @ of_word for weights in targets] for of_word in (cosine, squared))
-            areas = _area(_effects(counts, sums, squares, ddof), emergent)
-            is_fixed = sum(counts)[:, 0] == len(counts)
-            return np.where(is_fixed, np.nan, weighted_mean(attribute_weights[0], areas))
+    def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
+        counts = [weights.sum(axis=1, keepdims=True) for weights in targets]
+        sums, squares = ([weights @ of_word for weights in targets] for of_word in (cosine, squared))
+        areas = _area(_effects(counts, sums, squares, ddof), emergent)
+        is_fixed = sum(counts)[:, 0] == len(counts)
+        return np.where(is_fixed, np.nan, weighted_mean(attribute_weights[0], areas))
 
-        return statistic
-
-    return resampled
+    return statistic
 
 
-def _redrawn(emergent: bool) -> Callable[..., np.ndarray]:
-    def redrawn(
-        pool: np.ndarray, places: Sequence[np.ndarray], words: Sequence[np.ndarray], *, ddof: int = 1
-    ) -> np.ndarray:
-        cosine = cosines(pool, words[0])
-        cosine = cosine - cosine.mean(axis=0)
+def _redrawn(
+    pool: np.ndarray,
+    places: Sequence[np.ndarray],
+    words: Sequence[np.ndarray],
+    *,
+    emergent: bool,
+    ddof: int = 1,
+) -> np.ndarray:
+    cosine = cosines(pool, words[0])
+    cosine = cosine - cosine.mean(axis=0)
 
-        def value(*places: np.ndarray) -> np.ndarray:
-            drawn = [cosine[of_group] for of_group in places]
-            effects = _effects(
-                [np.full((1, 1), of_group.shape[1]) for of_group in places],
-                [of_group.sum(axis=1) for of_group in drawn],
-                [(of_group**2).sum(axis=1) for of_group in drawn],
-                ddof,
-            )
-            return _area(effects, emergent).mean(axis=1)
+    def value(*places: np.ndarray) -> np.ndarray:
+        drawn = [cosine[of_group] for of_group in places]
+        effects = _effects(
+            [np.full((1, 1), of_group.shape[1]) for of_group in places],
+            [of_group.sum(axis=1) for of_group in drawn],
+            [(of_group**2).sum(axis=1) for of_group in drawn],
+            ddof,
+        )
+        return _area(effects, emergent).mean(axis=1)
 
-        return in_blocks(value, cosine.shape[1] * max(of_group.shape[1] for of_group in places), *places)
-
-    return redrawn
+    return in_blocks(value, cosine.shape[1] * max(of_group.shape[1] for of_group in places), *places)
 
 
 def _sized(targets: Sequence[int], attributes: Sequence[int], *, ddof: int = 1) -> tuple[float, float]:
@@ -261,8 +261,8 @@ METRICS = (
         details={
             "area": "how far it goes with {G1} rather than with the group that it goes with least: 0, with none"
         },
-        resampled=_resampled(emergent=False),
-        redrawn=_redrawn(emergent=False),
+        resampled=partial(_resampled, emergent=False),
+        redrawn=partial(_redrawn, emergent=False),
         **_SHARED,
     ),
     Metric(
@@ -273,8 +273,8 @@ METRICS = (
         "shares with {G3}, rather than with one of {G2}, {G3} and {G4}?",
         above="words of {W} go with {G1} more than with what it shares with {G2} or {G3}; by chance alone some do",
         details={"area": "how much further it goes with {G1} than with what {G1} shares with {G2} or {G3}"},
-        resampled=_resampled(emergent=True),
-        redrawn=_redrawn(emergent=True),
+        resampled=partial(_resampled, emergent=True),
+        redrawn=partial(_redrawn, emergent=True),
         **_SHARED,
     ),
 )
