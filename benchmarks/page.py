@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing import Process
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = args.keep or Path(temporary) / "larger"
         if not folder.exists():
-            multiply(args.results, folder, args.times, args.plain)
+            # in a process of its own: a child's most memory is at least its parent's
+            maker = Process(target=multiply, args=(args.results, folder, args.times, args.plain))
+            maker.start()
+            maker.join()
+            if maker.exitcode:
+                sys.exit(1)
         begin = time.perf_counter()
         command = [sys.executable, "-m", "biasgrid", "report", str(folder.resolve())]
         child = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)

@@ -335,8 +335,8 @@ def _content(figure: Figure, extension: str) -> bytes:
                     axes.set_visible(True)
     else:
         metadata = {"svg": {"Creator": "biasgrid", "Date": None}, "png": {"Software": "biasgrid"}}
-        # of a PNG: larger is not smaller, and takes longer
-        options = {"pil_kwargs": {"compress_level": 3}} if extension == "png" else {}
+        # a PNG that is packed harder takes longer, and is no smaller
+        options: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if extension == "png" else {}
         figure.savefig(content, format=extension, dpi=220, metadata=metadata[extension], **options)
     return content.getvalue()
 
