@@ -249,19 +249,26 @@ def test_a_score_depends_on_nothing_but_the_text(folder, name):
     assert bg.language_model(path, fast=True).score(texts[::-1])[::-1] == near(together)
 
 
-def test_linear_layers_are_those_of_one_dnn_where_scores_are_fast(folder, name):
-    class Seen(TorchDispatchMode):
-        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            seen.append(function)
-            return function(*args, **(kwargs or {}))
+class Layers(TorchDispatchMode):
+    """The linear layers that a thread computes, and how."""
 
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if (name := str(function).split(".")[1]) in ("linear", "addmm", "_linear_pointwise"):
+            self.seen.append(name)
+        return function(*args, **(kwargs or {}))
+
+
+def test_linear_layers_are_those_of_one_dnn_where_scores_are_fast(folder, name):
     layers = {}
     for fast in (False, True):
-        model, seen = bg.language_model(saved(folder, name), fast=fast), []
-        with one_thread(), Seen():
+        model = bg.language_model(saved(folder, name), fast=fast)
+        with one_thread(), Layers() as found:
             model.score(TEXTS[:1])
-        names = [str(function).split(".")[1] for function in seen]
-        layers[fast] = [name for name in names if name in ("linear", "addmm", "_linear_pointwise")]
+        layers[fast] = found.seen
     assert len(layers[False]) >= 8
     assert "_linear_pointwise" not in layers[False]
     assert layers[True] == ["_linear_pointwise"] * len(layers[False])
@@ -271,16 +278,21 @@ def test_one_dnn_takes_what_it_can_multiply():
     generator = torch.Generator().manual_seed(0)
     states, weights, bias = (torch.randn(shape, generator=generator) for shape in ((2, 3, 8), (5, 8), (5,)))
     expected = states.double() @ weights.double().T
-    with OneDnn(), torch.inference_mode():
+    linear = torch.nn.functional.linear
+    wide = torch.cat([weights, weights], dim=1)
+    with torch.inference_mode(), OneDnn(), Layers() as layers:
         for found, exact in (
-            (torch.nn.functional.linear(states, weights), expected),
-            (torch.nn.functional.linear(states, weights, bias), expected + bias),
-            (torch.nn.functional.linear(states, weights, bias=bias), expected + bias),
+            (linear(states, weights), expected),
+            (linear(states, weights, bias), expected + bias),
             (torch.addmm(bias, states[0], weights.T), expected[0] + bias),
+            # and what it does not take
+            (linear(states, weights, bias=bias), expected + bias),
+            (linear(states, wide[:, :8]), expected),
+            (linear(states.double(), weights.double()), expected),
             (torch.addmm(2 * expected[0].float(), states[0], weights.T, beta=0.5), 2 * expected[0]),
-            (torch.nn.functional.linear(states.double(), weights.double()), expected),
         ):
             np.testing.assert_allclose(found.double(), exact, atol=1e-5)
+    assert layers.seen == ["_linear_pointwise"] * 3 + ["linear"] * 3 + ["addmm"]
 
 
 @pytest.mark.slow

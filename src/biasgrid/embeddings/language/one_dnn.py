@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 
 class OneDnn(TorchFunctionMode):
     """While a thread is in it, oneDNN computes its linear layers, where torch has oneDNN: those of float32 on a
-    processor. Models stay as they are."""
+    processor whose weights lie in memory row by row, or column by column. Models stay as they are."""
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -32,6 +32,7 @@ def _linear(states: Any, weights: Any, bias: Any = None) -> Any:
         torch.backends.mkldnn.is_available()
         and states.is_cpu
         and states.dtype == weights.dtype == torch.float32
+        and (weights.is_contiguous() or weights.T.is_contiguous())  # others take a thousand times as long
     ):
         return torch.ops.mkldnn._linear_pointwise(states, weights, bias, "none", [], "")
     return linear(states, weights, bias)
