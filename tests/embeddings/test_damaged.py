@@ -83,7 +83,7 @@ def test_a_damaged_npy_header_is_one_line_wherever_it_is_read(tmp_path, header):
         convert(tmp_path, tmp_path / "store", name="m")
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     data=st.data(), dtype=st.sampled_from(["<f4", ">f8", "<i8", "|b1", "<f2"]), order=st.sampled_from("CF")
 )

@@ -238,7 +238,7 @@ def test_any_transform_of_any_store(tmp_path_factory, case, block):
         assert found(back) == wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
 # the one positive float32 whose shortest decimal is, as a float64, nearer to its neighbour
 @pytest.mark.slow

@@ -218,7 +218,7 @@ def test_duplicate_words_and_blank_lines_are_counted_once_told_and_put_up_with(r
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(words=words_of_text, data=st.data(), header=st.booleans(), end=st.sampled_from(["\n", " \n", "\r\n"]))
 @example(words=["\x00", "\x85", "\u2028", "\x0b"], data=None, header=True, end=" \n")
 def test_any_words_and_values_come_back_from_text(tmp_path_factory, words, data, header, end):
@@ -257,7 +257,7 @@ def test_a_long_binary_is_read_in_blocks(read, monkeypatch):
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(
     words=st.lists(
         st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \n"), max_size=8),
@@ -408,7 +408,7 @@ def test_arrays_beside_the_pickle_are_looked_at_too(tmp_path, output):
         convert(path, output, name="m", trust_pickle=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     words=st.lists(
         st.text(st.characters(exclude_categories=["Cs"]), max_size=8), min_size=1, max_size=20, unique=True
@@ -459,7 +459,7 @@ def test_spacys_own_hashes_lead_to_the_rows(tmp_path, output):
     assert store.array.tobytes() == VECTORS.tobytes()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30), min_size=1))
 def test_words_of_any_length_are_hashed_and_may_share_rows(tmp_path_factory, words):
     folder = tmp_path_factory.mktemp("spacy")
