@@ -152,6 +152,7 @@ def test_a_payload_in_a_strangers_study_file_is_not_run(copy, place):
     assert not Path(MARK).exists()
 
 
+@pytest.mark.slow
 def test_results_that_describe_no_plugin_name_what_is_missing(copy):
     Path("results/small/plugins.json").unlink()
     with refused(
@@ -162,6 +163,7 @@ def test_results_that_describe_no_plugin_name_what_is_missing(copy):
         bg.open_study("results/small")
 
 
+@pytest.mark.slow
 def test_two_open_studies_have_each_its_own_plugins(copy):
     shutil.copytree("results/small", "results/other/small")
     path = Path("results/other/small/plugins.json")
@@ -177,6 +179,7 @@ def test_two_open_studies_have_each_its_own_plugins(copy):
     assert [ranking(study)["neutral"]["length"] for study in studies] == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [

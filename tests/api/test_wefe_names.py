@@ -19,7 +19,14 @@ def model():
     return bg.load((WORDS, vectors), name="tiny")
 
 
-@pytest.mark.parametrize("name", wefe_names.LINES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # torch takes seconds to import
+        pytest.param(name, marks=pytest.mark.slow) if name == "RepulsionAttractionNeutralization" else name
+        for name in wefe_names.LINES
+    ],
+)
 def test_a_name_at_the_top_level_is_answered_with_a_line_that_runs(name, model):
     line = wefe_names.LINES[name]
     with pytest.raises(AttributeError) as error:

@@ -47,6 +47,7 @@ def test_a_pdf_is_cut_between_panels(panels, height, pages, tmp_path):
     assert_readable(figure)
 
 
+@pytest.mark.slow
 def test_a_scale_of_shades_holds_no_two_pages_together(tmp_path):
     # between the third row of panels and the fourth is the middle
     save(tall(6, 2, scaled=True), tmp_path / "tall", ["pdf"])

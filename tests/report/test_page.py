@@ -396,6 +396,7 @@ def test_lost_words_are_named(page_study, page):
     assert [*map(str.strip, row[4:])] == ["none", "none", "8: f0, f1, f2, f3, f4, f5, f6, f7"]
 
 
+@pytest.mark.slow  # a study is run first
 def test_a_study_without_inference_ranks_or_publications_says_so(plain_study):
     text = text_of(plain_study)
     plain = Page(text)

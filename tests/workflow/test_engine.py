@@ -13,6 +13,7 @@ import pytest
 import snakemake_process
 from conftest import ROOT
 
+pytestmark = pytest.mark.slow  # Snakemake is started
 SNAKEFILE = """
 import json, os, sys
 from pathlib import Path
@@ -95,7 +96,6 @@ def test_what_is_known_before_the_plan(said):
     }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_what_is_known_of_the_plan(said):
     asked = """
         say("jobs", lambda: [dict(wildcards) for wildcards in engine.jobs(workflow, "b")])
@@ -121,7 +121,6 @@ def test_what_is_known_of_the_plan(said):
     assert answers["record"]
 
 
-@pytest.mark.slow
 def test_why_a_job_is_made(said):
     asked = """
         def tell():
@@ -143,7 +142,6 @@ def test_why_a_job_is_made(said):
     assert answers["reasons"]["made/b.txt"]["other"] == ["it is forced"]
 
 
-@pytest.mark.slow
 def test_files_are_made_again_that_the_plan_would_keep(said):
     said()
     answers, _ = said(
@@ -157,7 +155,6 @@ def test_files_are_made_again_that_the_plan_would_keep(said):
     assert answers == {"all": True, "to make": ["a.txt", "made/b.txt"]}
 
 
-@pytest.mark.slow
 def test_what_is_shown_is_taken_over(said):
     asked = 'say("progress", lambda: type(engine.show_progress(workflow)).__name__)'
     answers, done = said(parse=asked)
@@ -170,7 +167,6 @@ def test_what_is_shown_is_taken_over(said):
     assert answers == {"progress": "NoneType"}, "--quiet all"
 
 
-@pytest.mark.slow
 def test_a_limit_that_limits_nothing_is_taken_off(said):
     asked = """
         limiter = lambda: getattr(workflow.scheduler.job_rate_limiter, "max_jobs", None)
@@ -205,7 +201,6 @@ def test_in_a_job_of_a_cluster_steps_are_threads_and_cores_are_counted(said):
     assert answers == {"cores": 2, "here": [True]}
 
 
-@pytest.mark.slow
 def test_a_job_that_is_submitted_asks_for_a_processor_for_each_step(said, tmp_path):
     submit = tmp_path / "submit"
     submit.write_text('#!/bin/sh\n"$1" >&2\necho 1\n')
@@ -231,7 +226,6 @@ def test_a_rule_is_grouped_as_another_is(said):
     assert answers == {"name": "a", "groups": [None, "g", "g"]}
 
 
-@pytest.mark.slow
 def test_after_a_failure_what_was_to_be_updated_is_made_again(said, tmp_path):
     said()
     (tmp_path / "a.txt").write_text("changed")
@@ -243,7 +237,6 @@ def test_after_a_failure_what_was_to_be_updated_is_made_again(said, tmp_path):
     assert re.search(r"^b +1$", done.stdout + done.stderr, re.M)
 
 
-@pytest.mark.slow
 def test_what_a_failed_job_left_of_an_updated_file_stays(said, tmp_path):
     said()
     (tmp_path / "a.txt").write_text("changed")
