@@ -26,7 +26,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if key in rows:  # as in the scores: a sub-query of several queries is the first one's
             continue
         word_changes = [(name, word, change) for name, word, change in changes(result) if change is not None]
-        most = max(word_changes, key=lambda entry: abs(entry[2]), default=(None, None, None))
+        # of words that differ by rounding alone, the first
+        most = max(word_changes, key=lambda entry: float(f"{abs(entry[2]):.9g}"), default=(None, None, None))
         row = dict(zip((*KEYS, "set", "word", "influence"), (*key, *most), strict=True))
         low, high = ranges[key[0], key[2]]
         for side in ("targets", "attributes"):
