@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import GRID_WORDS, make_store, write_text_model
-from loopback import refused
+from refusals import refused
 
 from biasgrid import EmbeddingStore, files, processes
 from biasgrid.cli import main

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError, Query, WordSet

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 from conftest import ROOT, grid_config
-from loopback import refused
+from refusals import refused
 
 from biasgrid.plan.study import Study
 from biasgrid.seeds import seed_of

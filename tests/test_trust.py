@@ -11,7 +11,7 @@ import pytest
 import yaml
 from conftest import ROOT, forget_plugins, grid_config, write_text_model
 from in_process import make_all
-from loopback import refused
+from refusals import refused
 from test_registry import TOY
 from test_toys import CONFIG, TEMPLATE, TOYS
 

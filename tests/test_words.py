@@ -5,7 +5,7 @@ import pytest
 from conftest import make_store
 from hypothesis import given
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid import WordOptions

@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid.debias import Transform

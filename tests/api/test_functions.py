@@ -19,7 +19,7 @@ import pytest
 from conftest import ROOT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 from biasgrid import BiasgridError, Query, debias, measure_grid, metrics, wefe_names
 from biasgrid.api import calls, docstrings

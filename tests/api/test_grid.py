@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 from conftest import ROOT, make_store
 from finished_study import CONFIG, NULL, PAIRS
-from loopback import refused
 from matplotlib.text import Text
+from refusals import refused
 from threadpoolctl import threadpool_limits
 
 import biasgrid as bg

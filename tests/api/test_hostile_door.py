@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid.result import as_json

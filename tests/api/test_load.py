@@ -22,7 +22,7 @@ import pytest
 from conftest import ROOT, make_store
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
-from loopback import refused
+from refusals import refused
 
 from biasgrid import EmbeddingStore, Query, debias, metrics, resources
 from biasgrid.api import shipped

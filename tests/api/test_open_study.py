@@ -6,7 +6,7 @@ import warnings
 import finished_study
 import pandas as pd
 import pytest
-from loopback import refused
+from refusals import refused
 
 from biasgrid.api.opening import open_study
 from biasgrid.tables import read

@@ -6,7 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
-from loopback import refused
+from refusals import refused
 
 from biasgrid import BiasgridError, Query, debias, metrics
 from biasgrid.api.word_sets import word_sets

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT, grid_config
-from loopback import refused
+from refusals import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid.config.metrics import Words

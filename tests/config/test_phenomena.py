@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 from conftest import ROOT, grid_config
-from loopback import refused
+from refusals import refused
 
 from biasgrid import BiasgridError, word_sets
 from biasgrid.config.load import read

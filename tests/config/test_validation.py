@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import pytest
-from loopback import refused
+from refusals import refused
 
 from biasgrid.validation import Strict, field, validate
 

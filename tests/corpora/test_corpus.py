@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from in_process import make_all
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid.plan.study import Study

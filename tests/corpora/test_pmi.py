@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from scipy import stats
 
 import biasgrid as bg

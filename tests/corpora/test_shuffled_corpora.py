@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import Project
-from loopback import refused
+from refusals import refused
 from reruns import cells, planned
 from test_corpus_study import CONFIG, GROUPS, table, write_letters
 

@@ -9,7 +9,7 @@ import pytest
 from artists import assert_readable
 from conftest import ROOT
 from in_process import make_all
-from loopback import refused
+from refusals import refused
 from scipy.stats import spearmanr, ttest_1samp
 from test_corpus_study import GROUPS, write_letters
 

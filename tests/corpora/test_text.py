@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 from biasgrid.embeddings.corpus import text
 from biasgrid.embeddings.corpus.text import Sentences

@@ -8,7 +8,7 @@ import pytest
 from conftest import DATA, ROOT, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.debias.transform import Transform

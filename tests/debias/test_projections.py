@@ -8,7 +8,7 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from scipy.linalg import null_space, sqrtm
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score

@@ -7,7 +7,7 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from test_debias import PAIRS, WORDS, check_against_reference, fit_entry, vectors, word_set
 from threadpoolctl import threadpool_limits
 

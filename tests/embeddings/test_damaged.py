@@ -25,7 +25,7 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 from biasgrid import debias, load
 from biasgrid.debias.saving import materialize

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from loopback import refused
+from refusals import refused
 
 import biasgrid
 from biasgrid import registry

@@ -11,7 +11,8 @@ import time
 from dataclasses import replace
 
 import pytest
-from loopback import BODY, got, refused, serve, serving, sha256
+from loopback import BODY, got, serve, serving, sha256
+from refusals import refused
 
 from biasgrid.embeddings.download import Limits, connection
 from biasgrid.embeddings.download.file import download

@@ -19,7 +19,7 @@ import pytest
 from gensim.models import KeyedVectors
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 from biasgrid import debias, load
 from biasgrid.debias.saving import materialize

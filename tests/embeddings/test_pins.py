@@ -20,8 +20,9 @@ import pytest
 from conftest import GRID_WORDS, ROOT, grid_config, refusal
 from gensim.models import KeyedVectors, Word2Vec
 from in_process import make
-from loopback import FAST, acting, answer, refused, serving, sha256
+from loopback import FAST, acting, answer, serving, sha256
 from plain_formats import murmurhash
+from refusals import refused
 
 from biasgrid import load
 from biasgrid.embeddings import build_store, convert

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import text
-from loopback import refused
+from refusals import refused
 from test_glove import made, sentences
 from test_training import trained
 

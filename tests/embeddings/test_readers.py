@@ -26,8 +26,8 @@ from gensim.models.fasttext import save_facebook_model
 from gensim.models.keyedvectors import CompatVocab
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from loopback import refused
 from plain_formats import murmurhash
+from refusals import refused
 
 from biasgrid import load
 from biasgrid.embeddings import EmbeddingStore, build_store, convert

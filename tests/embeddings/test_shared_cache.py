@@ -8,7 +8,8 @@ from unittest.mock import Mock
 
 import pytest
 from conftest import GRID_WORDS, Project, grid_config, make_read_only, printed, refusal, write_text_model
-from loopback import answer, refused, serve, serving
+from loopback import answer, serve, serving
+from refusals import refused
 
 from biasgrid.embeddings import build_store, sources
 from biasgrid.embeddings.building import store_of

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 from biasgrid.embeddings import EmbeddingStore, convert
 from biasgrid.embeddings.store_writer import StoreWriter

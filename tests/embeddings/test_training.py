@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT, Project, grid_config, refusal, text
 from gensim.models import FastText, Word2Vec
 from gensim.models.word2vec import Text8Corpus
-from loopback import refused
+from refusals import refused
 from reruns import append, cells, planned
 
 from biasgrid import BiasgridError

@@ -17,7 +17,7 @@ from gensim.models import KeyedVectors
 from gensim.test.utils import datapath
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from threadpoolctl import threadpool_limits
 
 from biasgrid import BiasgridError, EmbeddingStore, debias, registry

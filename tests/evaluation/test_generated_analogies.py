@@ -9,7 +9,7 @@ from artists import texts
 from conftest import printed, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from test_thesis import best, circle, cosine, google  # noqa: F401
 
 from biasgrid import tables

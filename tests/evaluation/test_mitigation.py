@@ -8,7 +8,7 @@ import pytest
 import yaml
 from conftest import GRID_WORDS, ROOT, Project, checksums_of, grid_config
 from in_process import make_all
-from loopback import refused
+from refusals import refused
 from reruns import again, append, made_with, plan_of, planned
 from threadpoolctl import threadpool_limits
 

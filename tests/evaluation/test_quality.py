@@ -8,8 +8,8 @@ import pytest
 from artists import PUBLISHED, assert_readable, quality_table, ranking_table, unwrapped
 from conftest import GRID_WORDS, ROOT, Project, grid_config, make_store
 from in_process import make_all
-from loopback import refused
 from matplotlib.text import Annotation
+from refusals import refused
 from reruns import again, made_with
 from scipy.stats import rankdata
 from test_evaluation import RAW, SOURCE, named, store_of

@@ -9,7 +9,7 @@ import pytest
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from sklearn.decomposition import PCA
 
 from biasgrid import BiasgridError, tables

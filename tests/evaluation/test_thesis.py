@@ -13,7 +13,7 @@ from conftest import ROOT, biasgrid, make_store, printed, refusal
 from gensim.models import KeyedVectors
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 

@@ -13,7 +13,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 from conftest import ROOT, grid_config
-from loopback import refused
+from refusals import refused
 from reruns import append, planned
 
 from biasgrid import figures

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from artists import LONG, METRICS, assert_readable, entries, marks_of, texts
 from conftest import grid_config
-from loopback import refused
 from matplotlib.colors import to_hex
+from refusals import refused
 from test_figures import correlation_table
 
 from biasgrid import Query, checksums, metrics

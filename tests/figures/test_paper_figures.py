@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from artists import assert_readable, texts
 from conftest import ROOT
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 

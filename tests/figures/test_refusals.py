@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 from artists import METRICS, PAIRED, ranking_table
-from loopback import refused
+from refusals import refused
 from test_figures import correlation_table
 from test_mitigation_figures import lose, maps, mitigation
 from test_scores_figure import score_table

@@ -30,7 +30,7 @@ import numpy as np
 import pytest
 from architectures import ALL, CAUSAL, MASKED, POSITIONS, SIZE, made, saved, split
 from conftest import ROOT
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError, Query

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT, biasgrid, grid_config
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from safetensors.numpy import load_file
 from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weights_of, write_bert
 

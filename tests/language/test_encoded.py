@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import yaml
 from conftest import ROOT, files_in
-from loopback import refused
+from refusals import refused
 from tiny_encoder import write_encoder
 
 import biasgrid as bg

@@ -3,7 +3,8 @@
 import logging
 
 import pytest
-from loopback import FAST, answer, refused, serve, serving, sha256
+from loopback import FAST, answer, serve, serving, sha256
+from refusals import refused
 
 from biasgrid.embeddings.sources import check, fetch
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 import pytest
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid.embeddings import build_store

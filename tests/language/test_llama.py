@@ -13,7 +13,7 @@ import tiny_llama as tiny
 from conftest import DATA, ROOT, printed, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid.cli import main

@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 import pytest
 import tiny_bert
-from loopback import FAST, Handler, answer, refused, serve, serving, sha256
+from loopback import FAST, Handler, answer, serve, serving, sha256
+from refusals import refused
 
 from biasgrid.api.hub import fetch_hub_model
 from biasgrid.embeddings import build_store

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 import yaml
 from conftest import ROOT
-from loopback import refused
+from refusals import refused
 
 from biasgrid import BiasgridError
 from biasgrid.config import load, seat

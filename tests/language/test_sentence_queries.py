@@ -11,7 +11,7 @@ import pytest
 import tiny_llama
 from fake_models import measured
 from in_process import make, make_inputs, make_measured
-from loopback import refused
+from refusals import refused
 from scipy import stats
 
 from biasgrid import BiasgridError, Query, metrics

@@ -13,7 +13,7 @@ import snakemake_process
 from conftest import ROOT, biasgrid, printed, refusal
 from fake_models import model_of
 from in_process import make_inputs, make_measured
-from loopback import refused
+from refusals import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError

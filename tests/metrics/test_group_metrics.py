@@ -10,7 +10,7 @@ import scipy.stats
 from conftest import ROOT, make_store, printed, refusal
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from resampled import drawn, pooled
 from sklearn.decomposition import PCA
 

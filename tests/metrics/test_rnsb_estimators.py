@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from conftest import printed
-from loopback import refused
+from refusals import refused
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression

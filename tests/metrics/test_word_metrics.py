@@ -12,7 +12,7 @@ from conftest import ROOT, grid_config, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import make_all
-from loopback import refused
+from refusals import refused
 from reruns import made_with
 from sklearn.decomposition import PCA
 

@@ -6,7 +6,7 @@ from biasgrid_plugin_maddalozzo.debias.glpp import heat_weights, projection
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loopback import refused
+from refusals import refused
 from sklearn.manifold import trustworthiness
 
 from biasgrid import Query, debias, load, metrics

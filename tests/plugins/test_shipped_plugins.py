@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import ROOT, grid_config, write_text_model
-from loopback import refused
+from refusals import refused
 
 from biasgrid import debias, evaluation, figures, metrics, registry, tables
 from biasgrid.config.load import read

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import GRID_WORDS, grid_config, write_text_model
 from in_process import make
-from loopback import refused
 from odd_texts import odd
+from refusals import refused
 from test_page import Page
 
 import biasgrid as bg

@@ -6,7 +6,7 @@ import sys
 import pytest
 import yaml
 from conftest import ROOT, grid_config
-from loopback import refused
+from refusals import refused
 from snakemake.utils import update_config
 
 from biasgrid.config.shipped import shipped_models

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from artists import assert_readable
 from conftest import ROOT, files_in, make_store
-from loopback import refused
+from refusals import refused
 from scipy.stats import spearmanr
 from shipped_study import shipped
 from sklearn.decomposition import PCA

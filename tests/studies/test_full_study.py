@@ -21,7 +21,8 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import ROOT, Project
-from loopback import acting, answer, hang_up, largest_file, md5, refused, reset, serve, sha256, sleep, started
+from loopback import acting, answer, hang_up, largest_file, md5, reset, serve, sha256, sleep, started
+from refusals import refused
 
 from biasgrid import BiasgridError
 from biasgrid.embeddings import build_store, sources

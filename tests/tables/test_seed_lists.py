@@ -8,7 +8,7 @@ import pytest
 from artists import assert_readable, intervals_of, marks_of, texts
 from conftest import ROOT, Project, grid_config
 from in_process import make_all
-from loopback import refused
+from refusals import refused
 
 from biasgrid import tables
 from biasgrid.configs import read_yaml

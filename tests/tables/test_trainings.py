@@ -11,7 +11,7 @@ import pytest
 from artists import assert_readable, marks_of, texts
 from conftest import ROOT, text
 from in_process import make_all
-from loopback import refused
+from refusals import refused
 
 from biasgrid import tables
 from biasgrid.figures import draw

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from conftest import GRID_WORDS, grid_config, write_text_model
 from in_process import make_cells, make_inputs, make_tables
-from loopback import refused
+from refusals import refused
 from scipy import stats
 
 from biasgrid import load, tables
