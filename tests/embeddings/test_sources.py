@@ -35,13 +35,13 @@ from loopback import (
     hang_up,
     largest_file,
     md5,
-    refused,
     reset,
     serve,
     serving,
     sha256,
     sleep,
 )
+from refusals import refused
 
 from biasgrid.embeddings.download import Limits, WrongHash
 from biasgrid.embeddings.download import progress as progress_module
