@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from ..inference.bootstrap import jackknife
+from ..metrics.sets import Weighted, effect_size
 from ..results import results
 from .keys import CELL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
-    from ..planned import Cell, Planned
+    import pandas as pd
 
-FLAT = 1e-12  # identical words give rounding noise, not a spread
+    from ..planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -44,10 +44,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if not missing:
             associations = [np.concatenate(genders) for genders in sets.values()]
             genders = [np.repeat(range(len(words)), [*map(len, words)]) for words in sets.values()]
-            numbers = [
-                *_with_interval(_effect_size, associations, genders, ddof[key[0], key[2]], tail),
-                *_with_interval(_within, associations, genders, ddof[key[0], key[2]], tail),
-            ]
+            numbers = _effect_sizes(associations, genders, ddof[key[0], key[2]], tail)
         rows.append((*place, *numbers, "; ".join(missing)))
     return WITHIN_GENDER.finish(rows)
 
@@ -67,39 +64,28 @@ def _by_gender(
     return by_set
 
 
-def _effect_size(associations: Sequence[np.ndarray], _: Sequence[np.ndarray], ddof: int) -> float:
-    both = np.concatenate(associations)
-    spread = both.std(ddof=ddof) if len(both) > ddof else 0.0
-    return float((associations[0].mean() - associations[1].mean()) / spread) if spread > FLAT else math.nan
-
-
-def _within(associations: Sequence[np.ndarray], genders: Sequence[np.ndarray], ddof: int) -> float:
-    both, gender = np.concatenate(associations), np.concatenate(genders)
-    means = np.bincount(gender, both) / np.maximum(np.bincount(gender), 1)
-    return _effect_size(np.split(both - means[gender], [len(associations[0])]), genders, ddof)
-
-
-def _with_interval(
-    value_of: Callable[..., float],
-    associations: Sequence[np.ndarray],
-    genders: Sequence[np.ndarray],
-    ddof: int,
-    tail: float,
+def _effect_sizes(
+    associations: Sequence[np.ndarray], genders: Sequence[np.ndarray], ddof: int, tail: float
 ) -> list[float]:
-    """A value, and its interval over the target words by the jackknife; none where a set has one word."""
-
-    def without(i: int, place: int) -> float:
-        parts = (
-            [np.delete(array, place) if j == i else array for j, array in enumerate(arrays)]
-            for arrays in (associations, genders)
-        )
-        return value_of(*parts, ddof)
-
-    value = value_of(associations, genders, ddof)
-    if min(map(len, associations)) == 1:
-        return [value, math.nan, math.nan]
-    left_out = [np.array([without(i, place) for place in range(len(a))]) for i, a in enumerate(associations)]
-    return [value, *jackknife(value, left_out, tail)]
+    """The effect size of the words as they are, and that of each less the mean of its gender; each with its interval
+    over the words by the jackknife, or none where a set has one word."""
+    values, gender = np.concatenate(associations), np.concatenate(genders)
+    is_first = np.arange(len(values)) < len(associations[0])
+    # all words, and all but one
+    weights = np.vstack([np.ones(len(values)), 1 - np.eye(len(values))])
+    is_of_gender = np.eye(1 + gender.max())[gender]
+    counts = np.maximum(weights @ is_of_gender, 1)
+    means = (weights * values) @ is_of_gender / counts
+    numbers = []
+    for of_words in (values[None], values - means[:, gender]):
+        with np.errstate(invalid="ignore"):
+            sets = Weighted(weights * is_first), Weighted(weights * ~is_first)
+            value, *left_out = effect_size(*sets, of_words, ddof)
+        ends = [math.nan, math.nan]
+        if min(map(len, associations)) > 1:
+            ends = jackknife(value, np.split(np.array(left_out), [len(associations[0])]), tail)
+        numbers += [value, *ends]
+    return numbers
 
 
 def _cells(study: Planned) -> list[Cell]:
