@@ -48,6 +48,19 @@ def test_the_import_alone_loads_nothing_large():
     assert done.stdout == "[]\n"
 
 
+def test_a_plan_loads_nothing_large_either():
+    """A run that has nothing to do is a plan, and is to be over at once."""
+    code = (
+        "import sys\n"
+        "from biasgrid.plan.study import Study\n"
+        "study = Study.read('config/embedded.yaml')\n"
+        "study.grid, study.tables, study.figures\n"
+        f"print([m for m in {HEAVY} if m in sys.modules])"
+    )
+    loaded = python(code, cwd=ROOT).stdout
+    assert loaded == "['pydantic', 'numpy']\n"
+
+
 @pytest.mark.parametrize("name", sorted(bg._PUBLIC))
 def test_the_door_hands_out_what_it_names(name):
     module = importlib.import_module(f"biasgrid.{bg._PUBLIC[name] or name}")
