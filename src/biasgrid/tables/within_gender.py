@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 
 from ..inference.bootstrap import jackknife
+from ..metrics.sets import effect_size, whole_sets
 from ..results import results
 from .keys import CELL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
     from ..planned import Cell, Planned
-
-FLAT = 1e-12  # identical words give rounding noise, not a spread
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -68,9 +67,8 @@ def _by_gender(
 
 
 def _effect_size(associations: Sequence[np.ndarray], _: Sequence[np.ndarray], ddof: int) -> float:
-    both = np.concatenate(associations)
-    spread = both.std(ddof=ddof) if len(both) > ddof else 0.0
-    return float((associations[0].mean() - associations[1].mean()) / spread) if spread > FLAT else math.nan
+    x, y = whole_sets(map(len, associations))
+    return float(effect_size(x, y, np.concatenate(associations), ddof))
 
 
 def _within(associations: Sequence[np.ndarray], genders: Sequence[np.ndarray], ddof: int) -> float:
