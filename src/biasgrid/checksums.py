@@ -132,7 +132,7 @@ def renewing(output: Path | str) -> Iterator[None]:
 
 
 def add(results: Path, files: Iterable[Path | str]) -> None:
-    """Where results have records, record files that a command has written and no run plans, so that none would."""
+    """Where results have records, record files that a command has written: no run does, as none plans them."""
     if (results / NAME).is_file():
         _add(results, [os.path.relpath(file, results) for file in files])
 

@@ -244,21 +244,25 @@ def _find_entries(
     if fold := getattr(store, "fold", None):
         keys = list(map(fold, keys))
     vocabulary = store.base if isinstance(store, SubwordModel) else store
-    rows = rows_in_parts(vocabulary, keys) if in_parts(variants) else vocabulary.rows(keys)
+    may_be_parts = in_parts(variants)
+    rows = rows_in_parts(vocabulary, keys) if may_be_parts else vocabulary.rows(keys)
     # strip_accents: ascii leaves nothing of a word in another script
     is_word = np.array([key != store.vocab_prefix for key in keys], dtype=bool)
     hits = ((rows >= 0) & is_word).tolist()
     ngrams = set()
     if vocabulary is not store:
         # of what is in the vocabulary in no form the first one is made of n-grams; of several words their parts
+        slots_of_lost: dict[int, str] = {}
         for place in np.flatnonzero(~np.reshape(hits, (-1, width)).any(axis=1)).tolist():
-            first_slot = place * width
-            its_slots = range(first_slot, first_slot + width)
-            slot = next((slot for slot in its_slots if parts_of(keys[slot])), first_slot)
-            rows[slot] = rows_in_parts(store, [keys[slot]])[0]
-            if rows[slot] >= 0 and is_word[slot]:
-                hits[slot] = True
-                ngrams.add(words[place])
+            its_slots = [slot for slot in range(place * width, (place + 1) * width) if is_word[slot]]
+            if its_slots:
+                slots_of_lost[min(its_slots, key=lambda slot: not parts_of(keys[slot]))] = words[place]
+        its_keys = [keys[slot] for slot in slots_of_lost]
+        made = rows_in_parts(store, its_keys) if may_be_parts else store.rows(its_keys)
+        for (slot, word), row in zip(slots_of_lost.items(), made.tolist(), strict=True):
+            if row >= 0:
+                rows[slot], hits[slot] = row, True
+                ngrams.add(word)
     used_slots: list[int] = []
     entries_by_word: dict[str, tuple[str, ...]] = {}
     first: dict[str, tuple[str, int]] = {}

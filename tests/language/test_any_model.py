@@ -288,11 +288,12 @@ def test_one_dnn_takes_what_it_can_multiply():
             # and what it does not take
             (linear(states, weights, bias=bias), expected + bias),
             (linear(states, wide[:, :8]), expected),
+            (linear(states, weights, bias[:1]), expected + bias[:1]),
             (linear(states.double(), weights.double()), expected),
             (torch.addmm(2 * expected[0].float(), states[0], weights.T, beta=0.5), 2 * expected[0]),
         ):
             np.testing.assert_allclose(found.double(), exact, atol=1e-5)
-    assert layers.seen == ["_linear_pointwise"] * 3 + ["linear"] * 3 + ["addmm"]
+    assert layers.seen == ["_linear_pointwise"] * 3 + ["linear"] * 4 + ["addmm"]
 
 
 @pytest.mark.slow

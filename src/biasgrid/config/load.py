@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -211,19 +212,18 @@ def _with_phenomena(criteria: Mapping[str, Criterion], sets: WordSets, where: st
 
 def _with_genders(criteria: Mapping[str, Criterion], sets: WordSets, where: str) -> dict[str, Criterion]:
     """Criteria with the words of genders that they give by the names of word sets."""
-    return {
-        name: entry
-        if entry.genders is None
-        else entry.model_copy(
-            update={
-                "genders": {
-                    gender: sets.words(words, f"{where}: {name}: genders: {gender}")
-                    for gender, words in entry.genders.items()
-                }
+    complete_criteria = dict(criteria)
+    for name, entry in criteria.items():
+        if entry.genders is not None:
+            place = f"{where}: {name}: genders"
+            genders = {
+                gender: sets.words(words, f"{place}: {gender}") for gender, words in entry.genders.items()
             }
-        )
-        for name, entry in criteria.items()
-    }
+            counts = Counter(word for words in genders.values() for word in set(words))
+            if of_several := sorted(word for word, count in counts.items() if count > 1):
+                raise BiasgridError(f"{place}: {join_names(of_several)}: of more than one gender")
+            complete_criteria[name] = entry.model_copy(update={"genders": genders})
+    return complete_criteria
 
 
 def copy_config(config: Any, where: str) -> Any:

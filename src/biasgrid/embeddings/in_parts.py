@@ -26,8 +26,10 @@ def rows_in_parts(model: Model, keys: Sequence[str]) -> NDArray[np.int64]:
     others; -1 of what it lacks."""
     rows = model.rows(keys)
     for place in np.flatnonzero((rows < 0) | (rows >= BEHIND)).tolist():
-        if (parts := _keys(model, keys[place])) and (model.rows(parts) >= 0).all():
-            rows[place] = row_behind(keys[place], BEHIND)
+        if parts := _keys(model, keys[place]):
+            # n-grams of the key itself, which joins words by a sign, are no word's
+            is_whole = (model.rows(parts) >= 0).all()
+            rows[place] = row_behind(keys[place], BEHIND) if is_whole else -1
     return rows
 
 

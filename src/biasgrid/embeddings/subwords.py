@@ -280,14 +280,14 @@ class SubwordModel(ExtendedModel):
         """The vectors of rows, also of words that were looked up: float32 (n, dimensions)."""
         if isinstance(rows, slice):
             return super().read(rows)
-        return self.matrix([self._words.get(row, "") for row in rows.tolist()], rows)
+        return self.matrix([self._words[row] if row >= BEHIND else "" for row in rows.tolist()], rows)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return self.matrix(words, rows).astype(np.float64)
 
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
-        is_known = rows < BEHIND
+        is_known = rows < OF_NGRAMS
         vectors[is_known] = self.base.read(rows[is_known])
         others = np.flatnonzero(~is_known).tolist()
         vectors[~is_known] = self.subwords.vectors([words[place] for place in others])

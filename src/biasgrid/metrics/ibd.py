@@ -13,8 +13,8 @@ import numpy as np
 from ..geometry import cosines, effect_size_range, in_blocks, weighted_mean
 from ..limits import limited
 from .registry import Detail, Metric, Score
+from .sets import FLAT
 
-FLAT = 1e-12  # identical words give rounding noise, not a spread
 # thresholds at which the curve is told
 THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 # what is compared, by number of the groups: the first with each other one, then the two constituents

@@ -67,7 +67,7 @@ def mean(words: Words, values: np.ndarray) -> np.ndarray:
 
 
 def std(words: Words, values: np.ndarray, ddof: int = 0) -> np.ndarray:
-    """Of all values; NaN where there are no more than `ddof`."""
+    """Of the values of a set's words, (samples,); NaN of no more words than `ddof`."""
     variation = words.sum((values - mean(words, values)[..., None]) ** 2)
     return np.sqrt(variation / np.where(words.count > ddof, words.count - ddof, np.nan))
 

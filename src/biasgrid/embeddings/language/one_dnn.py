@@ -32,6 +32,8 @@ def _linear(states: Any, weights: Any, bias: Any = None) -> Any:
         torch.backends.mkldnn.is_available()
         and states.is_cpu
         and states.dtype == weights.dtype == torch.float32
+        and weights.ndim == 2
+        and (bias is None or bias.shape == weights.shape[:1])  # it does not broadcast
         and (weights.is_contiguous() or weights.T.is_contiguous())  # others take a thousand times as long
     ):
         return torch.ops.mkldnn._linear_pointwise(states, weights, bias, "none", [], "")
