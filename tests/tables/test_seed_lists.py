@@ -109,13 +109,14 @@ def test_a_list_without_a_value_is_counted(study):
     scores.loc[lost, ["value", "ci_low", "ci_high"]] = np.nan
     is_weat = table["metric"] == "weat"
     table.loc[is_weat, ["lists", "lists_lost"]] = (2, 1)
-    figure = seed_lists(table, scores, **drawing.spec)
+    spec = drawing.spec | {"neutral": {"weat": 0.0, "rnd": 0.0, "mac": 1.0}}
+    figure = seed_lists(table, scores, **spec)
     axes = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT: C, D")
     assert len(marks_of(axes)) == 2 * 2
     assert sum("2 of 3 lists" in text for text in texts(axes)) == 2
     # of a model without any value that is said
     scores.loc[(scores["metric"] == "weat") & (scores["model"] == "one"), "value"] = np.nan
-    figure = seed_lists(table, scores, **drawing.spec)
+    figure = seed_lists(table, scores, **spec)
     axes = next(axes for axes in figure.axes if axes.get_title(loc="left") == "WEAT: C, D")
     assert texts(axes).count("no value") == 1
 
