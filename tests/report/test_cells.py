@@ -100,13 +100,11 @@ def test_the_numbers_of_words_are_in_their_order(study, read, of_key):
         if record.value is None or place[2] not in details:
             continue
         result = measured[place]
-        for number, values in record.associations.items():
+        for number, (rows, values, left) in record.associations.items():
             name, words = read.sets[number]
             by_entry = result["detail"][details[place[2]]][name]
-            for word, value in zip(words, values, strict=True):
-                if word in result["lost"][name]:
-                    assert np.isnan(value).all()
-                    continue
+            assert (sorted(words[i] for i in rows), left) == (sorted(result["found"][name]), 0)
+            for word, value in zip((words[i] for i in rows), values, strict=True):
                 whole = by_entry[result["found"][name][word][0]]
                 whole = list(whole.values()) if isinstance(whole, dict) else whole
                 assert value == pytest.approx(whole, rel=5e-4)
@@ -337,7 +335,8 @@ def made(counts, observed):
 def test_many_words_are_cut_and_few_are_not():
     names = [f"w{i}" for i in range(30)]
     sets = [("many", names), ("few", names[:3]), ("both", names[:2])]
-    values = {0: np.arange(30.0), 1: np.array([-1.0, np.nan, 1.0]), 2: np.array([[0.5, 0.25], [0.5, 0.125]])}
+    numbers = [np.arange(30.0)[:, None], [[-1.0], [np.nan], [1.0]], [[0.5, 0.25], [0.5, 0.125]]]
+    values = {i: cells.ends(np.array(of_words), cells.SHOWN) for i, of_words in enumerate(numbers)}
     record = score_records.Record(
         0, 0, "m", "none", 1.0, "ok", "", [0], [1], values,
         {0: 0.001 * np.arange(30), 1: np.array([-0.5, np.nan, 0.25])}, {}, "untested", None, None, [], [], "",
@@ -358,6 +357,7 @@ def test_many_words_are_cut_and_few_are_not():
     assert (others, most) == (24, pytest.approx(0.023))
     # of a page of thousands of scores, fewer
     large = score_records.Cells(sets, [], [], [record] * (score_records.MANY + 1))
+    values |= {i: cells.ends(np.array(of_words), cells.SHOWN_OF_MANY) for i, of_words in enumerate(numbers)}
     many, few, _ = cell_html.associations(record, large)
     assert [text.split(space)[0] for text in many[1] + many[3]] == ["w29", "w28", "w1", "w0"]
     assert few[1] == [f"w2{space}1.0", f"w0{space}−1.0"]

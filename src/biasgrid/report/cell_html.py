@@ -18,9 +18,9 @@ from ..verdicts.evidence import MEANINGS
 from .marks import mark_of
 from .score_records import Cells, Record
 
-# how many words are shown: of a set with its associations, of all sets with their influences, and lost ones
-SHOWN, INFLUENTIAL, LOST = 10, 8, 8
-SHOWN_OF_MANY, INFLUENTIAL_OF_MANY, LOST_OF_MANY = 4, 4, 3  # of a large page
+# how many words are shown: of all sets with their influences, and lost ones
+INFLUENTIAL, LOST = 8, 8
+INFLUENTIAL_OF_MANY, LOST_OF_MANY = 4, 3  # of a large page
 BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
 FORMS: dict[str, Callable[..., str]] = {
     "plain": plain,
@@ -80,18 +80,11 @@ def associations(
 ) -> Iterator[tuple[str, list[str], int, list[str]]]:
     """What the metric says of words, a set at a time: its name, its words with the highest numbers, how many are left
     out, and those with the lowest."""
-    shown = SHOWN_OF_MANY if cells.are_many else SHOWN
-    for place, values in record.associations.items():
+    for place, (rows, numbers, left) in record.associations.items():
         name, words = cells.sets[place]
-        numbers = values.reshape(len(words), -1)
-        # of two numbers, the difference; of more, the mean
-        order = numbers[:, 0] - numbers[:, 1] if numbers.shape[1] == 2 else numbers.mean(axis=1)
-        rows = np.argsort(-order, kind="stable")[: np.count_nonzero(~np.isnan(order))]
-        is_short = len(rows) <= shown + 1
-        # only the words that are shown are formatted, as there may be thousands
-        parts = (rows, rows[:0]) if is_short else (rows[: shown // 2], rows[-shown // 2 :])
-        high, low = ([_entry(bdi(words[i], language), _text(numbers[i])) for i in part] for part in parts)
-        yield name, high, 0 if is_short else len(rows) - shown, low
+        texts = [_entry(bdi(words[i], language), _text(n)) for i, n in zip(rows, numbers, strict=True)]
+        high = len(texts) // 2 if left else len(texts)
+        yield name, texts[:high], left, texts[high:]
 
 
 def _entry(word: str, text: str) -> str:

@@ -33,13 +33,14 @@ from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import KEPT, interval_of, interval_of_units, number, tests_of
-from .score_records import MANY, Cells, FoundSet, Question, Record, anchor
+from .score_records import MANY, Associations, Cells, FoundSet, Question, Record, anchor
 
 if TYPE_CHECKING:
     from ..plan.study import Study
 
 
 TABLES = {"scores", "comparison", "reliability"}  # what records are read from, as far as it is there
+SHOWN, SHOWN_OF_MANY = 10, 4  # words of a set with their associations; of a large page
 
 
 def inputs(study: Study) -> dict[str, Any]:
@@ -78,10 +79,15 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     scores = SCORES.read(files["scores"])
     rows = dict(zip(scores[KEYS].itertuples(index=False, name=None), scores.itertuples(), strict=True))
     queries = {Path(file).stem: Query.read(file) for file in files["queries"]}
-    # of a large page, without histograms
-    kept = [name for name in KEPT if name != "histogram" or len(scores) <= MANY]
+    are_many = len(scores) > MANY
     study = _Study(
-        spec, _read_published(files.get("comparison")), _read_card(files.get("reliability")), _Words(), kept
+        spec,
+        _read_published(files.get("comparison")),
+        _read_card(files.get("reliability")),
+        _Words(),
+        # of a large page, without histograms
+        [name for name in KEPT if name != "histogram" or not are_many],
+        SHOWN_OF_MANY if are_many else SHOWN,
     )
     made = []
     inferences: dict[tuple, _Inferred] = {}
@@ -122,6 +128,7 @@ class _Study:
     card: Mapping[tuple, tuple[str, list[str]]]
     words: _Words
     kept: Collection[str]
+    shown: int
     questions: dict[tuple, Question] = field(default_factory=dict)
     numbers: dict[tuple, int] = field(default_factory=dict)
 
@@ -182,7 +189,7 @@ def _record(
         reason=_reason(cell, result) or ONE_WORD * is_fixed(metric, part, result["found"]),
         targets=[words.place_of(s, result) for s in part.target_sets],
         attributes=[words.place_of(s, result) for s in part.attribute_sets],
-        associations=_associations(part, detail, result, words),
+        associations=_associations(part, detail, result, study),
         influence={words.set_of(s): changes for s, changes in inferred.influence},
         tests=inferred.tests,
         evidence=row.evidence,
@@ -303,8 +310,8 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
 
 
 def _associations(
-    query: Query, detail: str, result: Mapping[str, Any], words: _Words
-) -> dict[int, np.ndarray]:
+    query: Query, detail: str, result: Mapping[str, Any], study: _Study
+) -> dict[int, Associations]:
     sets, values = (*query.target_sets, *query.attribute_sets), {}
     names = {s.name for s in sets}
     for s in sets:
@@ -317,9 +324,19 @@ def _associations(
             # a number for each set that they are of, else the first, as of a mean and its deviation
             width = len(first) if len(first) > 1 and names.issuperset(first) else 1
             of_words = [[nan] * width if v is None else [*v.values()][:width] for v in of_words]
-        numbers = np.array(of_words, dtype=float)  # None is NaN
-        values[words.set_of(s)] = numbers[:, 0] if numbers.ndim > 1 and numbers.shape[1] == 1 else numbers
+        numbers = np.array(of_words, dtype=float).reshape(len(s.words), -1)  # None is NaN
+        values[study.words.set_of(s)] = ends(numbers, study.shown)
     return values
+
+
+def ends(numbers: np.ndarray, shown: int) -> Associations:
+    """What a page shows of the numbers of a set's words, (words, numbers of each): of many, the ends."""
+    # of two numbers, the difference; of more, the mean
+    order = numbers[:, 0] - numbers[:, 1] if numbers.shape[1] == 2 else numbers.mean(axis=1)
+    rows = np.argsort(-order, kind="stable")[: np.count_nonzero(~np.isnan(order))]
+    left = len(rows) - shown if len(rows) > shown + 1 else 0
+    rows = np.delete(rows, slice(shown // 2, shown // 2 + left))
+    return Associations(rows.tolist(), numbers[rows], left)
 
 
 def _influence(

@@ -1,7 +1,7 @@
 """What the page knows of a score: what the metric asks, of which words, the result, and its uncertainty.
 
-Words are listed once for each set, and what a model has of a set once for all scores of it; a record has its
-numbers of words in their order.
+Words are listed once for each set, and what a model has of a set once for all scores of it; a record has the
+numbers of those words that are shown, and of all words how much the value changes without them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,24 @@ class FoundSet:
     found: int
     entries: list[list[str]]
     lost: list[str]
+
+
+class Associations(NamedTuple):
+    """What the metric says of a set's words, the highest numbers first.
+
+    Attributes
+    ----------
+    rows
+        The places in the set of the words that are shown; lost words are not.
+    numbers
+        (rows, k): most often one of each word.
+    left
+        How many words are left out in the middle, as there may be thousands.
+    """
+
+    rows: list[int]
+    numbers: np.ndarray
+    left: int
 
 
 @dataclass(frozen=True)
@@ -91,8 +109,7 @@ class Record:
     targets, attributes
         Of each set what the model has of it: numbers in `Cells.found`.
     associations
-        What the metric says of words: the number of a set in `Cells.sets` -> of each of its words a number, (words,),
-        or several, (words, numbers); NaN of a lost word.
+        What the metric says of words, by the number of a set in `Cells.sets`.
     influence
         The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair),
         (words,); NaN where that is not known.
@@ -122,7 +139,7 @@ class Record:
     reason: str
     targets: list[int]
     attributes: list[int]
-    associations: dict[int, np.ndarray]
+    associations: dict[int, Associations]
     influence: dict[int, np.ndarray]
     tests: dict[str, dict[str, Any]]
     evidence: str

@@ -7,7 +7,8 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ from .. import __version__, tables
 from ..absence import MEANING
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
+from ..extras import has
 from ..files import write_text
 from ..in_memory import InMemory, parts_of
 from ..labels import MISSPELLED, sic
@@ -64,8 +66,24 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
 
 def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     """The page as text: the same for the same files."""
-    with without_collection():
+    with without_collection(), _without_pool():
         return _render(inputs, spec)
+
+
+@contextmanager
+def _without_pool() -> Iterator[None]:
+    """Arrow, which holds the texts of tables where it is installed, keeps no memory of those that are no more."""
+    if not has("pyarrow"):
+        yield
+        return
+    import pyarrow
+
+    pool = pyarrow.default_memory_pool()
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+    try:
+        yield
+    finally:
+        pyarrow.set_memory_pool(pool)
 
 
 def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
