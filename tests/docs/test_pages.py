@@ -143,7 +143,7 @@ FACTS = {
         "there is none, as MAC is a mean",
     ],
     "same": [
-        "| groups | the target sets; ",
+        "| groups | the target sets; what is measured is how words of the attribute sets lean to them |",
         "| more biased | above 0 |",
         "is the share of permutations with",
     ],
