@@ -335,7 +335,10 @@ REFUSED = [
         "models: 'glove' is no model; load it first: biasgrid.load(...)",
     ),
     (lambda of, _: grid_of(["rnd"], [COOK], []), "models: the list is empty"),
-    (lambda of, _: grid_of(["rnd"], [COOK], [flipped(of["first"])]), "a transform is no model; …under(transform)"),
+    (
+        lambda of, _: grid_of(["rnd"], [COOK], [flipped(of["first"])]),
+        "a transform is no model; …model.under(transform)",
+    ),
     (lambda of, _: grid_of(["rndd"], [COOK], of), "unknown metric 'rndd'; did you mean 'rnd'"),
     (lambda of, _: grid_of(["rnd", "rnd"], [COOK], of), "'rnd' occurs twice; give each a key"),
     (

@@ -240,7 +240,11 @@ def made(random_model, trained, tmp_path):
     ("call", "kind", "says"),
     [
         (lambda of: load(of.transform), InputError, "a transform is no model: put it over one"),
-        (lambda of: debias.linear_projection(of.store.under(of.transform), **PAIRS), InputError, "again, save it"),
+        (
+            lambda of: debias.linear_projection(of.store.under(of.transform), **PAIRS),
+            InputError,
+            "to debias it again, save it",
+        ),
         (lambda of: of.store.under("hard"), InputError, "expected a transform"),
         (lambda of: of.store["W3"], WordError, "has no word 'W3'; did you mean 'w3'?"),
         (lambda of: of.store["W3"], KeyError, "did you mean"),

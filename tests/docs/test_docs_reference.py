@@ -33,6 +33,12 @@ def test_the_pages_of_tables_have_each_column_as_it_is_declared():
         )
     for file, (_, _, columns) in reference.OTHERS.items():
         assert [row[0] for row in rows(page, file)] == [f"`{column.name}`" for column in columns], file
+    found = {row[0].strip("`"): row[1:] for row in rows(reference.table_page("aggregates"), "aggregates.csv")}
+    assert found["cells_nan"] == ("how many of them have no value, and are left out", "count", "", "from 0")
+    ends = {name: found[name][-1] for name in ("value", "p_groups", "aggregation")}
+    assert ends == {"value": "any", "p_groups": "0 to 1", "aggregation": "`avg`, `abs_avg`, `sum`, `abs_sum`"}
+    key = "`criterion`, `method`, `metric_a` and `metric_b`"
+    assert f"No two rows have the same {key}." in " ".join(reference.table_page("correlations").split())
 
 
 def test_the_page_of_commands_has_each_option_as_it_is_given():
@@ -44,6 +50,18 @@ def test_the_page_of_commands_has_each_option_as_it_is_given():
             ", ".join(action.option_strings) or action.metavar or action.dest.upper()
             for action in reference.options(command)
         }
+    one = {row[0]: row[1] for name in ("init", "list", "measure") for row in rows(page, f"biasgrid {name}")}
+    expected = {"`NAME`": "yes", "`--metric METRIC`": "yes"} | dict.fromkeys(
+        (
+            "`--models MODEL [MODEL ...]`",
+            "`[TOPIC]`",
+            "`--json`",
+            "`--permutation [KEY=VALUE ...]`",
+            "`--interval {jackknife,percentile,bca}`",
+        ),
+        "",
+    )
+    assert {option: one[option] for option in expected} == expected
 
 
 def test_the_page_of_configurations_has_each_key_with_its_type_and_default():

@@ -127,6 +127,38 @@ def test_a_page_is_whole(path):
     assert max(map(len, prose)) <= 120
 
 
+FACTS = {
+    "weat": [
+        "| template | (2, 2): two target sets and two attribute sets |",
+        "| groups | the attribute sets; what is measured is how words of the target sets lean to them |",
+        "| range | any number |",
+        "| more biased | far from 0, on either side |",
+        "The p-value is twice the share of permutations with a value as large or larger, or as small",
+        "a value at least as far from 0.",
+    ],
+    "mac": [
+        "| template | (n, n): ",
+        "| range | 0 to 2 |",
+        "| neutral value | 1 |",
+        "there is none, as MAC is a mean",
+    ],
+    "same": [
+        "| groups | the target sets; what is measured is how words of the attribute sets lean to them |",
+        "| more biased | above 0 |",
+        "is the share of permutations with",
+    ],
+    "ect": ["| template | (2, 1): ", "| more biased | below 1 |", "with a value as small or smaller."],
+    "rnsb": ["| range | from 0 |", "**Label test** (`p_value`)"],
+    "pmi": ["**Random groups** (`p_groups`): there is no such test, as a corpus has no vectors"],
+}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_pages_facts_are_the_metrics(name):
+    text = " ".join(written(ROOT / "docs" / "metrics" / f"{name}.md").split())
+    assert [fact for fact in FACTS[name] if fact.rstrip() not in text] == []
+
+
 @pytest.mark.parametrize("name", [name for name in debias.REGISTRY if pages.is_measured(name)])
 def test_what_a_method_leaves_is_what_was_measured(name):
     folder = ROOT / "docs"

@@ -248,6 +248,19 @@ def test_binary_is_read(read, name, end):
     assert store.metadata["format"] == "word2vec-binary"
 
 
+@pytest.mark.parametrize(
+    ("words", "kept", "told"),
+    [
+        ([b"a", "é".encode()[:1] + b"x", b"c"], ["a", "\ufffdx", "c"], "broken_words 1"),
+        (["a", "b", "a"], ["a", "b"], "duplicate_words 1"),
+    ],
+)
+def test_broken_and_duplicate_words_of_a_binary_are_counted(read, words, kept, told):
+    with pytest.warns(UserWarning, match=told):
+        store = read(binary(words, VECTORS[:3]))
+    assert_store(store, kept, VECTORS[: len(kept)])
+
+
 def test_a_long_binary_is_read_in_blocks(read, monkeypatch):
     monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.BLOCK", 100)
     monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.LONGEST_WORD", 64)

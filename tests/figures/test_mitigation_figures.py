@@ -320,15 +320,20 @@ def maps(methods=GENDER, words=60, seed=0):
 
 
 def test_word_maps_hold_every_word():
-    figure = word_map(maps(), LABELS | {"male": "male words"}, "Gender")
+    *of_methods, of_untouched = given_maps = maps()
+    figure = word_map(given_maps, LABELS | {"male": "male words"}, "Gender")
     # the untouched model first, the others as given
     untouched, *heads = (head(axes) for axes in figure.axes)
     assert untouched == "untouched: 88 %"
     assert heads == [f"{label}: {'no value' if label == 'RAN' else '88 %'}" for label, *_ in GENDER.values()]
-    for axes in figure.axes:
+    handles = zip(figure.legends[0].legend_handles, entries(figure), strict=True)
+    colours = {to_rgb(handle.get_color()): entry.split()[0] for handle, entry in handles}
+    for (_, _, drawn, _), axes in zip([of_untouched, *of_methods], figure.axes, strict=True):
         (points,) = axes.collections
         places = points.get_offsets()
-        assert len(places) == 60
+        sides = [colours[to_rgb(colour)] for colour in points.get_facecolors()]
+        found = sorted(zip(sides, places.tolist(), strict=True))
+        assert found == sorted(zip(drawn["side"], drawn["xy"], strict=True))
         # no word is outside
         assert (places.min(axis=0) > [axes.get_xlim()[0], axes.get_ylim()[0]]).all()
         assert (places.max(axis=0) < [axes.get_xlim()[1], axes.get_ylim()[1]]).all()

@@ -278,7 +278,8 @@ def test_few_and_many_scores_stay_readable(metrics, models):
     queries = {f"metric_{i}": [f"{t} wrt {a}" for t in targets for a in attributes] for i in range(metrics)}
     table = score_table(queries, names)
     table = with_intervals(lose(table, table.index[::5]))
-    figure = scores(table, {}, "Gender", dict.fromkeys(queries, 0.0))
+    figure = scores(table, {}, "Gender", dict.fromkeys(queries, 0.0), 0.9)
+    assert "90 % confidence interval over words" in entries(figure)
     assert set(unwrapped(figure)) >= {*names, *attributes, *(f"{name} wrt" for name in targets)}
     assert_readable(figure)
 

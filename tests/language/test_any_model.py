@@ -645,7 +645,7 @@ def test_an_object_scores_words_in_templates_as_continuations():
         (lambda texts: np.zeros((2, 2)), "not (2, 2)"),
         (lambda texts: [0.5, -1], "0.5 for 'a' is no log-likelihood: it is above 0"),
         (lambda texts: ["x", "y"], "expected log-likelihoods, not 'list'"),
-        (lambda texts: None, "log-likelihoods, "),
+        (lambda texts: None, "expected 2 log-likelihoods, one of each text, not ()"),
     ],
 )
 def test_what_a_function_may_not_return(function, says):

@@ -48,7 +48,10 @@ def fresh(model):
 
 def test_log_likelihoods_are_those_of_plain_numpy(model, tensors):
     expected = [sum(tiny.log_probabilities(tensors, tiny.pieces(text))) for text in TEXTS]
-    np.testing.assert_allclose(model.score(TEXTS), expected, rtol=1e-4)
+    fast = bg.language_model(model.path, fast=True)
+    assert fast.metadata["fast"]
+    for scored in (model, fast):
+        np.testing.assert_allclose(scored.score(TEXTS), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,9 @@ def test_figure(study):
     # left is what the study names first, as in the paper; the numbers: figures/test_pictures.py
     she, he, _ = figures.draw(study.figures[f"professions-professions-{MODEL}"]).axes
     assert (she.get_title("left"), he.get_title("left")) == ("towards she", "towards he")
+    labels = she.get_yticklabels()[:3]
+    assert [label.get_text() for label in labels] == ["homemaker", "registered nurse", "nurse"]
+    assert [label.get_weight() for label in labels] == ["bold", "normal", "bold"]
     assert [len(axes.patches) for axes in (she, he)] == [10, 10]  # as many as the original prints
     with refused("no projections"):
         professions({"shares": [], "random_shares": []}, [], "m", "Gender")

@@ -1,4 +1,5 @@
-"""Halves of the word sets: Schröder et al., table 6, on real vectors; and against all halves, measured one by one."""
+"""Halves of the word sets: Schröder et al., table 6, on real vectors. Against all halves, measured
+one by one: inference/test_resampling.py."""
 
 import json
 import math
@@ -6,11 +7,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import files_in
+from conftest import ROOT, files_in
 from in_process import make_some
 from shipped_study import shipped
 
 from biasgrid import BiasgridError, comparison
+from biasgrid.configs import read_yaml
 from biasgrid.embeddings.building import store_of
 from biasgrid.tables.comparison import published_as
 
@@ -21,7 +23,8 @@ MAC, WEAT = f"{MODEL}/none/mac/occupations", f"{MODEL}/none/weat_es/rated_occupa
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     """The shipped study with its two cells and what is inferred of them, in a folder of its own."""
-    changes = {"inference": {"sensitivity": {"halves": 2000}}, "null_distributions": [], "figures": []}
+    inference = {"sensitivity": read_yaml(ROOT / "config" / "same.yaml")["inference"]["sensitivity"]}
+    changes = {"inference": inference, "null_distributions": [], "figures": []}
     study = shipped("same", tmp_path_factory.mktemp("same"), MODEL, **changes)
     make_some(study, MAC, WEAT)
     return study
