@@ -262,6 +262,16 @@ def test_what_does_not_vary_is_equal_or_not():
     assert pairs.p_adjusted.tolist() == [1.0, 1e-4, 1e-4]
 
 
+def test_intervals_move_by_rounding_when_numbers_do():
+    """Pairs are differences of fewer models: all but a few of the variances are 0, and their roots have no noise."""
+    rng = np.random.default_rng(1)
+    values, words = rng.normal(size=(6, 12)), rng.normal(size=(6, 12, 40)) / 3
+    before = compare_pairs(*all_pairs(parts(values, words)), words=8)
+    words *= 1 + 1e-15 * rng.normal(size=words.shape)
+    after = compare_pairs(*all_pairs(parts(values, words)), words=8)
+    assert after.low == pytest.approx(before.low, rel=1e-12)
+
+
 def test_parts_of_an_aggregate():
     """By hand: queries 0 (two rows), 1 and 2 of the mean distance from 1."""
     scores, queries = np.array([1.5, 0.5, 3.0, 1.0]), np.array([0, 0, 1, 2])

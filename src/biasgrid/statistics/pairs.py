@@ -224,9 +224,10 @@ def _covariances(moves: np.ndarray, count: np.ndarray, of_queries: np.ndarray) -
 
 
 def _normal(covariances: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Normal draws (draws, pairs), of no variance where that is negative."""
+    """Normal draws (draws, pairs), of no variance where that is negative, or rounding, whose root is none."""
     squares, vectors = np.linalg.eigh(covariances)
-    return rng.normal(size=(draws, len(squares))) @ (vectors * np.sqrt(squares.clip(min=0))).T
+    squares = np.where(squares > 1e-12 * squares.max(initial=0.0), squares, 0.0)
+    return rng.normal(size=(draws, len(squares))) @ (vectors * np.sqrt(squares)).T
 
 
 def _strata(strata: np.ndarray | None, has_query: np.ndarray) -> list[np.ndarray]:
