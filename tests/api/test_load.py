@@ -7,7 +7,6 @@ import json
 import multiprocessing
 import pickle
 import struct
-import threading
 import tracemalloc
 import weakref
 from concurrent.futures import ProcessPoolExecutor
@@ -22,6 +21,7 @@ import pytest
 from conftest import ROOT, make_store
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
+from loopback import started
 from refusals import refused
 
 from biasgrid import EmbeddingStore, Query, debias, metrics, resources
@@ -565,10 +565,8 @@ def server(tmp_path):
     folder = tmp_path / "served"
     folder.mkdir()
     handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with started(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as server:
         yield folder, f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def test_a_model_by_name_is_fetched_once(tmp_path, server, monkeypatch, capsys):

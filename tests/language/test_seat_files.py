@@ -4,13 +4,13 @@ import csv
 import hashlib
 import http.server
 import json
-import threading
 import warnings
 from functools import partial
 
 import pytest
 import yaml
 from conftest import ROOT
+from loopback import started
 from refusals import refused
 
 from biasgrid import BiasgridError
@@ -53,10 +53,7 @@ def files(tmp_path, monkeypatch):
     known: dict[str, str] = {}
     folder = tmp_path / "served"
     folder.mkdir()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
-    monkeypatch.setattr(seat, "FOLDER", f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setattr(seat, "checksums", lambda: known)
 
     def put(name, sets):
@@ -65,9 +62,11 @@ def files(tmp_path, monkeypatch):
         known[name] = hashlib.sha256(text.encode()).hexdigest()
         return folder / f"{name}.jsonl"
 
-    yield put
-    server.shutdown()
-    server.server_close()
+    with started(
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
+    ) as server:
+        monkeypatch.setattr(seat, "FOLDER", f"http://127.0.0.1:{server.server_port}")
+        yield put
 
 
 def test_a_test_of_sentences_is_made_of_the_words_of_its_test_of_words(files):
