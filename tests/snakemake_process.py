@@ -18,8 +18,8 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 PACKAGES = (
@@ -98,22 +98,16 @@ def _become(
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
     starts = sys.modules["joblib.externals.loky.backend.fork_exec"]
-    starts.fork_exec = partial(_fork_worker, starts.fork_exec)
+    if not hasattr(starts, "close_fds"):  # joblib 1.4 starts more than workers by it
+        starts.fork_exec = _fork_worker
     if program == "snakemake":
         sys.exit(sys.modules["snakemake.cli"].main())
     os.execv = _execute
     runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 
-def _fork_worker(
-    start: Callable[..., int],
-    command: Sequence[str],
-    keep: Sequence[int],
-    env: Mapping[str, str] | None = None,
-) -> int:
+def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
     """What joblib starts as a process of Python, which would import again what this one has."""
-    if command[1] != "-m":  # of older versions of joblib
-        return start(command, keep, env)
     if worker := os.fork():
         return worker
     code = 1
@@ -126,7 +120,7 @@ def _fork_worker(
             if open_file not in kept:
                 with contextlib.suppress(OSError):
                     os.close(open_file)
-        os.environ.update(env or {})
+        os.environ.update(env)
         tempfile.tempdir = None
         sys.argv[1:] = command[3:]
         with warnings.catch_warnings():
