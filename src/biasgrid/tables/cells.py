@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..planned import Cell, Planned
@@ -42,4 +42,22 @@ def direction_cells(study: Planned) -> list[Cell]:
         if (metric := study.metric(cell.criterion, cell.metric)).name == "direct_bias"
         and metric.paired
         and len(study.queries[cell.query].target_sets) == 2
+    ]
+
+
+def effect_size_cells(study: Planned, asked: str) -> list[Cell]:
+    """The cells of WEAT's effect size, in criteria that ask for what the config calls so."""
+    criteria = {name for name, entry in study.config.criteria.items() if getattr(entry, asked)}
+    return [
+        cell
+        for cell in study.grid.cells.values()
+        if cell.criterion in criteria and study.metric(cell.criterion, cell.metric).name == "weat_es"
+    ]
+
+
+def ddof_of(study: Planned, cells: list[Cell]) -> list[list[Any]]:
+    """What the effect sizes of cells take off the number of words: [criterion, metric, ddof]."""
+    return [
+        [criterion, key, (study.metrics(criterion)[key].params or {}).get("ddof", 0)]
+        for criterion, key in sorted({(cell.criterion, cell.metric) for cell in cells})
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,14 @@ from ..results import results
 from ..seeds import seed_of
 from ..statistics.subsamples import subsample_effect_size
 from ..validation import to_record
+from .cells import ddof_of, effect_size_cells
 from .keys import CELL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from ..planned import Planned
 
 
 LEVEL = 0.05
@@ -63,24 +65,13 @@ def _summary(values: np.ndarray, p_values: np.ndarray) -> tuple[float, ...]:
     )
 
 
-def _cells(study: Planned) -> list[Cell]:
-    criteria = {name for name, entry in study.config.criteria.items() if entry.subsamples}
-    return [
-        cell
-        for cell in study.grid.cells.values()
-        if cell.criterion in criteria and study.metric(cell.criterion, cell.metric).name == "weat_es"
-    ]
+_cells = partial(effect_size_cells, asked="subsamples")
 
 
 def _spec(study: Planned) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in _cells(study)})
-    ddof = [
-        [criterion, key, (study.metrics(criterion)[key].params or {}).get("ddof", 0)]
-        for criterion, key in places
-    ]
     criteria = study.config.criteria
     options = {name: to_record(entry.subsamples) for name, entry in criteria.items() if entry.subsamples}
-    return {"subsamples": options, "ddof": ddof}
+    return {"subsamples": options, "ddof": ddof_of(study, _cells(study))}
 
 
 SUBSAMPLES = Table(

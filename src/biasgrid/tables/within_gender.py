@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import numpy as np
 from ..inference.bootstrap import jackknife
 from ..metrics.sets import Weighted, effect_size
 from ..results import results
+from .cells import ddof_of, effect_size_cells
 from .keys import CELL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from ..planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -88,23 +90,12 @@ def _effect_sizes(
     return numbers
 
 
-def _cells(study: Planned) -> list[Cell]:
-    criteria = {name for name, entry in study.config.criteria.items() if entry.genders}
-    return [
-        cell
-        for cell in study.grid.cells.values()
-        if cell.criterion in criteria and study.metric(cell.criterion, cell.metric).name == "weat_es"
-    ]
+_cells = partial(effect_size_cells, asked="genders")
 
 
 def _spec(study: Planned) -> dict[str, Any]:
-    places = sorted({(cell.criterion, cell.metric) for cell in _cells(study)})
-    ddof = [
-        [criterion, key, (study.metrics(criterion)[key].params or {}).get("ddof", 0)]
-        for criterion, key in places
-    ]
     genders = {name: entry.genders for name, entry in study.config.criteria.items() if entry.genders}
-    return {"genders": genders, "ddof": ddof}
+    return {"genders": genders, "ddof": ddof_of(study, _cells(study))}
 
 
 UNIT = "standard deviations"
