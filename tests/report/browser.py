@@ -57,6 +57,14 @@ class Browser:
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
 
+    def until(self, script: str, *arguments: Any) -> Any:
+        """What the script returns, as soon as that is true: the page acts on a link after the click has returned."""
+        end = time.monotonic() + 20
+        while not (found := self.run(script, *arguments)):
+            assert time.monotonic() < end, f"not so after 20 s: {script}"
+            time.sleep(0.02)
+        return found
+
     def look(self, width: int = 1280, scheme: str = "light") -> None:
         """As a window of this width, in light or dark."""
         self.command(

@@ -22,6 +22,7 @@ from biasgrid.tables.scales import ranking
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 UNIT = ["metric", "model", "debias"]
+FOCUS_ON_A_SCORE = "return document.activeElement.matches('.question > details > summary')"
 
 
 @pytest.fixture(scope="session")
@@ -274,23 +275,20 @@ def test_a_score_of_the_heatmap_leads_to_what_is_known_of_it_and_back(page, brow
     link.click()
 
     def check():
-        opened, focused, top = browser.run(
+        """It is opened and has the focus, and the window is there."""
+        top = browser.until(
             """const target = document.getElementById(decodeURIComponent(arguments[0])).closest("details");
-            return [target.open, target.querySelector("summary") === document.activeElement,
-              target.getBoundingClientRect().top]""",
+            return target.open && target.querySelector("summary") === document.activeElement
+              && [target.getBoundingClientRect().top]""",
             target,
-        )
-        assert opened
-        assert focused
+        )[0]
         assert -5 <= top <= 900
 
     check()
     browser.driver.back()
-    browser.run("return new Promise((done) => setTimeout(done, 100))")
+    browser.until("return document.activeElement === arguments[0]", link)
     assert browser.address() == ""
-    assert browser.focused() == link
     browser.open(page, f"#{target}")
-    browser.run("return new Promise((done) => setTimeout(done, 100))")
     check()
 
 
@@ -313,7 +311,7 @@ def test_a_search_shows_the_queries_whose_name_has_it(page, browser):
     # a link to what is hidden shows all
     hidden = browser.run("return document.querySelector('#scores .question[hidden] details dl').id")
     browser.go(f"#{hidden}")
-    browser.run("return new Promise((done) => setTimeout(done, 100))")
+    browser.until("return document.getElementById(arguments[0]).checkVisibility()", hidden)
     assert browser.run(shown) == everything
     assert box.get_attribute("value") == ""
     box.send_keys("no such query")
@@ -369,7 +367,7 @@ def test_the_grid_shows_one_criterion_at_a_time(study, page, browser):
 def test_a_link_to_a_score_shows_what_the_metric_asks(page, browser):
     browser.open(page)
     browser.one("#heatmap .heat td a").click()
-    browser.run("return new Promise((done) => setTimeout(done, 100))")
+    browser.until(FOCUS_ON_A_SCORE)
     tops = browser.run(
         """const cell = document.activeElement;
         return [cell.closest(".question").querySelector("h4"), cell].map((e) => e.getBoundingClientRect().top)"""
@@ -382,9 +380,9 @@ def test_a_score_that_is_opened_has_the_command_that_computes_it_again(study, pa
     records = cells.read(in_folder(study), cells.spec(study[1])).records
     for record in (records[0], records[-1]):
         browser.go(f"#{record.anchor}")
-        browser.run("return new Promise((done) => setTimeout(done, 100))")
-        codes = browser.run(
-            "return [...document.getElementById(arguments[0]).querySelectorAll('code')].map((c) => c.textContent)",
+        codes = browser.until(
+            """const score = document.getElementById(arguments[0]);
+            return score.checkVisibility() && [...score.querySelectorAll('code')].map((c) => c.textContent)""",
             record.anchor,
         )
         assert codes == [record.command]
@@ -398,25 +396,24 @@ def test_scores_of_a_large_page_are_unpacked_where_they_are_opened_led_to_or_sou
         made = report_step(study[1])
         large.write_text(render(made.inputs, made.spec), encoding="utf-8")
         records = cells.read(made.inputs, made.spec["cells"]).records
-    wait = "return new Promise((done) => setTimeout(done, 300))"
+    unpacked = "return document.getElementById(arguments[0])?.checkVisibility()"
     scores = "return [...document.querySelectorAll('.question > details')].filter((e) => e.checkVisibility()).length"
     # by a link, of which the page is loaded, or on the page
     last = records[-1].anchor
     browser.open(large, f"#{last}", folded=True)
-    browser.run(wait)
+    browser.until(unpacked, last)
     assert not browser.one("#packed").is_displayed()
     assert browser.one(f"#{last} code").text == records[-1].command
     assert 0 < browser.run(scores) < len(records)
     browser.go(f"#{records[0].anchor}")
-    browser.run(wait)
+    browser.until(unpacked, records[0].anchor)
     assert browser.one(f"#{records[0].anchor} code").text == records[0].command
     # by hand, after a search
     browser.open(large)
     assert browser.run(scores) == 0
     browser.one("#find input").send_keys("model two")
     browser.run("for (const part of document.querySelectorAll('.of-metric')) part.open = true")
-    browser.run(wait)
-    assert browser.run(scores) == sum(record.model == "two" for record in records)
+    browser.until(f"{scores} === arguments[0]", sum(record.model == "two" for record in records))
     browser.one("#find input").clear()
     browser.one("#find input").send_keys("g3")
     questions = """return [...document.querySelectorAll(".question")]
@@ -627,7 +624,7 @@ def test_a_study_that_ranks_nothing(browser, tmp_path):
     assert "ranks no models" in browser.one("#ranking").text
     assert not browser.all("#ranking form")
     browser.one("#heatmap .heat td a").click()
-    assert browser.run("return document.activeElement.tagName") == "SUMMARY"
+    browser.until(FOCUS_ON_A_SCORE)
 
 
 # the embedded study, where it has been made
