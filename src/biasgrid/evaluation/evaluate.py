@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..debias.transform import Transform
+from ..embeddings.in_parts import InParts
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_text
+from ..preprocessing import in_parts
 from ..schema import dumps, with_version
 from .evaluation import evaluations_of
 from .spec import Spec, files_of
@@ -101,7 +103,9 @@ def evaluate(
     from threadpoolctl import threadpool_limits
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
-    state = model if transform is None else model.under(transform)
+    state: Any = model if transform is None else model.under(transform)
+    if in_parts(spec.preprocessors):
+        model, state = InParts.of(model), InParts.of(state)
     evaluations = evaluations_of(spec)
     specs = {e.name: getattr(spec, e.name, None) for e in evaluations}
     for module in (name for e in evaluations for name in e.imports):
