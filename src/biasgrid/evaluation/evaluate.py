@@ -103,9 +103,10 @@ def evaluate(
     from threadpoolctl import threadpool_limits
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
+    untouched: Any = model
     state: Any = model if transform is None else model.under(transform)
     if in_parts(spec.preprocessors):
-        model, state = InParts.of(model), InParts.of(state)
+        untouched, state = InParts.of(untouched), InParts.of(state)
     evaluations = evaluations_of(spec)
     specs = {e.name: getattr(spec, e.name, None) for e in evaluations}
     for module in (name for e in evaluations for name in e.imports):
@@ -115,7 +116,7 @@ def evaluate(
         # those that read files run first: a wrong file is reported before minutes of computing
         for e in sorted(evaluations, key=lambda e: not any(files_of(specs[e.name]))):
             try:
-                outcomes[e.name] = e.measure(model, state, specs[e.name], spec, seed)
+                outcomes[e.name] = e.measure(untouched, state, specs[e.name], spec, seed)
             except BiasgridError as error:
                 raise BiasgridError(f"{e.name}: {error}") from None
     record: dict[str, Any] = {"measures": [m for e in evaluations for m in outcomes[e.name].measures]}
