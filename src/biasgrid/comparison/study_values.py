@@ -18,6 +18,7 @@ from ..in_memory import File, InMemory
 from ..results import scalars
 from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, groups
+from ..words import NGRAMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,6 +153,17 @@ def cell_value(path: File | None, quantity: str) -> StudyValue:
         runs=scalars.get(RUNS, math.inf),
         run_sd=spread,
         words_lost=result.get("words_lost", 0),
+    )
+
+
+def has_words_of_ngrams(path: File | None) -> bool:
+    """Whether words of a cell's query are not in the vocabulary, and have the vectors of their n-grams."""
+    record = _read_record(path, "a cell file")
+    return record is not None and any(
+        form.endswith(NGRAMS)
+        for result in record.get("results", ())
+        for of_set in result.get("forms", {}).values()
+        for form in of_set.values()
     )
 
 
