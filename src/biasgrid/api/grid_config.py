@@ -164,7 +164,7 @@ def kind_of(model: Any) -> str:
 def _model(name: str, model: Any) -> Model:
     # a comparison with published numbers asks whether lost words have vectors of n-grams
     makes_ngrams = isinstance(getattr(model, "model", model), SubwordModel)
-    subwords = {"subwords": True} if makes_ngrams else {}
+    subwords: dict[str, Any] = {"subwords": True} if makes_ngrams else {}
     return model_of_kinds().model_construct(label=name, kind=kind_of(model), source=IN_MEMORY, **subwords)
 
 
