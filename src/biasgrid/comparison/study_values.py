@@ -15,7 +15,7 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from ..in_memory import File, InMemory
-from ..results import scalars
+from ..results import cells_in, scalars
 from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, groups
 from ..words import NGRAMS
@@ -158,10 +158,12 @@ def cell_value(path: File | None, quantity: str) -> StudyValue:
 
 def has_words_of_ngrams(path: File | None) -> bool:
     """Whether words of a cell's query are not in the vocabulary, and have the vectors of their n-grams."""
-    record = _read_record(path, "a cell file")
-    return record is not None and any(
+    if path is None or not (isinstance(path, InMemory) or Path(path).exists()):
+        return False
+    return any(
         form.endswith(NGRAMS)
-        for result in record.get("results", ())
+        for cell in cells_in(path)
+        for result in cell["results"]
         for of_set in result.get("forms", {}).values()
         for form in of_set.values()
     )
