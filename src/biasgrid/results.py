@@ -19,7 +19,8 @@ KEYS = ["criterion", "query", "metric", "model", "debias"]  # of a cell
 ACROSS_MODELS = [key for key in KEYS if key != "model"]  # of cells that differ in their model
 ACROSS_QUERIES = [key for key in KEYS if key != "query"]
 A_CELL = "a cell file"
-PARTS = ("scalars", "detail", "found", "lost")  # of a result, mappings
+PARTS = ("scalars", "detail", "found", "lost", "forms", "why_lost")  # of a result, mappings
+BY_WORD = ("forms", "why_lost")  # set -> word -> text
 
 
 @contextmanager
@@ -105,6 +106,10 @@ def _check(cell: dict) -> None:
         for words in result.get("lost", {}).values():
             if type(words) is not list or not set(map(type, words)) <= {str}:
                 raise ValueError(f"lost: {quote(words)} is not a list of words")
+        for part in BY_WORD:
+            for texts in result.get(part, {}).values():
+                if type(texts) is not dict or not set(map(type, texts.values())) <= {str}:
+                    raise ValueError(f"{part}: {quote(texts)} is not a mapping of words to texts")
         for name, number in result.get("scalars", {}).items():
             if number is not None and not _is_number(number):
                 raise ValueError(f"scalars: {quote(name)}: {quote(number)} is not a number")

@@ -29,8 +29,13 @@ FREE = 16 << 20  # bytes that content may expand to, however small the file
 BLOCK = 1 << 20
 Order = Literal["C", "F"]
 
-# numbers and texts have no header of version 3
-NPY_VERSIONS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+# a header of version 3 differs in nothing but names of fields in UTF-8, which arrays of numbers and texts have not:
+# NumPy has no public reader of its own for it
+NPY_VERSIONS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+    (3, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def expansion_limit(size: int) -> int:
@@ -172,7 +177,10 @@ def npy_header(file: IO[bytes], where: Path | str) -> tuple[np.dtype, tuple[int,
     with parser_errors(where, "is not a whole NumPy file (.npy)"):
         version = np.lib.format.read_magic(file)
         if version not in NPY_VERSIONS:
-            raise ValueError(f"version {version}")
+            raise BiasgridError(
+                f"{where}: is a NumPy file (.npy) of version {version[0]}.{version[1]}; allowed: "
+                f"{', '.join(f'{major}.{minor}' for major, minor in NPY_VERSIONS)} (numpy.save writes 1.0)"
+            )
         shape, fortran_order, dtype = NPY_VERSIONS[version](file)
         if dtype.hasobject:
             raise ValueError("of Python objects")

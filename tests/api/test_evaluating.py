@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from refusals import refused
 
@@ -147,3 +148,52 @@ def debiased(model, **options):
 def test_a_wrong_evaluation_is_answered_with_a_sentence(model, call, says):
     with refused(*says.split("…")):
         call(model)
+
+
+@pytest.mark.slow  # its grid takes some seconds
+def test_words_that_are_the_mean_of_their_parts_are_evaluated_as_entries_of_that_vector(tmp_path):
+    rng = np.random.default_rng(0)
+    # whole numbers, the means of which float32 has
+    vectors = {word: rng.integers(-9, 10, 8) for word in [*WORDS[:60], "he", "she", "him", "her"]}
+    joined = [f"{WORDS[i]} {WORDS[i + 1]}" for i in range(4)]
+    means = {phrase: np.mean([vectors[word] for word in phrase.split()], axis=0) for phrase in joined}
+    models = [bg.load(vectors, name="parts"), bg.load(vectors | means, name="entries")]
+    (tmp_path / "sembias.tsv").write_text(
+        f"{joined[0]}:{joined[1]}\the:she\t{WORDS[5]}:{WORDS[6]}\t{WORDS[7]}:{WORDS[8]}\n"
+    )
+    (tmp_path / "pairs.tsv").write_text(
+        f"{joined[0]}\t{WORDS[9]}\t1\n{joined[1]}\t{joined[2]}\t3\nhe\tshe\t2\n"
+    )
+    pairs = [joined[:2], joined[2:], ["he", "she"]]
+    grid = bg.measure_grid(
+        ["weat"],
+        [bg.Query([joined[:2], ["he", "she"]], [WORDS[10:12], WORDS[12:14]], ["J", "S"], ["A", "B"])],
+        models,
+        preprocessors=[{}, {"parts": "raw"}],
+        debias={"projection": without_direction},
+        evaluation={
+            "preprocessors": [{}, {"parts": "raw"}],
+            "vocabulary": len(vectors),  # so that no phrase is an answer or a neighbour
+            "sembias": str(tmp_path / "sembias.tsv"),
+            "similarity": {"pairs": str(tmp_path / "pairs.tsv")},
+            "questions": {"mine": {"pairs": pairs, "words": [joined[0], *WORDS[:9]]}},
+            "seed_pairs": {"mine": pairs},
+            "map": {"sets": {"joined": [*joined, *WORDS[:9]]}},
+            "direct": {
+                "definitional_pairs": pairs,
+                "words": [*joined, *WORDS[:9]],
+                "extremes": {"he": joined[:2], joined[3]: joined[:3]},
+            },
+            "hidden": HIDDEN | {"pairs": pairs, "professions": [*joined, *WORDS[:9]], "map_words": 5},
+        },
+        progress=False,
+    )
+    tables = {name: grid.frame(name) for name in ("scores", "mitigation", "analogies", "seed_pairs")}
+    assert set(tables["mitigation"]["group"]) >= {"sembias", "similarity", "direct", "hidden"}
+    for table in tables.values():
+        made, stored = (
+            table[table["model"] == model.name].drop(columns=["model", "model_label"]) for model in models
+        )
+        made = made.replace(r" \+ ", " ", regex=True).reset_index(drop=True)
+        pd.testing.assert_frame_equal(made, stored.reset_index(drop=True), rtol=1e-5, atol=1e-6)
+        assert len(made)

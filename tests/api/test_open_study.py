@@ -158,12 +158,46 @@ def test_a_study_is_found_by_its_config_too(folder, grid, tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="module")
+def older(folder, tmp_path_factory):
+    """Results that lack the tables of aggregates and ranks, and a column of the pairs."""
+    older = tmp_path_factory.mktemp("older") / "small"
+    shutil.copytree(folder, older)
+    for name in ("aggregates.csv", "rankings.csv", "rank_samples.npy"):
+        (older / name).unlink()
+    read(folder / "pairs.csv").drop(columns="holds_for").to_csv(older / "pairs.csv", index=False)
+    return older
+
+
+def test_tables_that_older_code_did_not_make_are_made_in_memory(grid, older):
+    before = {file: file.read_bytes() for file in older.rglob("*.*")}
+    found = open_study(older)
+    for name in ("rankings", "aggregates", "pairs", "scores"):
+        pd.testing.assert_frame_equal(found.frame(name), grid.frame(name), rtol=1e-12)
+    assert found.rank().equals(grid.rank())
+    assert found.least_biased().equals(grid.least_biased())
+    assert found.summary() == grid.summary()
+    assert found.plot("rank-intervals").axes
+    assert {file: file.read_bytes() for file in older.rglob("*.*")} == before
+
+
+def test_a_table_that_is_there_is_read_and_nothing_that_it_was_made_of(older, tmp_path):
+    copy = shutil.copytree(older, tmp_path / "copy")
+    (copy / "aggregates").rename(copy / "gone")
+    (copy / "scores.csv").write_text("nothing\n")
+    assert len(open_study(copy).frame("correlations"))
+
+
+@pytest.fixture(scope="module")
 def damaged(folder, tmp_path_factory):
-    """A folder that is none of results, one that lacks a table, and one of another kind."""
+    """A folder that is none of results, one that lacks a table and a cell, one whose table cannot be made of a cell
+    that is damaged, and one of another kind."""
     made = tmp_path_factory.mktemp("damaged")
-    for name in ("half", "other"):
+    for name in ("half", "spoilt", "other"):
         shutil.copytree(folder, made / name)
-    (made / "half" / "rankings.csv").unlink()
+    for name in ("half", "spoilt"):
+        (made / name / "scores.csv").unlink()
+    (made / "half" / "cells" / "one" / "none" / "weat" / "q1.json").unlink()
+    (made / "spoilt" / "cells" / "one" / "none" / "weat" / "q1.json").write_text("{")
     (made / "other" / "study.json").write_text('{"simulation": "s"}')
     return made
 
@@ -173,7 +207,11 @@ def damaged(folder, tmp_path_factory):
     [
         (lambda _, at: open_study(at / "nowhere"), "not the results of a study: there is no such folder"),
         (lambda _, at: open_study(at), "not the results of a study: it has no study.json"),
-        (lambda _, at: open_study(at / "half"), "not a finished study: it has no rankings.csv; run it again"),
+        (lambda _, at: open_study(at / "half"), "not a finished study: it lacks 1 of …q1.json; run it again"),
+        (
+            lambda _, at: open_study(at / "spoilt").scores,
+            "study small has no scores.csv, and it cannot be made: …/one/none/weat/q1.json: ",
+        ),
         (lambda _, at: open_study(at / "other"), "study.json: …simulation"),
         (lambda grid, _: grid.frame("mitigation"), "study small has no table mitigation"),
         (lambda grid, _: grid.frame("score"), "unknown table 'score'; did you mean 'scores'"),

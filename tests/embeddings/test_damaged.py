@@ -83,6 +83,39 @@ def test_a_damaged_npy_header_is_one_line_wherever_it_is_read(tmp_path, header):
         convert(tmp_path, tmp_path / "store", name="m")
 
 
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_npy_file_of_every_version_is_read(tmp_path, version, order):
+    vectors = np.asarray(np.arange(6, dtype="<f4").reshape(2, 3), order=order)
+    with (tmp_path / "a.npy").open("wb") as file:
+        np.lib.format.write_array(file, vectors, version=version)
+    pq.write_table(pa.table({"word": ["a", "b"]}), tmp_path / "w.parquet")
+    assert_same(tmp_path / "a.npy")
+    assert load(tmp_path).vectors(["a", "b"]).tolist() == [[0, 1, 2], [3, 4, 5]]
+    words = np.array(["grün", "b"])
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        for name, array in (("words", words), ("vectors", np.ascontiguousarray(vectors))):
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array, version=version)
+    assert load(tmp_path / "a.npz")["grün"].tolist() == [0, 1, 2]
+
+
+def test_an_npy_file_of_an_unknown_version_is_refused_with_those_that_are_read(tmp_path):
+    (tmp_path / "a.npy").write_bytes(npy(HEADER, version=b"\x04\0"))
+    pq.write_table(pa.table({"word": ["a", "b"]}), tmp_path / "w.parquet")
+    with refused("a.npy: is a NumPy file (.npy) of version 4.0; allowed: 1.0, 2.0, 3.0"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize("version", [b"\2\0", b"\3\0"])
+def test_a_header_longer_than_any_is_not_parsed(tmp_path, version):
+    header = HEADER + " " * 20_000
+    size = struct.pack("<I", len(header))
+    (tmp_path / "a.npy").write_bytes(b"\x93NUMPY" + version + size + header.encode() + bytes(24))
+    with refused("a.npy: is not a whole NumPy file", "large"):
+        read_npy(tmp_path / "a.npy")
+
+
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     data=st.data(), dtype=st.sampled_from(["<f4", ">f8", "<i8", "|b1", "<f2"]), order=st.sampled_from("CF")

@@ -4,12 +4,22 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from gensim.models import FastText
 from gensim.models.fasttext import save_facebook_model
 from in_process import make_all
 
-from biasgrid import BiasgridError, EmbeddingStore, comparison, debias, load, tables
+from biasgrid import (
+    BiasgridError,
+    EmbeddingStore,
+    Query,
+    comparison,
+    debias,
+    load,
+    measure_grid,
+    tables,
+)
 from biasgrid.embeddings import build_store
 from biasgrid.inference.pool import make_pool
 from biasgrid.plan.study import Study
@@ -152,3 +162,49 @@ def test_numbers_with_n_grams_are_compared_with_models_that_have_them(gensim, st
     assert outcome(subwords=True)["verdict"] == "reproduced"
     other = outcome()
     assert (other["verdict"], other["note"]) == ("other vectors", "ours has no n-grams (subwords: true)")
+
+
+def test_numbers_without_n_grams_are_compared_where_no_word_is_made_of_them(gensim):
+    sets = {"lost": [LOST, *A], "whole": A}
+    queries = {
+        key: Query([targets, B], [C, D], ["A", "B"], ["C", "D"], name=key) for key, targets in sets.items()
+    }
+    with_ngrams, without = (load(gensim[1] / "cc.bin", name="cc", subwords=made) for made in (True, False))
+    grids = [
+        measure_grid(
+            ["weat"],
+            {"First": queries, "Second": {"alone": queries["whole"]}},
+            [model],
+            lost_vocabulary_threshold=0.9,
+            debias={"hard": lambda m: debias.hard(m, definitional_pairs=[A[:2], B[:2]], equalize_pairs=[])},
+            progress=False,
+        )
+        for model in (with_ngrams, without)
+    ]
+
+    def verdicts(grid, note=""):
+        scores, means = (
+            table[table["debias"] == "none"] for table in (grid.scores, grid.frame("aggregates"))
+        )
+        rows = [(row.criterion, row.query_id, "value", row.value) for row in scores.itertuples()]
+        means = means[means["aggregation"] == "avg"]
+        rows += [(row.criterion, "", "avg", row.value) for row in means.itertuples()]
+        published = [
+            ["paper", "1", criterion, query, "weat", "cc", quantity, round(value, 6), 6, "", "", "", note]
+            for criterion, query, quantity, value in rows
+        ]
+        table = grid.compare(pd.DataFrame(published, columns=comparison.published.PUBLISHED))
+        return {f"{row.criterion} {row.quantity}": (row.verdict, row.note) for row in table.itertuples()}
+
+    same = ("reproduced", "")
+    note = "ours has words of n-grams, and the published note does not begin with 'with n-grams:'"
+    found, other = verdicts(grids[0]), ("other vectors", note)
+    of_whole = [found.pop(name) for name in ("First whole: value", "Second alone: value", "Second avg")]
+    assert of_whole == [same] * 3
+    assert found == dict.fromkeys(["First lost: value", "First avg", "Overall avg"], other)
+    assert {verdict for verdict, _ in verdicts(grids[0], "with n-grams: of lost words").values()} == {
+        "reproduced"
+    }
+    assert set(verdicts(grids[1]).values()) == {same}
+    lacking = ("other vectors", "ours has no n-grams (subwords: true)")
+    assert set(verdicts(grids[1], "with n-grams: of lost words").values()) == {lacking}

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from artists import assert_readable
 
-from biasgrid import Query
+import biasgrid as bg
+from biasgrid import Query, figures
 from biasgrid.figures import intersections
 from biasgrid.figures.intersections import _curve, _region, quadrants
 from biasgrid.metrics.ibd import THRESHOLDS, eibd, ibd
@@ -80,3 +81,25 @@ def test_groups_in_another_order_have_a_page_of_their_own(monkeypatch):
         ("quadrants-g", "ABCD", [["ABCD p", "p"], ["ABCD r", "r"]]),
         ("quadrants-g-2", "BADC", [["BADC q", "q"]]),
     ]
+
+
+def test_axes_about_another_centre_have_a_figure_of_their_own():
+    words = [f"{letter}{i}" for letter in "abcdwv" for i in range(8)] + [f"n{i}" for i in range(60)]
+    model = bg.load((words, RNG.normal(size=(len(words), 6)) + 0.5), name="m")
+    groups = [[f"{letter}{i}" for i in range(8)] for letter in "abcd"]
+    query = Query(groups, [[f"w{i}" for i in range(8)]], list("ABCD"), ["W"], name="q")
+    origin = {"metric": "fise", "centre": "origin"}
+    metrics = {"fise": {}, "fise_share": {}, "about": origin, "again": {**origin, "metric": "fise_share"}}
+    grid = bg.measure_grid(metrics, {"G": {"q": query}}, [model], progress=False)
+    drawings = list(figures.REGISTRY["quadrants"].drawings_of(grid.study))
+    assert [(d.name, d.spec["metric"], d.spec["centre"]) for d in drawings] == [
+        ("quadrants-g", "fise", "words"),
+        ("quadrants-g-origin", "about", "origin"),
+    ]
+    points = []
+    for metric, centre in (("fise", "the medians of 1,000 words of the model"), ("about", "the origin")):
+        figure = grid.plot("quadrants", metric=metric)
+        assert f"The axes are about {centre}." in " ".join(figure.texts[1].get_text().split())
+        points.append(figure.axes[0].lines[2].get_xydata())
+    shift = points[1] - points[0]
+    assert np.ptp(shift, axis=0).max() < 1e-9 < np.abs(shift).min()

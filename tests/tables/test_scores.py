@@ -140,3 +140,12 @@ def test_a_broken_cell_is_named(tmp_path, text):
     path.write_text(text)
     with pytest.raises(BiasgridError, match=r"broken\.json: not a cell file"):
         scores([path])
+
+
+@pytest.mark.parametrize("part", ["forms", "why_lost"])
+@pytest.mark.parametrize("content", [[], {"A": "n-grams"}, {"A": {"word": 1}}])
+def test_what_is_said_of_words_is_text(tmp_path, part, content):
+    result = {"query": "q", "value": 0.5, "status": "ok", part: content}
+    path = cell_file(tmp_path, "cell.json", [result])
+    with pytest.raises(BiasgridError, match=rf"cell\.json: not a cell file: {part}: .* is not a mapping"):
+        scores([path])

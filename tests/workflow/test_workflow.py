@@ -517,6 +517,18 @@ def test_the_full_study_plans_all_its_cells():
     assert int(jobs["cell"]) + int(jobs["cell_debiased"]) + cells_there == 700
 
 
+def test_a_run_where_the_file_system_has_no_locks_says_so_and_continues(project):
+    begin = project.folder / "src/biasgrid/hooks.py"
+    refusal = "import errno, fcntl\ndef refuse(*_): raise OSError(errno.ENOLCK, 'No locks available')\n"
+    begin.write_text(begin.read_text() + refusal + "fcntl.flock = refuse\n")
+    cell = "results/small/cells/one/none/weat/q1.json"
+    done = project.run(cell)
+    assert "biasgrid: no lock (logs/small/.lock: " in done.stderr
+    assert "start no second run of it" in done.stderr
+    assert (project.folder / cell).is_file()
+    assert "`no lock`" in (ROOT / "docs" / "cluster.md").read_text()
+
+
 def test_two_runs_at_once_are_refused(project):
     slow, at_work = project.folder / "src/biasgrid/metrics/rnd.py", project.folder / "at_work"
     text = slow.read_text()

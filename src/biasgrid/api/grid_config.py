@@ -18,6 +18,7 @@ from ..config.models import IN_MEMORY, Model, model_of_kinds
 from ..config.study import Ranking, ReliabilityCard, StudyConfig
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
+from ..embeddings.subwords import SubwordModel
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..inference import significance
 from ..options import check_interval
@@ -161,7 +162,10 @@ def kind_of(model: Any) -> str:
 
 
 def _model(name: str, model: Any) -> Model:
-    return model_of_kinds().model_construct(label=name, kind=kind_of(model), source=IN_MEMORY)
+    # a comparison with published numbers asks whether lost words have vectors of n-grams
+    makes_ngrams = isinstance(getattr(model, "model", model), SubwordModel)
+    subwords: dict[str, Any] = {"subwords": True} if makes_ngrams else {}
+    return model_of_kinds().model_construct(label=name, kind=kind_of(model), source=IN_MEMORY, **subwords)
 
 
 def check_ranking(by: str, ties: str, coverage: float = COVERAGE) -> None:

@@ -42,3 +42,8 @@ class MadePaths(Paths):
     def made(self) -> dict[str, Any]:
         """What was asked for, by name."""
         return {}
+
+    @cached_property
+    def missing(self) -> dict[str, str]:
+        """Why tables could not be made, by name, of a study that does without them."""
+        return {}

@@ -124,9 +124,16 @@ def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
     """A table of a study, from its file or from memory, as `Table.read` gives it. Raises BiasgridError for
     one that it does not have."""
     table = tables.REGISTRY.find(name)
-    if not isinstance(study, MeasuredStudy) and not table.inputs_of(study):
+    # what it would be made of is made only where it has no file
+    planned = getattr(study, "plain", study)
+    if not isinstance(study, MeasuredStudy) and not table.inputs_of(planned):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
-    return tables.read(study.paths.table_file(name), absent)
+    file = study.paths.table_file(table.name)
+    if isinstance(study.paths, MadePaths) and table.name in study.paths.missing:
+        raise BiasgridError(
+            f"study {study.name} has no {table.name}.csv, and it cannot be made: {study.paths.missing[table.name]}"
+        )
+    return tables.read(file, absent)
 
 
 def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import BiasgridError, join_names
+from .existing_study import check_finished, existing
 from .grid_frames import Grid
 from .study import find_study
 
@@ -22,8 +22,10 @@ def open_study(study: Path | str) -> Grid:
     Returns
     -------
     Grid
-        Its tables are those of the folder, and its figures are drawn from them. Nothing is measured, no model is
-        opened, and no plugin of the study is loaded: figures of plugins are in the folder.
+        Its tables are those of the folder, and its figures are drawn from them. A table that the folder lacks, or
+        that older code made without a column, is made of the other files in memory when it is asked for, as
+        `biasgrid report` makes it. Nothing is measured, no model is opened, and no plugin of the study is loaded:
+        figures of plugins are in the folder.
 
     Raises
     ------
@@ -36,9 +38,6 @@ def open_study(study: Path | str) -> Grid:
     >>> study.rank()  # doctest: +SKIP
     """
     finished_study = find_study(study)
-    missing = [name for name in finished_study.tables if not finished_study.paths.table_file(name).is_file()]
-    if missing:
-        raise BiasgridError(
-            f"{study}: not a finished study: it has no {join_names(f'{name}.csv' for name in missing)}; run it again"
-        )
-    return Grid(finished_study)
+    if not all(finished_study.paths.table_file(name).is_file() for name in finished_study.tables):
+        check_finished(finished_study)
+    return Grid(existing(finished_study))

@@ -5,14 +5,25 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
 from .published import ERROR, HALVED, MEASURE, NGRAMS, RATED, TESTED
 from .queries import Queries, difference
-from .study_values import StudyValue, cell_value, number, numbers, p_value, read_measures, robustness, unit
+from .study_values import (
+    StudyValue,
+    cell_value,
+    has_words_of_ngrams,
+    number,
+    numbers,
+    p_value,
+    read_measures,
+    robustness,
+    unit,
+)
 from .verdict import (
     MISSES,
     NO_VALUE,
@@ -59,7 +70,7 @@ def compare(
     - "no value": it has no value for it, and the note says why;
     - "published with an error": the number is known to be wrong: its note begins with "error: ";
     - "other vectors": the number was printed for vectors that ours does not claim to be, or with those of n-grams
-      (its note begins with "with n-grams: "), which ours has not;
+      (its note begins with "with n-grams: "), which ours has not, or without, where a word of ours is made of them;
     - "other queries": it was printed for other queries, or for other words of the query (where that is known);
     - "reproduced", "compatible", "explained", "differs": see `verdict`; ranks and correlations have that of their
       whole ranking or matrix (`wholes`).
@@ -103,9 +114,10 @@ def compare(
     words = {key: digest for of_metric in queries.values() for key, digest in of_metric.items()}
     values = numbers(aggregates, rankings, correlations)
     measures = read_measures(evaluations)
+    is_of_ngrams = cache(lambda cell: has_words_of_ngrams(cells.get(cell)))
     # a model under a debias method ranks beside the others, so its presence counts
-    ranked_models = rankings[["model", "debias"]].drop_duplicates().itertuples(index=False)
-    ranked_models = sorted(published_as.get((m, d), unit(m, d)) for m, d in ranked_models)
+    ranked_states = [*rankings[["model", "debias"]].drop_duplicates().itertuples(index=False, name=None)]
+    ranked_models = sorted(published_as.get((m, d), unit(m, d)) for m, d in ranked_states)
     rows = []
     for source, part in published.groupby("source", sort=False):
         printed = set(part.loc[part["quantity"] == "rank", "model"])
@@ -163,7 +175,6 @@ def compare(
                             study_value.value, study_value.reason, run_sd=chance[0], runs=chance[1]
                         )
                 other_vectors = debias == UNTOUCHED and row.model in other_models.get(model, ())
-                lacks_ngrams = not other_vectors and row.note.startswith(NGRAMS) and model not in with_ngrams
                 over = overall if row.criterion == OVERALL else row.queries
                 if row.query:
                     ours: list[Queries] = [{row.query: words[row.query]}] if row.query in words else []
@@ -176,8 +187,11 @@ def compare(
                 other_queries = (
                     "" if over is None else next(filter(None, (difference(q, over) for q in ours)), "")
                 )
+                # a correlation is over the ranked models
+                states = [(model, debias)] if model else ranked_states
+                other_ngrams = _other_ngrams(row, states, with_ngrams, queries, is_of_ngrams)
                 rows.append(
-                    _comparison_row(row, name, study_value, other_vectors, lacks_ngrams, other_queries)
+                    _comparison_row(row, name, study_value, other_vectors, other_ngrams, other_queries)
                 )
     table = judge_wholes(pd.DataFrame(rows, columns=COMPARISON)).sort_values(
         COMPARISON[:7], ignore_index=True
@@ -198,12 +212,37 @@ def _of_all_criteria(part: pd.DataFrame, criteria: set[str]) -> dict[str, str] |
     return {key: digest for of_criterion in queries for key, digest in of_criterion.items()}
 
 
+def _other_ngrams(
+    row: Any,
+    states: Sequence[tuple[str, str]],
+    with_ngrams: Collection[str],
+    queries: Mapping[tuple[str, str], Queries],
+    is_of_ngrams: Callable[[str], bool],
+) -> str:
+    """Why words that are not in the vocabulary have other vectors in print than in these states of models; empty
+    where they have not. `is_of_ngrams`: whether a cell, by its name, has such words with vectors of n-grams."""
+    making = [(model, debias) for model, debias in states if model in with_ngrams]
+    if row.note.startswith(NGRAMS):
+        return "" if len(making) == len(states) else "ours has no n-grams (subwords: true)"
+    metrics = row.metric.split("~")
+    names = [
+        f"{model}/{debias}/{metric}/{query}"
+        for model, debias in making
+        for metric in metrics
+        for query in ([row.query] if row.query else queries.get((row.criterion, metric), ()))
+    ]
+    # an evaluation may be of any word
+    if any(map(is_of_ngrams, names)) or (making and MEASURE.fullmatch(row.quantity)):
+        return f"ours has words of n-grams, and the published note does not begin with {NGRAMS.strip()!r}"
+    return ""
+
+
 def _comparison_row(
     row: Any,
     model: str,
     study_value: StudyValue,
     other_vectors: bool,
-    lacks_ngrams: bool,
+    other_ngrams: str,
     other_queries: str,
 ) -> tuple:
     """The row of the comparison."""
@@ -214,9 +253,9 @@ def _comparison_row(
         outcome = NO_VALUE
     elif row.note.startswith(ERROR):
         outcome = WITH_AN_ERROR
-    elif other_vectors or lacks_ngrams:
+    elif other_vectors or other_ngrams:
         outcome = OTHER_VECTORS
-        notes.append("ours has no n-grams (subwords: true)" if lacks_ngrams else "")
+        notes.append("" if other_vectors else other_ngrams)
     elif other_queries:
         outcome = OTHER_QUERIES
         notes.append(other_queries)

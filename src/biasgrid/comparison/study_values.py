@@ -15,9 +15,10 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from ..in_memory import File, InMemory
-from ..results import scalars
+from ..results import cells_in, scalars
 from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, groups
+from ..words import NGRAMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,6 +153,19 @@ def cell_value(path: File | None, quantity: str) -> StudyValue:
         runs=scalars.get(RUNS, math.inf),
         run_sd=spread,
         words_lost=result.get("words_lost", 0),
+    )
+
+
+def has_words_of_ngrams(path: File | None) -> bool:
+    """Whether words of a cell's query are not in the vocabulary, and have the vectors of their n-grams."""
+    if path is None or not (isinstance(path, InMemory) or Path(path).exists()):
+        return False
+    return any(
+        form.endswith(NGRAMS)
+        for cell in cells_in(path)
+        for result in cell["results"]
+        for of_set in result.get("forms", {}).values()
+        for form in of_set.values()
     )
 
 

@@ -33,6 +33,11 @@ def rows_in_parts(model: Model, keys: Sequence[str]) -> NDArray[np.int64]:
     return rows
 
 
+def _are_whole(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows are of entries that are not made of parts."""
+    return (rows < BEHIND) | (rows >= OF_NGRAMS)
+
+
 def _keys(model: Model, key: str) -> list[str]:
     prefix = model.vocab_prefix
     return [prefix + part for part in parts_of(key.removeprefix(prefix))]
@@ -55,7 +60,7 @@ class InParts(ExtendedModel):
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         vectors = np.empty((len(rows), self.dimensions))
-        is_whole = (rows < BEHIND) | (rows >= OF_NGRAMS)
+        is_whole = _are_whole(rows)
         whole = np.flatnonzero(is_whole)
         vectors[whole] = self.base.take([words[place] for place in whole.tolist()], rows[whole])
         for place in np.flatnonzero(~is_whole).tolist():
@@ -65,6 +70,10 @@ class InParts(ExtendedModel):
         return vectors
 
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        # not by way of `take`: a vocabulary in float64 has twice its size
+        if _are_whole(rows).all():
+            of_base: NDArray[np.float32] = self.base.matrix(words, rows)
+            return of_base
         return self.take(words, rows).astype(np.float32)
 
     def __getattr__(self, attribute: str) -> Any:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..debias.transform import Transform
+from ..embeddings.in_parts import InParts
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..files import write_text
+from ..preprocessing import in_parts
 from ..schema import dumps, with_version
 from .evaluation import evaluations_of
 from .spec import Spec, files_of
@@ -101,7 +103,10 @@ def evaluate(
     from threadpoolctl import threadpool_limits
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
-    state = model if transform is None else model.under(transform)
+    untouched: Any = model
+    state: Any = model if transform is None else model.under(transform)
+    if in_parts(spec.preprocessors):
+        untouched, state = InParts.of(untouched), InParts.of(state)
     evaluations = evaluations_of(spec)
     specs = {e.name: getattr(spec, e.name, None) for e in evaluations}
     for module in (name for e in evaluations for name in e.imports):
@@ -111,7 +116,7 @@ def evaluate(
         # those that read files run first: a wrong file is reported before minutes of computing
         for e in sorted(evaluations, key=lambda e: not any(files_of(specs[e.name]))):
             try:
-                outcomes[e.name] = e.measure(model, state, specs[e.name], spec, seed)
+                outcomes[e.name] = e.measure(untouched, state, specs[e.name], spec, seed)
             except BiasgridError as error:
                 raise BiasgridError(f"{e.name}: {error}") from None
     record: dict[str, Any] = {"measures": [m for e in evaluations for m in outcomes[e.name].measures]}

@@ -225,12 +225,15 @@ def _curve_drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _quadrant_drawings(study: Planned) -> Iterator[Drawing]:
-    drawn = set()
+    drawn: dict[str, list[str]] = {}
     for criterion, metric, queries in _queries(study, ("fise", "fise_share")):
-        # both metrics have the same axes
-        if criterion in drawn:
+        centre = (study.metrics(criterion)[metric].params or {}).get("centre", "words")
+        # both metrics have the same axes about one centre
+        if centre in drawn.setdefault(criterion, []):
             continue
-        drawn.add(criterion)
+        drawn[criterion].append(centre)
+        # of the first centre the figure has the criterion's name alone
+        name = "-".join(["quadrants", slug(criterion), *([centre] if len(drawn[criterion]) > 1 else [])])
         panels: dict[tuple[str, ...], list[list[str]]] = {}
         drawn_queries = set()
         for q in queries:
@@ -239,11 +242,9 @@ def _quadrant_drawings(study: Planned) -> Iterator[Drawing]:
             if (asked := (frozenset(groups), words)) not in drawn_queries:
                 drawn_queries.add(asked)
                 panels.setdefault(groups, []).append([q.name, words])
-        params = study.metrics(criterion)[metric].params or {}
-        spec = {"criterion": criterion, "metric": metric, "centre": params.get("centre", "words")}
+        spec = {"criterion": criterion, "metric": metric, "centre": centre}
         for i, (groups, of_groups) in enumerate(panels.items()):
-            name = page_name(f"quadrants-{slug(criterion)}", i)
-            yield Drawing(name, spec=spec | {"panels": of_groups, "groups": list(groups)})
+            yield Drawing(page_name(name, i), spec=spec | {"panels": of_groups, "groups": list(groups)})
 
 
 NEEDS = "a criterion with a table of words (word_table) and four crossed groups, measured by "
