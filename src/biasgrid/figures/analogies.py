@@ -110,6 +110,7 @@ def analogies(
         )
         .pivot(index="word", columns="excluded", values="answer")
         .reindex(index=words_of[key[0]], columns=["no", "yes"])
+        .astype(object)  # a column without an answer would be one of numbers
         for key, part in parts.items()
     }
     lines = {key: cells.fillna("").map(line_count).max(axis=None) for key, cells in texts.items()}

@@ -113,7 +113,7 @@ def scores(
             marks = _marks(part, neutral[metric], has_sign)
             looks = _looks(colours[model], letters)
             places = rows(axes, marks, names[metric], looks, neutral=neutral[metric])
-            for mark in marks[marks["debias"] != UNTOUCHED].itertuples():
+            for mark in marks[(marks["debias"] != UNTOUCHED) & marks["value"].notna()].itertuples():
                 place = mark.value, places[mark.row, mark.series]
                 add_letters(axes, *place, looks[mark.series], letters[mark.debias], clip_on=False)
             if model in far:

@@ -84,7 +84,8 @@ def seed_pairs(
         zebra(axes, len(rows))
         row_names(axes, [*names.values()])
         for column, (_, look) in columns.items():
-            axes.plot(rows[column], range(len(rows)), zorder=3, **look)
+            known = rows[column].notna().to_numpy()
+            axes.plot(rows.loc[known, column], np.flatnonzero(known), zorder=3, **look)
         few_ticks(axes.xaxis, 5)
     ends, look = rows[["cosine_others", "cosine"]], COSINES["cosine"][1]
     intervals(panels["cosine"], ends.min(axis=1), ends.max(axis=1), range(len(rows)), look)

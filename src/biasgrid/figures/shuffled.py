@@ -60,7 +60,8 @@ def shuffled_text(
         Where the table has no rows of the criterion.
     """
     drawn = rows_of(table, "shuffled", criterion)
-    drawn = drawn[(drawn["query_id"] == query_id) & (drawn["debias"] == "none")]
+    drawn = rows_of(drawn, "shuffled", query_id, column="query_id")
+    drawn = drawn[drawn["debias"] == "none"]
     if drawn["share"].isna().all():
         return empty_page(title, "no share is known.")
     corpora = list(dict.fromkeys(drawn["corpus"]))
