@@ -93,10 +93,12 @@ def seed_pairs(
     panels["cosine"].set_xlim(lowest - 0.03 * (lowest < 0), 1.03)
     neutral_line(panels["cosine"], 0)
     panels["share"].set_xlim(0, 1.03)
-    neutral_line(panels["share"], whole)
     marks = [*COSINES.values(), *SHARES.values()]
     legend = [(text, legend_line(**look)) for text, look in marks]
-    return page.done([*legend, (f"share of all pairs ({coefficient(whole)})", legend_line(**DASHED))])
+    if not np.isnan(whole):
+        neutral_line(panels["share"], whole)
+        legend.append((f"share of all pairs ({coefficient(whole)})", legend_line(**DASHED)))
+    return page.done(legend)
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
