@@ -69,7 +69,8 @@ def assert_readable(figure):
     unseen = set()
     for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
         low, high = sorted(axis.get_view_interval())
-        out = [tick for tick in axis.get_major_ticks() if not low - 1e-9 <= tick.get_loc() <= high + 1e-9]
+        near = 1e-9 * (high - low)
+        out = [tick for tick in axis.get_major_ticks() if not low - near <= tick.get_loc() <= high + near]
         unseen |= {id(label) for tick in out for label in (tick.label1, tick.label2)}
     shown = [
         t for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip() and id(t) not in unseen

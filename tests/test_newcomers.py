@@ -35,8 +35,8 @@ COMMON = {
     "docs/test_docs_reference.py": "not test_tables_hold",
     "docs/test_pages.py": "NAMES or page_of_each or overviews or notes or no_other_pictures",
     "docs/test_readme.py": "it_counts",
+    "figures/test_any_table.py": "NAMES",
     "figures/test_figure_kinds.py": "every_kind or drawn_from_are_files",
-    "figures/test_odd_texts.py": "NAMES or every_kind",
     "figures/test_pictures.py": "NAMES or docs_show or every_kind or are_small",
     "evaluation/test_mitigation.py": "study_of_all_methods or refits_only or fits_nothing",
     "inference/test_inference.py": "every_metric or registry",
@@ -120,7 +120,7 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
         bare.replace("lost-bars", "bare-bars"), encoding="utf-8"
     )
     run(copy, "docs/gallery.py")
-    of_figures = ("figures/test_odd_texts.py", "figures/test_pictures.py")
+    of_figures = ("figures/test_any_table.py", "figures/test_pictures.py")
     done = common_tests(copy, "api/test_functions.py", "metrics/test_metric_sentences.py", *of_figures)
     said = sentences(done)
     of_spread = [line for line in said if line.startswith("spread: ")]

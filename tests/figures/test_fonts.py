@@ -1,4 +1,4 @@
-"""Labels of any script: the fonts that they need, and where their lines break."""
+"""Labels of any script and length: the fonts that they need, where their lines break, and what is left out."""
 
 import warnings
 
@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from biasgrid.figures import fonts, palette
-from biasgrid.figures.text import wrap_text
+from biasgrid.figures.text import shorten, shorten_labels, wrap_text
 
 INSTALLED = {
     "Noto Sans Devanagari": "हिन्दी",
@@ -70,3 +70,10 @@ def test_a_script_without_a_font_is_said_once_with_a_package(noto):
 )
 def test_a_line_breaks_between_what_readers_take_for_characters(text, lines):
     assert wrap_text(text, 1).split("\n") == lines
+
+
+def test_labels_that_a_cut_makes_alike_are_numbered():
+    labels = {"a": f"{'x' * 100} one {'y' * 96}", "b": f"{'x' * 100} two {'y' * 96}", "c": "short"}
+    cut = f"{'x' * 54} … {'y' * 28}"
+    assert shorten_labels(labels) == {"a": cut, "b": f"{cut} (2)", "c": "short"}
+    assert shorten("a" * 85) == "a" * 85

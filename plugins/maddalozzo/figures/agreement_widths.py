@@ -56,7 +56,8 @@ def agreement_widths(
         Metric -> the share that the hypothesis of robustness has.
     """
     title = f"Do two versions of a pair say the same? {criterion}"
-    rows = table[table["criterion"] == criterion].assign(series=lambda rows: rows["query"])
+    rows = table[(table["criterion"] == criterion) & table["width"].notna()]
+    rows = rows.assign(series=rows["query"])
     by_unit = {unit: part for unit, part in rows.groupby(["metric", "model"])}
     units = [tuple(unit) for unit in units if tuple(unit) in by_unit]
     if not units:
@@ -78,7 +79,7 @@ def agreement_widths(
         else:
             axes.axhline(0, color="black", linewidth=0.6, zorder=1)
             axes.set_ylim(min(-0.25, axes.get_ylim()[0]), 1.03)
-        axes.set(xlim=(0, 1.03 * rows["width"].max()), xlabel="width to either side of 0", ylabel="")
+        axes.set(xlim=(0, 1.03 * rows["width"].max() or 1.0), xlabel="width to either side of 0", ylabel="")
     legend = [
         (query, legend_line(**look | {"linestyle": "-", "linewidth": 1.1})) for query, look in looks.items()
     ]

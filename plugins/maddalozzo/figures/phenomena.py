@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from biasgrid.figures.figure import Drawing, Example, Figure
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.questions import SCORES
-from biasgrid.figures.rows import from_tables
+from biasgrid.figures.rows import column_of, from_tables
 from biasgrid.figures.text import unit_label
 from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
 from biasgrid.files import slug
@@ -57,7 +57,8 @@ def phenomena(
         Metric -> the value that means no bias.
     """
     title = f"Do the phenomena lie to one side of the neutral value? {criterion}"
-    rows = scores[(scores["criterion"] == criterion) & scores["query_id"].isin(ids)].dropna(subset="value")
+    is_one = (scores["criterion"] == criterion) & column_of(scores, "phenomena", "query_id").isin(ids)
+    rows = scores[is_one].dropna(subset="value")
     by_unit = {unit: part["value"] for unit, part in rows.groupby(["metric", "model", "debias"])}
     values = {unit: by_unit[unit].to_numpy() for unit in map(tuple, units) if unit in by_unit}
     if not values:

@@ -11,7 +11,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, Files
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import DASHED, MODEL_COLOURS, Look
 from biasgrid.figures.questions import AGREEMENT
-from biasgrid.figures.rows import read_table
+from biasgrid.figures.rows import column_of, read_table
 from biasgrid.figures.text import unit_label
 from biasgrid.figures.types.scatter import label_marks
 from biasgrid.figures.visuals import few_ticks, is_leftmost, legend_line, legend_mark
@@ -168,7 +168,9 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     from ..tables.phenomena import values_of_phenomena
     from ..tables.phenomenon_correlations import join_quantities, quantities_of_phenomena
 
-    values = values_of_phenomena(read_table(inputs["scores"]), spec["phenomena"]).dropna(subset="value")
+    scores = read_table(inputs["scores"])
+    column_of(scores, "phenomenon-correlations", "query_id")
+    values = values_of_phenomena(scores, spec["phenomena"]).dropna(subset="value")
     points = join_quantities(values, quantities_of_phenomena(inputs, values, spec), spec["corpora"])
     is_drawn = (points["criterion"] == spec["criterion"]) & (points["quantity"] == spec["quantity"])
     arguments = {key: spec[key] for key in ("labels", "criterion", "quantity", "panels", "neutral")}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..files import slug
 from ..numbers import share
 from .figure import Drawing, Example, Figure, evaluations_of
-from .frame import Frame, styled
+from .frame import Frame, empty_page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT, colour_map
 from .questions import WORDS
 from .rows import from_tables, rows_of
@@ -89,8 +89,11 @@ def analogies(
             heads[name, method] = f"{METHODS[method]} ({of})"
             if (name, method) in own_shares.index:
                 heads[name, method] += f"\nown words: {share(own_shares[name, method])}"
+    title = f"What does the model answer to analogies? {criterion}"
+    if not parts:
+        return empty_page(title, "no question has an answer.")
     page = Frame(
-        f"What does the model answer to analogies? {criterion}",
+        title,
         f'{labels.get(model, model)}. The best answer to "a is to b as the word on the left is to ?", with the '
         "question's own words as possible answers and without them. Own words: how often the first of these is "
         "one, over all words and pairs. These are all that were asked: there are no intervals.",
@@ -110,6 +113,7 @@ def analogies(
         )
         .pivot(index="word", columns="excluded", values="answer")
         .reindex(index=words_of[key[0]], columns=["no", "yes"])
+        .astype(object)  # a column without an answer would be one of numbers
         for key, part in parts.items()
     }
     lines = {key: cells.fillna("").map(line_count).max(axis=None) for key, cells in texts.items()}

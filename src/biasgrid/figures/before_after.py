@@ -103,7 +103,7 @@ def _cells(rows: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, pd.DataF
     left = (100 * rows["after"] / rows["before"]).mask((rows["after"] == 0) & (rows["before"] == 0), 100.0)
     fewer = ~np.isclose(rows["before"], rows["measure"].map(untouched), rtol=1e-9, atol=0)
     texts = [_text(value, bool(is_fewer)) for value, is_fewer in zip(left, fewer, strict=True)]
-    top = untouched.map(lambda x: decimal(x, int(np.clip(1 - np.floor(np.log10(x)), 1, 4)) if x else 2))
+    top = untouched.map(lambda x: decimal(x, int(np.clip(1 - np.floor(np.log10(abs(x))), 1, 4)) if x else 2))
     shares, written = (
         pd.concat(
             [

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+FAR = 3.0  # an axis of more than this has no room for ticks so near to each other
 # the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
 HIDDEN = {
     "cluster_accuracy": ("Clustering: share told apart", 0.5),
@@ -87,7 +88,8 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         draw_rows(axes, part, names, looks, neutral=chance)
         low, high = np.nanmin([chance, *part["value"]]), np.nanmax([1.0, *part["value"]])
         axes.set_xlim(low - 0.06 * (high - low), high + 0.06 * (high - low))
-        axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
+        if high - low < FAR:
+            axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
         axes.xaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
     legend = [(labels.get(model, model), legend_line(**looks[model])) for model in models]
     return page.done([*legend, ("chance: no bias is recoverable", legend_line(**DASHED))])

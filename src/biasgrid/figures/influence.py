@@ -87,9 +87,11 @@ def influence(
         )
     if len(drawn) < len(words) * len(looks):
         page.note += " A model without a mark in a row has no score of that query, or not that word."
-    axes = page.panel(height(names, len(looks)))
-    places = rows(axes, drawn, names, looks, neutral=0)
     cut = drawn[drawn["moved"].abs() > FARTHEST]
+    # numbers beside each other at one end of a row need more room than marks
+    lanes = 1.7 if cut.duplicated(["row", "value"]).any() else 1.0
+    axes = page.panel(height(names, lanes * len(looks)))
+    places = rows(axes, drawn, names, looks, neutral=0)
     for row in cut.itertuples():
         text, side = (
             (f"{typeset(row.moved)} →", "right") if row.moved > 0 else (f"← {typeset(row.moved)}", "left")

@@ -19,7 +19,7 @@ from .questions import WORDS
 from .rows import from_tables
 from .text import SMALL, fit_text
 from .types.curves import curves
-from .visuals import in_place_of_mark, is_leftmost, legend_line
+from .visuals import few_ticks, in_place_of_mark, is_leftmost, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 PANEL = 1.15  # inches
+FAR = 6.0  # an effect size: an axis that goes further has no room for ticks at 0, 1 and 2
 DRAWS = 1000  # resamples of a region
 NAMES_STAY = "over the words of the set; the groups' names stay"
 MEAN: Look = {"color": MORE, "marker": "D", "markersize": 3.5, "linestyle": "", "zorder": 5}
@@ -54,7 +55,7 @@ def threshold_curves(
     table = words[(words["criterion"] == criterion) & (words["metric"] == metric)]
     table = table[(table["detail"] == "thresholds") & (table["debias"] == "none")]
     found = {
-        key: part.pivot(index="word", columns="column", values="value")
+        key: part.pivot(index="word", columns="column", values="value").reindex(columns=["from", "to"])
         for key, part in table.groupby(["query", "model"])
     }
     found = {key: part for key, part in found.items() if part.notna().all(axis=None)}
@@ -86,7 +87,10 @@ def threshold_curves(
         options: Look = {"drawstyle": "steps-post", "markevery": 0.3}
         curves(axes, pd.concat(parts), "threshold", "share", looks, **options)
         axes.set(xlim=(0, end), ylim=(-0.02, 1.02), xlabel="", ylabel="")
-        axes.set_xticks([0, 1, 2], ["0", "1", "2"])
+        if end < FAR:
+            axes.set_xticks([0, 1, 2], ["0", "1", "2"])
+        else:
+            few_ticks(axes.xaxis, 2)
         axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"] if is_leftmost(axes) else [""] * 3)
     return page.done([(labels.get(model, model), legend_line(**looks[model])) for model in models])
 
@@ -133,7 +137,7 @@ def quadrants(
         for key, part in axes_words.groupby(["query", "model"])
     }
     values = scores.dropna(subset="value").set_index(["query", "model"])
-    found = {key: part for key, part in found.items() if key in values.index}
+    found = {key: part for key, part in found.items() if len(part) and key in values.index}
     if not found:
         return empty_page(title, "no model has a value.")
     shares = contrasts.set_index(["query", "model", "first", "quantity"])["value"]

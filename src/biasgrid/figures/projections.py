@@ -14,7 +14,7 @@ from .frame import Frame, empty_page, styled
 from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
 from .questions import WORDS
 from .rows import read_table
-from .text import LONGEST_HEAD, NORMAL, SMALL, fit_text, metric_head, shorten
+from .text import NORMAL, SMALL, fit_text, metric_head, shorten_to_fit
 from .visuals import few_ticks, legend_line, neutral_line
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MOST = 20  # words that are named of each side
 ROW = 0.15  # inches of a bar and its word
 PANEL = 2.0  # inches that a panel is wide at least
+NAME, BELOW = 1.3, 1.1  # inches of a word, and of a line below the scale
 EXACT = "A word has one value in a model: there is no interval."
 
 
@@ -79,7 +80,7 @@ def projections(
         word_bars(panels[i], [*by_pole[i].iloc[:most].items()], [colour] * most, rows, longest)
     _spread(panels["all"], values)
     texts = [f"{measure}:", f"← {poles[1]}", f"{poles[0]} →"]
-    below = "\n".join(fit_text(text, PANEL - 0.3, NORMAL) for text in texts)
+    below = "\n".join(fit_text(text, BELOW, NORMAL) for text in texts)
     panels["all"].set(xlabel=below, ylabel="number of words")
     return page.done(
         [
@@ -96,7 +97,7 @@ def word_bars(
     axes: Axes, words: Sequence[tuple[str, float]], colours: Sequence[str], rows: int, longest: float
 ) -> None:
     """A bar per word with its value, the first on top, in a panel of so many rows that has room for the longest."""
-    names = [shorten(str(word).replace("_", " "), LONGEST_HEAD) for word, _ in words]
+    names = [shorten_to_fit(str(word).replace("_", " "), NAME, SMALL) for word, _ in words]
     axes.barh(range(len(words)), [value for _, value in words], height=0.72, color=colours[: len(words)])
     for y, (_, value) in enumerate(words):
         axes.text(value + longest * 0.03, y, typeset(value), va="center", size=SMALL)
@@ -110,7 +111,7 @@ def word_bars(
 
 def _spread(axes: Axes, values: pd.Series) -> None:
     """How many words have which value."""
-    end = max(float(values.abs().max()), 1e-9)
+    end = float(values.abs().max()) or 1.0
     # an edge at 0: no bar has words of both sides
     counts, edges = np.histogram(values, np.linspace(-end, end, 31))
     colours = [LESS_LIGHT] * 15 + [MORE_LIGHT] * 15

@@ -140,7 +140,7 @@ def _strip(
     axes.plot([means[query] for query in names], range(len(names)), zorder=2.5, **MEAN)
     pad = max(0.6, 0.07 * len(names))
     axes.set_xlim(1 - pad, len(names) + pad)
-    axes.set_xticks([1, len(names)])
+    axes.set_xticks(sorted({1, len(names)}))
 
 
 def _matrix(

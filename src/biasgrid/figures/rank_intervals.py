@@ -17,7 +17,7 @@ from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark
 from .questions import RANKS
 from .rows import read_table, rows_of, units_of
-from .text import DAGGER, metric_head, unit_label, wrap_text
+from .text import DAGGER, SMALL, metric_head, text_width, unit_label, wrap_text
 from .types.rows import height, rows, width
 from .visuals import beside, few_ticks, legend_line, no_mark
 
@@ -62,7 +62,9 @@ def rank_intervals(
     looks = {unit: _enlarge(models[unit[0]]) for unit in units}
     page = Frame(title, "\n".join(_notes([*answers.values()], labels, level)))
     heads = {m: metric_head(labels.get(m, m)) + LENGTH_MARK * (m in by_length) for m in metrics}
-    panels = page.panels(heads, height(names), labels=width(names), least=0.6)
+    letters = [state.letters + DAGGER for answer in answers.values() for state in answer.models]
+    least = max([0.6, *(0.4 + text_width(text, SMALL) for text in letters)])
+    panels = page.panels(heads, height(names), labels=width(names), least=least)
     ends = table.set_index(["metric", "model", "debias"])[["low", "high"]]
     for metric, axes in panels.items():
         marks = [(s, s.model, s.debias) for s in _states(answers[metric])]

@@ -46,15 +46,22 @@ def rows_of(
 ) -> pd.DataFrame:
     """The rows of a table that have a value in a column, or all of them.
 
-    Raises BiasgridError, which begins with `name`, where there is none.
+    Raises BiasgridError, which begins with `name`, where there is none, and where there is no such column.
     """
     if table.empty:
         raise BiasgridError(f"{name}: nothing to draw, the table is empty")
-    rows = table if value is None else table[table[column] == value]
+    rows = table if value is None else table[column_of(table, name, column) == value]
     if rows.empty:
         values = join_names(sorted(table[column].unique()))
         raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {values}")
     return rows
+
+
+def column_of(table: pd.DataFrame, name: str, column: str) -> pd.Series:
+    """A column of a table. Raises BiasgridError, which begins with `name`, where a table of older code lacks it."""
+    if column not in table:
+        raise BiasgridError(f"{name}: the table has no column {column!r}; make it again")
+    return table[column]
 
 
 def criteria_of(table: pd.DataFrame) -> list[str]:

@@ -26,7 +26,7 @@ from .palette import (
 )
 from .questions import SCORES
 from .rows import from_tables, rows_of, units_of
-from .text import LONGEST_HEAD, query_label, shorten, wrap_text
+from .text import BOLD, LONGEST_HEAD, NORMAL, fit_text, query_label, shorten, wrap_text
 from .types.rows import height, rows, width
 from .visuals import INTERVAL, above_names, few_ticks, legend_line, no_mark
 
@@ -113,7 +113,7 @@ def scores(
             marks = _marks(part, neutral[metric], has_sign)
             looks = _looks(colours[model], letters)
             places = rows(axes, marks, names[metric], looks, neutral=neutral[metric])
-            for mark in marks[marks["debias"] != UNTOUCHED].itertuples():
+            for mark in marks[(marks["debias"] != UNTOUCHED) & marks["value"].notna()].itertuples():
                 place = mark.value, places[mark.row, mark.series]
                 add_letters(axes, *place, looks[mark.series], letters[mark.debias], clip_on=False)
             if model in far:
@@ -125,7 +125,7 @@ def scores(
             few_ticks(axes.xaxis, 3)
         note = _tests_of(of_metric) if tests else ""
         head = shorten(labels.get(metric, metric), LONGEST_HEAD) + note
-        above_names(panels[metric, models[0]], head, wide)
+        above_names(panels[metric, models[0]], fit_text(head, wide / BOLD, NORMAL), wide)
     return page.done(_legend(table, labels, letters, level, any_sign, has_own_scale))
 
 

@@ -84,7 +84,8 @@ def seed_pairs(
         zebra(axes, len(rows))
         row_names(axes, [*names.values()])
         for column, (_, look) in columns.items():
-            axes.plot(rows[column], range(len(rows)), zorder=3, **look)
+            known = rows[column].notna().to_numpy()
+            axes.plot(rows.loc[known, column], np.flatnonzero(known), zorder=3, **look)
         few_ticks(axes.xaxis, 5)
     ends, look = rows[["cosine_others", "cosine"]], COSINES["cosine"][1]
     intervals(panels["cosine"], ends.min(axis=1), ends.max(axis=1), range(len(rows)), look)
@@ -92,10 +93,12 @@ def seed_pairs(
     panels["cosine"].set_xlim(lowest - 0.03 * (lowest < 0), 1.03)
     neutral_line(panels["cosine"], 0)
     panels["share"].set_xlim(0, 1.03)
-    neutral_line(panels["share"], whole)
     marks = [*COSINES.values(), *SHARES.values()]
     legend = [(text, legend_line(**look)) for text, look in marks]
-    return page.done([*legend, (f"share of all pairs ({coefficient(whole)})", legend_line(**DASHED))])
+    if not np.isnan(whole):
+        neutral_line(panels["share"], whole)
+        legend.append((f"share of all pairs ({coefficient(whole)})", legend_line(**DASHED)))
+    return page.done(legend)
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
+from ..numbers import plain
 from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import Frame, empty_page, styled
 from .palette import DASHED, Look, model_looks
@@ -60,7 +61,8 @@ def shuffled_text(
         Where the table has no rows of the criterion.
     """
     drawn = rows_of(table, "shuffled", criterion)
-    drawn = drawn[(drawn["query_id"] == query_id) & (drawn["debias"] == "none")]
+    drawn = rows_of(drawn, "shuffled", query_id, column="query_id")
+    drawn = drawn[drawn["debias"] == "none"]
     if drawn["share"].isna().all():
         return empty_page(title, "no share is known.")
     corpora = list(dict.fromkeys(drawn["corpus"]))
@@ -98,6 +100,8 @@ def shuffled_text(
         line=max(map(alike.count, alike)),
     )
     end = 1.15 * max(drawn[["value", "high"]].max(axis=None), 1)
+    # further on, these would stand on each other
+    ticks = (0, 1, 10, 100) if end < 1e4 else (0, 1, 10.0 ** int(np.log10(end)))
     before = None
     for training, axes in panels.items():
         part = drawn.loc[drawn["training"] == training, ["row", "series", "value", "low", "high"]]
@@ -108,8 +112,8 @@ def shuffled_text(
         before = of_rows
         axes.set_xscale("symlog", linthresh=1, linscale=1.5)
         axes.set_xlim(-0.12, end)
-        axes.set_xticks([tick for tick in (0, 1, 10, 100) if tick < end], minor=False)
-        axes.set_xticklabels([f"{tick:g}" for tick in axes.get_xticks()])
+        axes.set_xticks([tick for tick in ticks if tick < end], minor=False)
+        axes.set_xticklabels([plain(tick) for tick in axes.get_xticks()])
         axes.minorticks_off()
     legend = [(labels.get(corpus, corpus), legend_line(**looks[corpus, True])) for corpus in corpora]
     return page.done([*legend, ("as much as real text", legend_line(**DASHED))])

@@ -129,6 +129,14 @@ def fit_text(text: str, inches: float, size: float) -> str:
     return lines
 
 
+def shorten_to_fit(text: str, inches: float, size: float) -> str:
+    """Text of so many points in one line of at most so many inches: `shorten`."""
+    most = len(text)
+    while text_width(short := shorten(text, most), size) > inches and most > 6:
+        most -= 1
+    return short
+
+
 def unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
     """What is printed for a model's and a debias method's keys; the method "none" is the untouched model."""
     model, debias = (labels.get(key, key) for key in unit)

@@ -86,7 +86,10 @@ def few_ticks(
     """At most so many intervals between the ticks of an axis, at multiples of `steps` times a power of ten."""
     from matplotlib.ticker import MaxNLocator
 
+    from .types.ticks import Numbers
+
     axis.set_major_locator(MaxNLocator(most, steps=steps, integer=integer))
+    axis.set_major_formatter(Numbers())
 
 
 def legend_line(**look) -> Artist:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NARROW = 5.0  # inches of a page that has no room for a scale beside the panels
 LONGEST, THICK = 3.0, 0.12  # inches of a scale
+TICK = 0.18  # of it, that the text of a tick needs
 
 
 def heat(
@@ -114,6 +115,10 @@ def scale(
     tall = max(box.y1 for box in boxes) - min(box.y0 for box in boxes)
     inches = figure.get_figwidth() if is_narrow else tall * figure.get_figheight()
     length = min(inches, LONGEST)
+    grid: Any = axes[0].get_subplotspec()
+    drawn = inches if is_narrow else sum(grid.get_gridspec().get_height_ratios())
+    if 0.8 * length / inches * drawn < TICK * len(ticks):
+        ticks = [ticks[0], ticks[-1]]
     bar = figure.colorbar(
         ScalarMappable(Normalize(*ends), shades),
         ax=axes,

@@ -83,6 +83,8 @@ def rows(
         known = part["value"].notna()
         if known.any():
             axes.plot(part.loc[known, "value"], part.loc[known, "y"], zorder=3, **look)
-        for mark in part[~known].itertuples():
-            in_place_of_mark(axes, mark.y, mark.says)
+    # a row has room for one text
+    missing = table.assign(y=y)[table["value"].isna() & (table["says"] != "")]
+    for _, part in missing.groupby([[*names].index(key) for key in missing["row"]]):
+        in_place_of_mark(axes, part["y"].mean(), ", ".join(dict.fromkeys(part["says"])))
     return dict(zip(zip(table["row"], table["series"], strict=True), y, strict=True))
