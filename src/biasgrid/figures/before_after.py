@@ -11,11 +11,11 @@ import numpy as np
 from ..numbers import count, decimal, share
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
-from .methods import method_label, ordered_methods, reasons, rows_of_group
-from .palette import in_order
+from .methods import method_label, ordered_methods, rows_of_group
+from .palette import models_in_order
 from .questions import DEBIASING
-from .rows import from_tables
-from .text import BOLD, DAGGER, LONGEST_HEAD, LONGEST_ROW, NORMAL, SMALL, fit_text, shorten, wrap_text
+from .rows import from_tables, reasons, rows_where
+from .text import BOLD, DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, row_label, shorten
 from .types.heat import heat
 from .types.rows import height, width
 from .visuals import legend_area, no_mark
@@ -53,19 +53,19 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     )
     order = ordered_methods(table, criterion)
     names = {"none": method_label(labels, "none")}
-    names |= {key: wrap_text(shorten(labels.get(key, key), LONGEST_ROW), 26) for key in order}
+    names |= {key: row_label(labels.get(key, key)) for key in order}
     metrics = sorted(rows["measure"].unique())
     room = page.inside - width(names)
     cell = float(np.clip(room / len(metrics), *CELL))
     # more metrics than a row has room for go on below
     parts = np.array_split(metrics, ceil(len(metrics) / max(1, int(room / cell + 1e-9))))
-    models = [model for model, _ in in_order((model, "none") for model in rows["model"])]
+    models = models_in_order(rows["model"])
     heads = {
         (model, i): fit_text(labels.get(model, model), len(parts[i]) * cell / BOLD, NORMAL)
         for model in models
         for i in range(len(parts))
     }
-    matrices = {model: _cells(rows[rows["model"] == model], order) for model in models}
+    matrices = {model: _cells(rows_where(rows, model=model), order) for model in models}
     heights = {
         (model, i): height({key: names[key] for key in matrices[model][0].index}) for model, i in heads
     }
@@ -78,9 +78,15 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
         ]
         bold = {(0, column): {"weight": "bold"} for column in range(len(columns))}
         of_rows = [names[key] for key in shares.index]
-        heat(axes, shares.clip(upper=DARKEST), texts, ends=(0, DARKEST), names=(of_rows, columns), looks=bold)
-        axes.xaxis.tick_top()
-        axes.tick_params(length=0)
+        heat(
+            axes,
+            shares.clip(upper=DARKEST),
+            texts,
+            ends=(0, DARKEST),
+            names=(of_rows, columns),
+            on_top=True,
+            looks=bold,
+        )
     blue, red = (colormaps["RdBu_r"](place) for place in (0.2, 0.8))
     legend = [
         ("less bias than untouched", legend_area(facecolor=blue)),

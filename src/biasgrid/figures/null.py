@@ -17,8 +17,8 @@ from .figure import Drawing, Example, Figure, Files
 from .frame import Frame, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS, Look
 from .questions import SCORES
-from .text import unit_label
-from .visuals import few_ticks, legend_area, legend_line
+from .text import percent, unit_label
+from .visuals import few_ticks, legend_area, legend_line, legend_neutral
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -92,9 +92,9 @@ def null_distribution(
         look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
         legend += [
             ("bootstrap resamples of the words", legend_area(facecolor=LESS_LIGHT)),
-            (f"{level * 100:g} % interval ({INTERVALS[interval]})", legend_line(**look)),
+            (f"{percent(level)} interval ({INTERVALS[interval]})", legend_line(**look)),
         ]
-    return frame.done([*legend, ("no bias (the metric's neutral value)", legend_line(**DASHED))])
+    return frame.done([*legend, legend_neutral("no bias (the metric's neutral value)")])
 
 
 def _one_scale(panels: Sequence[Axes], neutral: float) -> None:
@@ -191,7 +191,7 @@ def _panel_text(
     if low is None:
         return ["Bootstrap: no interval", record["reasons"][kind]]
     samples = f"{record['draws']:,} bootstrap resamples"
-    return [f"Bootstrap: {level * 100:g} % interval {typographic(interval(low, high))}", samples]
+    return [f"Bootstrap: {percent(level)} interval {typographic(interval(low, high))}", samples]
 
 
 def _p_text(record: Mapping[str, Any], compared: str) -> list[str]:

@@ -41,20 +41,47 @@ def from_tables(draw: Callable[..., figure.Figure]) -> Callable[..., figure.Figu
     return draw_inputs
 
 
-def rows_of(
-    table: pd.DataFrame, name: str, value: str | None = None, column: str = "criterion"
-) -> pd.DataFrame:
-    """The rows of a table that have a value in a column, or all of them.
+def rows_where(table: pd.DataFrame, /, **values: Any) -> pd.DataFrame:
+    """The rows of a table that have these values in these columns."""
+    for column, value in values.items():
+        table = table[table[column] == value]
+    return table
 
-    Raises BiasgridError, which begins with `name`, where there is none.
-    """
+
+def rows_of(table: pd.DataFrame, name: str, /, **values: str) -> pd.DataFrame:
+    """As `where`. Raises BiasgridError, which begins with `name`, where there is no row."""
     if table.empty:
         raise BiasgridError(f"{name}: nothing to draw, the table is empty")
-    rows = table if value is None else table[table[column] == value]
-    if rows.empty:
-        values = join_names(sorted(table[column].unique()))
-        raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {values}")
-    return rows
+    for column, value in values.items():
+        rows = rows_where(table, **{column: value})
+        if rows.empty:
+            others = join_names(sorted(table[column].unique()))
+            raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {others}")
+        table = rows
+    return table
+
+
+def keys_of(table: pd.DataFrame, *columns: str) -> list[Any]:
+    """What rows have in these columns, a tuple each; without columns, their model and debias method."""
+    return list(table[[*columns] or ["model", "debias"]].itertuples(index=False, name=None))
+
+
+def why(statuses: pd.Series) -> pd.Series:
+    """Why there is no value, in words."""
+    return statuses.str.split(":").str[0].str.replace("_", " ")
+
+
+def reasons(statuses: pd.Series) -> str:
+    """Why there are no values, in words."""
+    return " or ".join(sorted(set(why(statuses))))
+
+
+def metrics_by_length(inputs: Files, spec: Mapping[str, Any]) -> dict[str, list[str]]:
+    """By criterion the metrics by which the models of a figure do not compare, as of `verdicts.comparability`: the
+    figure reads the table "scalars", and has the fact "scaled"."""
+    from ..verdicts import comparability
+
+    return comparability.metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
 
 
 def criteria_of(table: pd.DataFrame) -> list[str]:
@@ -64,8 +91,7 @@ def criteria_of(table: pd.DataFrame) -> list[str]:
 
 def units_of(table: pd.DataFrame) -> list[Unit]:
     """What has bars and marks: models, each untouched, then under its debias methods."""
-    units = set(zip(table["model"], table["debias"], strict=True))
-    return sorted(units, key=lambda unit: (unit[0], unit[1] != "none", unit[1]))
+    return sorted(set(keys_of(table)), key=lambda unit: (unit[0], unit[1] != "none", unit[1]))
 
 
 def by_rank(rankings: pd.DataFrame, units: Sequence[Unit]) -> list[Unit]:

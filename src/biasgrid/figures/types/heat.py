@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..frame import PAGE
+from ...numbers import coefficient, interval, typeset, typographic
+from ..frame import NARROW, PAGE
 from ..palette import MISSING_CELL, Look
 from ..text import SMALL
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-NARROW = 5.0  # inches of a page that has no room for a scale beside the panels
 LONGEST, THICK = 3.0, 0.12  # inches of a scale
 
 
@@ -28,6 +28,8 @@ def heat(
     shades: Any = "RdBu_r",
     names: tuple[Sequence[str], Sequence[str]] | None = None,
     hidden: np.ndarray | None = None,
+    on_top: bool = False,
+    upright: bool = False,
     looks: Mapping[tuple[int, int], Look] | None = None,
 ) -> None:
     """Draw a matrix.
@@ -46,6 +48,8 @@ def heat(
         What rows and columns are called, if not as the matrix calls them.
     hidden
         (rows, columns): which cells are not drawn.
+    on_top, upright
+        Whether the columns' names stand above the matrix, and whether they are turned.
     looks
         (row, column) -> how its text looks, if not as others do.
     """
@@ -79,9 +83,28 @@ def heat(
     rows, columns = names or ([*map(str, matrix.index)], [*map(str, matrix.columns)])
     axes.set(xlabel="", ylabel="")
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, rotation=0)
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90 * upright)
+    if on_top:
+        axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
+
+
+def above_diagonal(matrix: pd.DataFrame) -> np.ndarray:
+    """The `hidden` cells of a triangle."""
+    return np.triu(np.ones(matrix.shape, dtype=bool), 1)
+
+
+def coefficient_text(value: float, low: float = np.nan, high: float = np.nan, lines: int = 3) -> str:
+    """What is written in a cell of coefficients: under one its interval, where there is one and the cell has two
+    lines or more for both."""
+    if np.isnan(value):
+        return "n/a"
+    text = typeset(value, form=coefficient)
+    if np.isnan(low) or lines < 2:
+        return text
+    ends = typographic(interval(low, high, form=coefficient))
+    return f"{text}\n" + (ends if lines == 2 else ends.replace(", ", ",\n"))
 
 
 def missing_cell(axes: Axes, row: int, column: int) -> None:
