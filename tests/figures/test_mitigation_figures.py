@@ -124,6 +124,14 @@ def test_a_shade_tells_less_bias_from_more():
     # of no bias, nothing is no change and something is more
     assert found["m", "mac", "a"] == ("100 %", 1)
     assert found["m", "mac", "d"] == ("from 0", 2)
+    # greyscale tells which by a corner
+    (axes,) = before_after(small(facts), {}, "Gender").axes
+    corners = axes.collections[1].get_offsets().astype(int)
+    assert {(ticks(axes.xaxis)[x], ticks(axes.yaxis)[y]) for x, y in corners} == {
+        ("weat", "b"),
+        ("weat", "d"),
+        ("mac", "d"),
+    }
     figure = before_after(lose(small(facts), debias="c"), {}, "Gender")
     text, shade = cells(figure)["m", "weat", "c"]
     assert (text, np.ma.is_masked(shade)) == ("n/a", True)

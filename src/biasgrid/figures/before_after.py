@@ -94,13 +94,14 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
             texts,
             ends=(0, DARKEST),
             names=(of_rows, columns),
+            corners=(shares.round() > 100).to_numpy(),
             on_top=True,
             looks=bold,
         )
     blue, red = (colormaps["RdBu_r"](place) for place in (0.2, 0.8))
     legend = [
         ("less bias than untouched", legend_area(facecolor=blue)),
-        ("more bias than untouched", legend_area(facecolor=red)),
+        ("more bias than untouched (marked corner)", legend_area(facecolor=red)),
     ]
     if any(texts.map(lambda text: DAGGER in text).any(axis=None) for _, texts in matrices.values()):
         legend.append((f"{DAGGER} both on fewer queries", no_mark()))
@@ -160,8 +161,8 @@ FIGURES = (
         facts=("labels",),
         group="mitigation",
         reading="A cell says how much of a metric's bias a method leaves, in per cent of the untouched model's: "
-        "blue is less than untouched, red more, white the same. On top of each column is the untouched model's bias "
-        "in the metric's own units, where 0 is none: a large share of little bias may matter less than a small "
+        "blue is less than untouched, red with a marked corner more, white the same. On top of each column is the "
+        "untouched model's bias in the metric's own units, where 0 is none: a large share of little bias may matter less than a small "
         "share of much. A dagger marks a method that lost queries; both of its values are of the others.",
         example=Example(
             "debias",

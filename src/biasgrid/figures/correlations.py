@@ -86,6 +86,7 @@ def correlations(
         "Rank correlations of the metrics over the models. In brackets the "
         f"{percent(level)} interval over words; it says nothing about other models. With few models, only few "
         "coefficients are possible.": has_intervals,
+        "A marked corner: below 0.": any(np.tril(_below_0(m), -1).any() for m in matrices.values()),
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
         f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
         f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
@@ -106,10 +107,16 @@ def correlations(
             ends=(-1, 1),
             names=(names[criterion][1:], names[criterion][:-1]),
             hidden=above_diagonal(part),
+            corners=_below_0(part),
             upright=max(text_width(name, SMALL) for name in names[criterion]) > CELL - 0.02,
         )
     scale([*panels.values()], (-1, 1), "RdBu_r", NAMES.get(method, method), [-1, -0.5, 0, 0.5, 1])
     return page.done()
+
+
+def _below_0(matrix: pd.DataFrame) -> np.ndarray:
+    """Which coefficients are written with a minus."""
+    return (matrix.round(2) < 0).to_numpy()
 
 
 def _texts(part: pd.DataFrame, matrix: pd.DataFrame) -> pd.DataFrame:
@@ -157,8 +164,8 @@ FIGURES = (
         when="ranked",
         facts=("labels", "level", "method", "scaled"),
         reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
-        "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
-        "over words. n is how many models a coefficient is over: with four or "
+        "alike, -1 where one has the order of the other reversed; below 0, a cell has a marked corner. In brackets is "
+        "the 95 % interval over words. n is how many models a coefficient is over: with four or "
         "five it has few possible values, so that an interval from -1 to 1 is no error, and with fewer than four "
         "none is drawn. A hatched cell has no value.",
         example=Example("embedded", "correlations", {"method": "spearman"}),

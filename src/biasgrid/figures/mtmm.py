@@ -29,6 +29,7 @@ LONGEST = 40  # characters of a model
 MOST = 20  # methods: their names fill what the triangle leaves free
 MOST_NUMBERS = 48  # methods by traits: narrower rows have no room for their names
 LINE, CHARACTER = 0.12, 0.063  # inches of a method's name
+NEGATIVE = -0.1  # what is nearer to 0 is near to it, whatever its sign
 ROOM = 0.18  # inches of a cell with a number in it
 BOX: Look = {"facecolor": "none", "edgecolor": "black", "linewidth": 0.9}
 # what two methods are, and whether they share the metric, and the model
@@ -80,6 +81,8 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
             )
         if row.block == "same trait":
             boxes.append((x, y))
+    if (matrix < NEGATIVE).any():
+        note += f" A marked corner: below {_number(NEGATIVE)}."
     page = Frame(f"{title}, n = {table['words'].iloc[0]:,} words", note)
     wide = page.inside - 1.3
     cell = min(wide / size, 0.4)
@@ -95,6 +98,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         ends=(-1, 1),
         names=(names, names),
         hidden=above_diagonal(numbers),
+        corners=matrix < NEGATIVE,
         upright=True,
     )
     for x, y in boxes:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+SIDE = 5  # points of a marked corner
 LONGEST, THICK = 3.0, 0.12  # inches of a scale
 
 
@@ -28,6 +29,7 @@ def heat(
     shades: Any = "RdBu_r",
     names: tuple[Sequence[str], Sequence[str]] | None = None,
     hidden: np.ndarray | None = None,
+    corners: np.ndarray | None = None,
     on_top: bool = False,
     upright: bool = False,
     looks: Mapping[tuple[int, int], Look] | None = None,
@@ -48,6 +50,9 @@ def heat(
         What rows and columns are called, if not as the matrix calls them.
     hidden
         (rows, columns): which cells are not drawn.
+    corners
+        (rows, columns): which cells have a marked corner: those on one side of the middle shade, as in greyscale
+        both sides look alike. The figure says what it means.
     on_top, upright
         Whether the columns' names stand above the matrix, and whether they are turned.
     looks
@@ -67,6 +72,7 @@ def heat(
     mask = hidden | matrix.isna()
     seaborn.heatmap(matrix, vmin=low, vmax=high, cmap=shades, ax=axes, mask=mask, **look, **unlabelled)
     figure.set_canvas(canvas)
+    marked = []
     for (row, column), value in np.ndenumerate(matrix.to_numpy(dtype=float)):
         if hidden[row, column]:
             continue
@@ -80,6 +86,12 @@ def heat(
         # inside of the panel: no matter of the layout, which would measure each
         of_cell |= {"x": column + 0.5, "y": row + 0.5, "s": texts.iat[row, column], "in_layout": False}
         axes.text(**of_cell | dict((looks or {}).get((row, column), {})))
+        if corners is not None and corners[row, column]:
+            marked.append((column + 0.02, row + 0.02, colour))
+    if marked:
+        x, y, colours = zip(*marked, strict=True)
+        shape: Any = [(0, 0), (1, 0), (0, -1), (0, 0)]
+        axes.scatter(x, y, (2 * SIDE) ** 2, c=colours, marker=shape, linewidth=0, zorder=2)
     rows, columns = names or ([*map(str, matrix.index)], [*map(str, matrix.columns)])
     axes.set(xlabel="", ylabel="")
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, rotation=0)
