@@ -162,8 +162,9 @@ FIGURES = (
         group="mitigation",
         reading="A cell says how much of a metric's bias a method leaves, in per cent of the untouched model's: "
         "blue is less than untouched, red with a marked corner more, white the same. On top of each column is the "
-        "untouched model's bias in the metric's own units, where 0 is none: a large share of little bias may matter less than a small "
-        "share of much. A dagger marks a method that lost queries; both of its values are of the others.",
+        "untouched model's bias in the metric's own units, where 0 is none: a large share of little bias may matter "
+        "less than a small share of much. A dagger marks a method that lost queries; both of its values are of the "
+        "others.",
         example=Example(
             "debias",
             "before-after-gender",

@@ -139,7 +139,7 @@ def _draw_panel(
         row=part["metric"], series=list(zip(keys_of(part), holds, strict=True)), value=part["correlation"]
     )
     marks = marks[[series in looks for series in marks["series"]]]
-    places = rows(axes, marks, names, looks, neutral=0)
+    places = rows(axes, marks, names, looks, neutral=0, empty="–")
     for mark in marks.itertuples():
         y, look = places[mark.row, mark.series], looks[mark.series]
         if np.isnan(mark.value):
@@ -150,9 +150,6 @@ def _draw_panel(
         if mark.ci_high - mark.ci_low < SHORT:
             half = max(mark.ci_high - mark.value, mark.value - mark.ci_low)
             beside(axes, y, f"±{coefficient(half)}", color=look["color"])
-    for y, metric in enumerate(names):
-        if metric not in set(marks["row"]):
-            in_place_of_mark(axes, y, "–")
     axes.set_xlim(-1.05, 1.05)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "−.5", "0", ".5", "1"])
 

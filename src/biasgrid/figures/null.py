@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
 HEIGHT = 1.15  # inches of a panel
+SCORE: Look = {"color": "black", "linewidth": 1.4}
+INTERVAL: Look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 BEYOND = {
     "distance": "as far from no bias as the score or further (p is this share)",
@@ -84,15 +86,14 @@ def null_distribution(
         _one_scale([axes for key, axes in panels.items() if key[0] == i and drawn[key]], neutral)
     alternatives = {r[test]["alternative"] for r in null.results for test in null.values.get(r["query"], {})}
     legend = [
-        ("score", legend_line(color="black", linewidth=1.4)),
+        ("score", legend_line(**SCORE)),
         (", or ".join(test["compared"] for test in tests.values()), legend_area(facecolor=NULL)),
         *((BEYOND[alternative], legend_area(facecolor=TAIL)) for alternative in sorted(alternatives)),
     ]
     if "bootstrap" in parts:
-        look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
         legend += [
             ("bootstrap resamples of the words", legend_area(facecolor=LESS_LIGHT)),
-            (f"{percent(level)} interval ({INTERVALS[interval]})", legend_line(**look)),
+            (f"{percent(level)} interval ({INTERVALS[interval]})", legend_line(**INTERVAL)),
         ]
     return frame.done([*legend, legend_neutral("no bias (the metric's neutral value)")])
 
@@ -118,8 +119,12 @@ def _values(axes: Axes, values: np.ndarray, extreme: np.ndarray, record: Mapping
         edges = _edges(values, values[extreme & _on_side(values, record)], record["observed"])
         axes.hist([values[~extreme], values[extreme]], bins=edges, color=[NULL, TAIL], stacked=True)
     if record["observed"] is not None:
-        axes.axvline(record["observed"], color="black", linewidth=1.4, zorder=4)
-        axes.update_datalim([(record["observed"], 0)])
+        _score_line(axes, record["observed"])
+
+
+def _score_line(axes: Axes, score: float) -> None:
+    axes.axvline(score, zorder=4, **SCORE)
+    axes.update_datalim([(score, 0)])
 
 
 def _on_side(values: np.ndarray, record: Mapping[str, Any]) -> np.ndarray:
@@ -136,12 +141,10 @@ def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interva
         if len(finite_samples)
         else [1]
     )
-    axes.axvline(result["value"], color="black", linewidth=1.4, zorder=4)
-    axes.update_datalim([(result["value"], 0)])
+    _score_line(axes, result["value"])
     low, high = result["bootstrap"][interval]
     if low is not None:
-        look: Look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt", "zorder": 5}
-        axes.plot([low, high], [0.03 * np.max(counts)] * 2, **look)
+        axes.plot([low, high], [0.03 * np.max(counts)] * 2, zorder=5, **INTERVAL)
 
 
 def _edges(values: np.ndarray, extreme: np.ndarray, observed: float) -> list[float]:

@@ -14,7 +14,7 @@ from .questions import SCORES
 from .rows import from_tables, keys_of, rows_of, rows_where
 from .text import part_label, unit_label, wrap_text
 from .types.rows import row_panels, rows
-from .visuals import beside, few_ticks, in_place_of_mark, legend_interval, legend_neutral, legend_of
+from .visuals import beside, few_ticks, legend_interval, legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,12 +89,10 @@ def seed_lists(
     axes_of = row_panels(page, heads, names, len(lists), least=1.9)
     for (metric, part), axes in axes_of.items():
         marks = drawn[metric, part]
-        rows(axes, marks, names, looks, neutral=neutral[metric])
+        rows(axes, marks, names, looks, neutral=neutral[metric], empty="no value")
         for y, unit in enumerate(units):
             if (metric, part, *unit) in summaries.index and unit in set(marks["row"]):
                 beside(axes, y, _spread(summaries.loc[(metric, part, *unit)]))
-            else:
-                in_place_of_mark(axes, y, "no value")
         axes.margins(x=0.04)
         few_ticks(axes.xaxis, 4)
     legend = [*legend_of(looks), legend_neutral()]

@@ -100,14 +100,12 @@ def trainings(
         if np.isfinite(low):
             axes.axvspan(low, high, zorder=0.5, **BAND)
         marks = [
-            (name, _series(name == next(iter(names)), value, low, high), value, "")
+            (name, _series(name == next(iter(names)), value, low, high), value)
             for name, keys in models_of.items()
             for value in (values[metric, query, key] for key in keys if (metric, query, key) in values.index)
         ]
-        known = {name for name, *_ in marks}
-        marks += [(name, INSIDE, np.nan, "no value") for name in names if name not in known]
-        marks = pd.DataFrame(marks, columns=["row", "series", "value", "says"])
-        rows(axes, marks, names, LOOKS, neutral=neutral[metric])
+        marks = pd.DataFrame(marks, columns=["row", "series", "value"])
+        rows(axes, marks, names, LOOKS, neutral=neutral[metric], empty="no value")
         few_ticks(axes.xaxis, 3)
         axes.margins(x=0.06)
     return page.done([*legend_of(LOOKS), ("95 % of seeds", legend_area(**BAND)), legend_neutral()])

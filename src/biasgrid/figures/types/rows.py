@@ -58,6 +58,7 @@ def rows(
     *,
     neutral: float | None = None,
     interval: Mapping[str, Any] | None = None,
+    empty: str = "",
 ) -> dict[tuple[Hashable, Hashable], float]:
     """Draw rows, the first on top.
 
@@ -75,6 +76,8 @@ def rows(
         Where a dashed line stands.
     interval
         How lines of intervals look, if not as they mostly do.
+    empty
+        What stands in a row that the table has no mark of.
 
     Returns
     -------
@@ -97,4 +100,7 @@ def rows(
             axes.plot(part.loc[known, "value"], part.loc[known, "y"], zorder=3, **look)
         for mark in part[~known].itertuples():
             in_place_of_mark(axes, mark.y, mark.says)
+    for row, key in enumerate(names if empty else ()):
+        if key not in set(table["row"]):
+            in_place_of_mark(axes, row, empty)
     return dict(zip(zip(table["row"], table["series"], strict=True), y, strict=True))
