@@ -15,7 +15,7 @@ from artists import (
 )
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from matplotlib.collections import QuadMesh
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
@@ -157,7 +157,14 @@ def test_models_under_a_debias_method_have_bars_of_their_own():
 def test_negative_and_missing_correlations_show():
     table = correlation_table(["a", "b", "c"], ["Overall"])
     table["correlation"] = [1, -0.25, -0.004, -0.25, 1, np.nan, -0.004, np.nan, 1]
-    axes = correlations(table, {}).axes[0]
+    figure = correlations(table, {})
+    axes = figure.axes[0]
+    # in greyscale, too
+    (corners,) = (part for part in axes.collections if isinstance(part, PathCollection))
+    assert corners.get_offsets().astype(int).tolist() == [[0, 0]]
+    assert any("A marked corner: below 0." in text for text in unwrapped(figure))
+    table.loc[table["correlation"] < 0, "correlation"] = 0.5
+    assert not any("corner" in text for text in unwrapped(correlations(table, {})))
     written = {tuple(t.get_position()): t.get_text() for t in axes.texts}
     # no minus before a zero
     assert written == {(0.5, 0.5): "−.25", (0.5, 1.5): ".00", (1.5, 1.5): "n/a"}

@@ -124,6 +124,14 @@ def test_a_shade_tells_less_bias_from_more():
     # of no bias, nothing is no change and something is more
     assert found["m", "mac", "a"] == ("100 %", 1)
     assert found["m", "mac", "d"] == ("from 0", 2)
+    # greyscale tells which by a corner
+    (axes,) = before_after(small(facts), {}, "Gender").axes
+    corners = axes.collections[1].get_offsets().astype(int)
+    assert {(ticks(axes.xaxis)[x], ticks(axes.yaxis)[y]) for x, y in corners} == {
+        ("weat", "b"),
+        ("weat", "d"),
+        ("mac", "d"),
+    }
     figure = before_after(lose(small(facts), debias="c"), {}, "Gender")
     text, shade = cells(figure)["m", "weat", "c"]
     assert (text, np.ma.is_masked(shade)) == ("n/a", True)
@@ -171,6 +179,23 @@ def test_metrics_that_have_no_room_go_on_below():
     assert [len(of_panel) for of_panel in columns] == [10, 10]
     assert len({name for of_panel in columns for name in of_panel}) == 20
     assert_readable(figure)
+
+
+def test_models_that_do_not_fit_a_page_stand_in_twos():
+    models = [f"model-{i:02}" for i in range(12)]
+    table = mitigation(models, {"Gender": dict(list(GENDER.items())[:8])})
+    figure = before_after(table, LABELS, "Gender")
+    of_rows = [ticks(axes.yaxis) for axes in figure.axes]
+    assert [len(names) for names in of_rows] == [9, 0] * 6
+    assert all(names == of_rows[0] for names in of_rows[::2])
+    assert [len(axes.texts) for axes in figure.axes] == [9 * len(METRICS)] * 12
+    assert [head(axes) for axes in figure.axes] == models
+    assert_readable(figure)
+    # a model without a method has rows of its own
+    lacks = where(table, model="model-01", debias="gender-ran")
+    below = before_after(table[~lacks], LABELS, "Gender")
+    assert [len(ticks(axes.yaxis)) for axes in below.axes] == [9, 8] + [9] * 10
+    assert figure.get_figheight() < 0.65 * below.get_figheight()
 
 
 def test_hidden_bias_without_a_value_is_said():

@@ -12,7 +12,7 @@ from .figure import Drawing, Example, Figure, evaluations_of
 from .frame import Frame, empty_page, styled
 from .palette import LESS_LIGHT, MORE_LIGHT, colour_map
 from .questions import WORDS
-from .rows import from_tables, rows_of
+from .rows import from_tables, rows_of, rows_where
 from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width
 from .types.heat import heat
 from .types.rows import LINE, width
@@ -68,23 +68,23 @@ def analogies(
     """
     from ..evaluation.answers import PER_PAIR
 
-    of_model = rows_of(rows_of(answers, "analogies", criterion), "analogies", model, column="model")
-    of_model = of_model[(of_model["debias"] == "none") & (of_model["rank"] == 1)]
-    is_own = summary["measure"].str.startswith("own_") & (summary["excluded"] == "no")
-    is_asked = (
-        (summary["criterion"] == criterion) & (summary["model"] == model) & (summary["debias"] == "none")
+    of_model = rows_where(
+        rows_of(answers, "analogies", criterion=criterion, model=model), debias="none", rank=1
     )
-    own_shares = summary[is_asked & is_own].groupby(["questions", "method"])["value"].sum()
+    asked = rows_where(summary, criterion=criterion, model=model, debias="none", excluded="no")
+    own_shares = (
+        asked[asked["measure"].str.startswith("own_")].groupby(["questions", "method"])["value"].sum()
+    )
     methods = [method for method in METHODS if method in set(of_model["method"])]
     parts, words_of, heads = {}, {}, {}
     for name, pairs, words in questions:
-        best = of_model[of_model["questions"] == name]
+        best = rows_where(of_model, questions=name)
         first = next((":".join(pair) for pair in pairs if (best["pair"] == ":".join(pair)).any()), "")
         best = best[best["pair"].isin([first, ""])]
         words_of[name] = [word for word in words if word in set(best["word"])][:MOST]
         # a set without an answer has no panels
         for method in methods if words_of[name] else ():
-            parts[name, method] = best[best["word"].isin(words_of[name]) & (best["method"] == method)]
+            parts[name, method] = rows_where(best[best["word"].isin(words_of[name])], method=method)
             of = first if method in PER_PAIR else f"{len(pairs)} pair{'s' * (len(pairs) > 1)}"
             heads[name, method] = f"{METHODS[method]} ({of})"
             if (name, method) in own_shares.index:
@@ -131,9 +131,8 @@ def analogies(
             ends=(0, 2),
             shades=shades,
             names=([names[word] for word in cells.index], ["with own", "without"]),
+            on_top=True,
         )
-        axes.xaxis.tick_top()
-        axes.tick_params(length=0)
         if not is_leftmost(axes):
             axes.set_yticks([])
         elif method == methods[0]:

@@ -10,15 +10,15 @@ import numpy as np
 
 from ..numbers import count, decimal, share
 from .figure import Drawing, Example, Figure, count_range, of_criteria
-from .frame import Frame, styled
-from .methods import method_label, ordered_methods, reasons, rows_of_group
-from .palette import in_order
+from .frame import PAGE, Frame, styled
+from .methods import method_label, ordered_methods, rows_of_group
+from .palette import models_in_order
 from .questions import DEBIASING
-from .rows import from_tables
-from .text import BOLD, DAGGER, LONGEST_HEAD, LONGEST_ROW, NORMAL, SMALL, fit_text, shorten, wrap_text
+from .rows import from_tables, reasons, rows_where
+from .text import BOLD, DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, row_label, shorten
 from .types.heat import heat
 from .types.rows import height, width
-from .visuals import legend_area, no_mark
+from .visuals import is_leftmost, legend_area, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 CELL = 0.42, 0.75  # inches of a column at least, and at most
+HEAD = 0.45  # inches above a heat map
+BESIDE = 0.37  # inches of a column at least where models stand side by side
 DARKEST = 200.0  # per cent of the untouched value
 
 
@@ -53,23 +55,31 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     )
     order = ordered_methods(table, criterion)
     names = {"none": method_label(labels, "none")}
-    names |= {key: wrap_text(shorten(labels.get(key, key), LONGEST_ROW), 26) for key in order}
+    names |= {key: row_label(labels.get(key, key)) for key in order}
     metrics = sorted(rows["measure"].unique())
     room = page.inside - width(names)
-    cell = float(np.clip(room / len(metrics), *CELL))
+    models = models_in_order(rows["model"])
+    matrices = {model: _cells(rows_where(rows, model=model), order) for model in models}
+    # models that do not fit a page below each other stand in twos, if their rows have the same names
+    tall = sum(height({key: names[key] for key in shares.index}) + HEAD for shares, _ in matrices.values())
+    beside = (room / 2 - 0.12) / len(metrics)
+    are_alike = len({tuple(shares.index) for shares, _ in matrices.values()}) == 1
+    is_beside = tall > PAGE[1] and are_alike and beside > BESIDE
+    cell = beside if is_beside else float(np.clip(room / len(metrics), *CELL))
     # more metrics than a row has room for go on below
     parts = np.array_split(metrics, ceil(len(metrics) / max(1, int(room / cell + 1e-9))))
-    models = [model for model, _ in in_order((model, "none") for model in rows["model"])]
     heads = {
         (model, i): fit_text(labels.get(model, model), len(parts[i]) * cell / BOLD, NORMAL)
         for model in models
         for i in range(len(parts))
     }
-    matrices = {model: _cells(rows[rows["model"] == model], order) for model in models}
     heights = {
         (model, i): height({key: names[key] for key in matrices[model][0].index}) for model, i in heads
     }
-    panels = page.panels(heads, heights, least=width(names) + len(parts[0]) * cell - 0.08)
+    if is_beside:
+        panels = page.panels(heads, heights, labels=width(names), least=room / 2 - 0.081)
+    else:
+        panels = page.panels(heads, heights, least=width(names) + len(parts[0]) * cell - 0.08)
     for (model, i), axes in panels.items():
         shares, texts = matrices[model]
         shares, texts = shares.reindex(columns=parts[i]), texts.reindex(columns=parts[i], fill_value="n/a")
@@ -77,14 +87,21 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
             fit_text(shorten(labels.get(key, key), LONGEST_HEAD), cell - 0.04, SMALL) for key in parts[i]
         ]
         bold = {(0, column): {"weight": "bold"} for column in range(len(columns))}
-        of_rows = [names[key] for key in shares.index]
-        heat(axes, shares.clip(upper=DARKEST), texts, ends=(0, DARKEST), names=(of_rows, columns), looks=bold)
-        axes.xaxis.tick_top()
-        axes.tick_params(length=0)
+        of_rows = [names[key] for key in shares.index if not is_beside or is_leftmost(axes)]
+        heat(
+            axes,
+            shares.clip(upper=DARKEST),
+            texts,
+            ends=(0, DARKEST),
+            names=(of_rows, columns),
+            corners=(shares.round() > 100).to_numpy(),
+            on_top=True,
+            looks=bold,
+        )
     blue, red = (colormaps["RdBu_r"](place) for place in (0.2, 0.8))
     legend = [
         ("less bias than untouched", legend_area(facecolor=blue)),
-        ("more bias than untouched", legend_area(facecolor=red)),
+        ("more bias than untouched (marked corner)", legend_area(facecolor=red)),
     ]
     if any(texts.map(lambda text: DAGGER in text).any(axis=None) for _, texts in matrices.values()):
         legend.append((f"{DAGGER} both on fewer queries", no_mark()))
@@ -144,9 +161,10 @@ FIGURES = (
         facts=("labels",),
         group="mitigation",
         reading="A cell says how much of a metric's bias a method leaves, in per cent of the untouched model's: "
-        "blue is less than untouched, red more, white the same. On top of each column is the untouched model's bias "
-        "in the metric's own units, where 0 is none: a large share of little bias may matter less than a small "
-        "share of much. A dagger marks a method that lost queries; both of its values are of the others.",
+        "blue is less than untouched, red with a marked corner more, white the same. On top of each column is the "
+        "untouched model's bias in the metric's own units, where 0 is none: a large share of little bias may matter "
+        "less than a small share of much. A dagger marks a method that lost queries; both of its values are of the "
+        "others.",
         example=Example(
             "debias",
             "before-after-gender",

@@ -10,7 +10,7 @@ import numpy as np
 from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, WITH_AN_ERROR
 from ..numbers import plain, typeset, typographic
 from .figure import Drawing, Example, Figure
-from .frame import Frame, empty_page, styled
+from .frame import NARROW, Frame, empty_page, styled
 from .questions import PRINT
 from .rows import from_tables, rows_of
 from .text import published_label
@@ -61,7 +61,6 @@ MEASURES = {
     "sembias": "SemBias",
     "displacement": "what debiasing changed",
 }
-NARROW = 5.0  # inches of a page that has no room for a column of differences
 MOST = 45  # rows of a panel, so that a page of a PDF has it whole
 
 
@@ -111,7 +110,7 @@ def comparison(
     page = Frame(title, _note([*numbers["verdict"]]))
     inches = page.inside - 0.1
     texts = _texts(numbers, labels, dict(queries))
-    if page.width < NARROW:
+    if page.width < NARROW:  # no room for a column of differences
         texts = texts.drop(columns="difference").assign(verdict=texts["verdict"].str[0])
     ends = column_ends(texts, inches)
     parts, heads = {}, {}

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..labels import LENGTH_MARK
-from ..numbers import coefficient, interval, typeset, typographic
 from ..statistics.aggregation import OVERALL
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
 from .questions import AGREEMENT
-from .rows import criteria_of, read_table, rows_of
-from .text import LONGEST_HEAD, SMALL, metric_head, shorten, text_width
-from .types.heat import heat, scale
+from .rows import criteria_of, metrics_by_length, read_table, rows_of, rows_where
+from .text import LONGEST_HEAD, SMALL, metric_head, percent, shorten, text_width
+from .types.heat import above_diagonal, coefficient_text, heat, scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +46,7 @@ def correlations(
     `subtitle`: further lines of the note. `line`: after so many panels a new row begins.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
-    table = rows_of(correlations, "correlations", method, column="method")
+    table = rows_of(correlations, "correlations", method=method)
     models = None if rankings is None else _models(rankings)
     small_criteria = (
         [] if models is None else [c for c in criteria_of(table) if models[c].to_numpy().max() < FEWEST]
@@ -67,7 +66,7 @@ def correlations(
     by_length = by_length or {}
     matrices, texts, names, heads = {}, {}, {}, {}
     for criterion in criteria:
-        part = table[table["criterion"] == criterion]
+        part = rows_where(table, criterion=criterion)
         matrix = part.pivot(index="metric_a", columns="metric_b", values="correlation")
         heads[criterion] = shorten(criterion, LONGEST_HEAD)
         if models is not None:
@@ -85,8 +84,9 @@ def correlations(
     is_marked = any(criterion in by_length for criterion in criteria)
     notes = {
         "Rank correlations of the metrics over the models. In brackets the "
-        f"{level * 100:g} % interval over words; it says nothing about other models. With few models, only few "
+        f"{percent(level)} interval over words; it says nothing about other models. With few models, only few "
         "coefficients are possible.": has_intervals,
+        "A marked corner: below 0.": any(np.tril(_below_0(m), -1).any() for m in matrices.values()),
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
         f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
         f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
@@ -100,29 +100,32 @@ def correlations(
     for criterion, axes in panels.items():
         # the first row and the last column of a triangle are empty
         part, text = matrices[criterion].iloc[1:, :-1], texts[criterion].iloc[1:, :-1]
-        hidden = np.triu(np.ones(part.shape, dtype=bool), 1)
         heat(
             axes,
             part,
             text,
             ends=(-1, 1),
             names=(names[criterion][1:], names[criterion][:-1]),
-            hidden=hidden,
+            hidden=above_diagonal(part),
+            corners=_below_0(part),
+            upright=max(text_width(name, SMALL) for name in names[criterion]) > CELL - 0.02,
         )
-        if max(text_width(name, SMALL) for name in names[criterion]) > CELL - 0.02:
-            axes.tick_params(axis="x", rotation=90)
     scale([*panels.values()], (-1, 1), "RdBu_r", NAMES.get(method, method), [-1, -0.5, 0, 0.5, 1])
     return page.done()
 
 
+def _below_0(matrix: pd.DataFrame) -> np.ndarray:
+    """Which coefficients are written with a minus."""
+    return (matrix.round(2) < 0).to_numpy()
+
+
 def _texts(part: pd.DataFrame, matrix: pd.DataFrame) -> pd.DataFrame:
     """What stands in the cells: the coefficient, under it its interval."""
-    texts = matrix.map(lambda value: "n/a" if np.isnan(value) else typeset(value, form=coefficient))
-    for row in part.itertuples():
-        value, low = matrix.loc[row.metric_a, row.metric_b], getattr(row, "ci_low", np.nan)
-        if not np.isnan([value, low]).any():
-            ends = typographic(interval(low, row.ci_high, form=coefficient))
-            texts.loc[row.metric_a, row.metric_b] += "\n" + ends.replace(", ", ",\n")
+    ends = part.reindex(columns=["metric_a", "metric_b", "ci_low", "ci_high"])
+    texts = matrix.map(coefficient_text)
+    for row in ends.itertuples():
+        place = row.metric_a, row.metric_b
+        texts.loc[place] = coefficient_text(matrix.loc[place], row.ci_low, row.ci_high)
     return texts
 
 
@@ -146,12 +149,9 @@ def _have(names: Sequence[str]) -> str:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    from ..verdicts.comparability import metrics_by_length
-
     table, rankings = read_table(inputs["correlations"]), read_table(inputs["rankings"])
     rest = {name: value for name, value in spec.items() if name != "scaled"}
-    by_length = metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
-    return correlations(table, rankings=rankings, by_length=by_length, **rest)
+    return correlations(table, rankings=rankings, by_length=metrics_by_length(inputs, spec), **rest)
 
 
 FIGURES = (
@@ -164,8 +164,8 @@ FIGURES = (
         when="ranked",
         facts=("labels", "level", "method", "scaled"),
         reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
-        "alike, -1 where one has the order of the other reversed. In brackets is the 95 % interval "
-        "over words. n is how many models a coefficient is over: with four or "
+        "alike, -1 where one has the order of the other reversed; below 0, a cell has a marked corner. In brackets "
+        "is the 95 % interval over words. n is how many models a coefficient is over: with four or "
         "five it has few possible values, so that an interval from -1 to 1 is no error, and with fewer than four "
         "none is drawn. A hatched cell has no value.",
         example=Example("embedded", "correlations", {"method": "spearman"}),

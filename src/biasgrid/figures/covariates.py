@@ -12,12 +12,23 @@ from ..files import slug
 from ..numbers import coefficient
 from .figure import Drawing, Example, Figure, cells_of
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, GREY, Look, Unit, add_letters, in_order, method_letters, model_looks, unit_looks
+from .palette import (
+    GREY,
+    Look,
+    Unit,
+    add_letters,
+    in_order,
+    method_letters,
+    model_looks,
+    open_mark,
+    series_mark,
+    unit_looks,
+)
 from .questions import COMPANY
-from .rows import from_tables
+from .rows import from_tables, keys_of, rows_where
 from .text import LONGEST_HEAD, shorten, unit_label, wrap_text
-from .types.rows import height, rows, width
-from .visuals import INTERVAL, beside, in_place_of_mark, legend_line, legend_mark
+from .types.rows import row_panels, rows
+from .visuals import beside, in_place_of_mark, legend_interval, legend_line, legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +65,6 @@ REASONS = {
     "the covariate is the same for all": "all alike",
     "what is given explains the scores or the covariate whole": "explained whole",
 }
-OPEN: Look = {"markerfacecolor": "white", "markeredgewidth": 0.8}
 
 
 @styled
@@ -86,7 +96,7 @@ def covariates(
         The models that are left out, as the frequencies of their words are not known.
     """
     title = f"Do scores go with word frequency? {criterion}"
-    table = table[(table["criterion"] == criterion) & (table["method"] == METHOD)]
+    table = rows_where(table, criterion=criterion, method=METHOD)
     table = table[table["metric"].isin([metric for metric, _ in rows])]
     pairs = zip(table["model"], table["corpus"], strict=True)
     table = table[
@@ -95,29 +105,24 @@ def covariates(
     if table["correlation"].isna().all():
         return empty_page(title, "there are too few words and sets, or their frequencies are not known.")
     units = in_order((model, debias) for _, row_units in rows for model, debias in row_units)
-    has_mark = set(
-        table.loc[table["correlation"].notna(), ["model", "debias"]].itertuples(index=False, name=None)
-    )
+    has_mark = set(keys_of(table.dropna(subset="correlation")))
     units = [unit for unit in units if unit in has_mark]
     letters, models = method_letters(units), model_looks(model for model, _ in units)
     looks: dict[tuple[Unit, bool], Look] = {}
     for unit in units:
-        look = models[unit[0]]
-        looks |= {(unit, False): look, (unit, True): look | OPEN | {"markeredgecolor": look["color"]}}
+        looks |= {(unit, False): models[unit[0]], (unit, True): open_mark(models[unit[0]])}
     names = {metric: wrap_text(shorten(labels.get(metric, metric), LONGEST_HEAD), 16) for metric, _ in rows}
     page = Frame(title, _note(table, labels, unknown))
     parts = _panels(table, labels, corpora)
     most = max(sum((model, debias) in units for model, debias in row_units) for _, row_units in rows)
-    panels = page.panels(
-        {head: head for head in parts}, height(names, LANES * most), labels=width(names), least=1.2
-    )
+    panels = row_panels(page, {head: head for head in parts}, names, LANES * most, least=1.2)
     for head, axes in panels.items():
         _draw_panel(axes, parts[head], names, looks, letters)
-    legend = [(unit_label(unit, labels), legend_line(**unit_looks(units)[unit])) for unit in units]
-    legend += [
-        ("the interval holds 0", legend_mark(marker="o", color=GREY, markersize=4.5, **OPEN)),
-        ("95 % interval", legend_line(color=GREY, **INTERVAL)),
-        ("no relation", legend_line(**DASHED)),
+    legend = [
+        *legend_of(unit_looks(units), {unit: unit_label(unit, labels) for unit in units}),
+        ("the interval holds 0", legend_line(**open_mark(series_mark(0) | {"color": GREY}))),
+        legend_interval(0.95, "interval"),
+        legend_neutral("no relation"),
     ]
     return page.done(legend)
 
@@ -129,15 +134,12 @@ def _draw_panel(
     looks: Mapping[tuple[Unit, bool], Look],
     letters: Mapping[str, str],
 ) -> None:
-    units = list(zip(part["model"], part["debias"], strict=True))
     holds = ~((part["ci_low"] > 0) | (part["ci_high"] < 0))
     marks = part.assign(
-        row=part["metric"], series=list(zip(units, holds, strict=True)), value=part["correlation"]
+        row=part["metric"], series=list(zip(keys_of(part), holds, strict=True)), value=part["correlation"]
     )
     marks = marks[[series in looks for series in marks["series"]]]
-    marks = marks.rename(columns={"ci_low": "low", "ci_high": "high"})
-    marks = marks[["row", "series", "debias", "value", "low", "high", "reason"]]
-    places = rows(axes, marks, names, looks, neutral=0)
+    places = rows(axes, marks, names, looks, neutral=0, empty="–")
     for mark in marks.itertuples():
         y, look = places[mark.row, mark.series], looks[mark.series]
         if np.isnan(mark.value):
@@ -145,12 +147,9 @@ def _draw_panel(
             continue
         if mark.debias in letters:
             add_letters(axes, [mark.value], [y], look, letters[mark.debias], zorder=4)
-        if mark.high - mark.low < SHORT:
-            half = max(mark.high - mark.value, mark.value - mark.low)
+        if mark.ci_high - mark.ci_low < SHORT:
+            half = max(mark.ci_high - mark.value, mark.value - mark.ci_low)
             beside(axes, y, f"±{coefficient(half)}", color=look["color"])
-    for y, metric in enumerate(names):
-        if metric not in set(marks["row"]):
-            in_place_of_mark(axes, y, "–")
     axes.set_xlim(-1.05, 1.05)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1], ["−1", "−.5", "0", ".5", "1"])
 
@@ -161,11 +160,7 @@ def _panels(
     """What panels are called, and the rows of the table that each draws. PMI is the first of the corpus' metrics."""
     panels: dict[str, pd.DataFrame] = {}
     for (level, covariate, control), head in HEADS.items():
-        rows = correlations[
-            (correlations["of"] == level)
-            & (correlations["covariate"] == covariate)
-            & (correlations["given"] == control)
-        ]
+        rows = rows_where(correlations, of=level, covariate=covariate, given=control)
         rows = rows[rows["corpus_metric"] == rows["corpus_metric"].min()] if len(rows) else rows
         is_own = np.array(
             [corpora.get(m) == c for m, c in zip(rows["model"], rows["corpus"], strict=True)], dtype=bool

@@ -14,9 +14,9 @@ from .figure import Drawing, Example, Figure, of_criteria
 from .frame import Frame, empty_page, styled
 from .palette import in_order
 from .questions import WORDS
-from .rows import from_tables
+from .rows import from_tables, rows_where
 from .text import unit_label
-from .types.heat import heat
+from .types.heat import above_diagonal, heat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
     direction that is not known.
     """
     title = f"Do the definitions of a bias direction agree? {criterion}"
-    rows = table[table["criterion"] == criterion]
+    rows = rows_where(table, criterion=criterion)
     if rows.empty:
         return empty_page(title, "no model has the groups' words.")
     for direction in sorted({*rows["direction_a"], *rows["direction_b"]} - DIRECTIONS.keys()):
@@ -69,9 +69,14 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
             matrix.combine_first(matrix.T).reindex(index=[*DIRECTIONS], columns=[*DIRECTIONS]).iloc[1:, :-1]
         )
         texts = angles.map(lambda angle: "no angle" if np.isnan(angle) else f"{decimal(angle, 1)}°")
-        hidden = np.triu(np.ones(angles.shape, dtype=bool), 1)
         heat(
-            axes, angles, texts, ends=(0, 90), shades="Oranges", names=(names[1:], names[:-1]), hidden=hidden
+            axes,
+            angles,
+            texts,
+            ends=(0, 90),
+            shades="Oranges",
+            names=(names[1:], names[:-1]),
+            hidden=above_diagonal(angles),
         )
     return page.done()
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
 
 PAGE = (7.0, 9.5)  # the text block of a journal's page in inches
+NARROW = 5.0  # of a page that has no room for what stands beside panels, such as a scale
 WIDTHS = {"page": PAGE[0], "column": 3.4}  # of a figure in inches, by what it is to fill
 MARGIN = 0.1
 EXTENSIONS = ("pdf", "svg", "png")

@@ -11,14 +11,14 @@ from ..errors import BiasgridError, unknown_name
 from ..numbers import plain, typographic
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
-from .methods import method_label, ordered_methods, reasons, rows_of_group
-from .palette import DASHED, in_order, model_looks
+from .methods import method_label, ordered_methods, rows_of_group
+from .palette import model_looks, models_in_order
 from .questions import DEBIASING
-from .rows import from_tables
-from .text import LONGEST_ROW, shorten, wrap_text
-from .types.rows import height, width
+from .rows import from_tables, reasons, rows_where
+from .text import row_label
+from .types.rows import row_panels
 from .types.rows import rows as draw_rows
-from .visuals import legend_line
+from .visuals import legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,13 +65,11 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         f"and no sample: no intervals. Words: {words or 'none'}.",
     )
     names = {"none": method_label(labels, "none")} | {
-        key: wrap_text(shorten(labels.get(key, key), LONGEST_ROW), 26)
+        key: row_label(labels.get(key, key))
         for key in ordered_methods(table, criterion)
         if key in set(rows["debias"])
     }
-    models = [model for model, _ in in_order((model, "none") for model in rows["model"])]
-    all_looks = model_looks(models)
-    looks = {model: all_looks[model] for model in models}
+    looks = model_looks(models_in_order(rows["model"]))
     untouched = rows.drop_duplicates(["model", "measure"]).assign(debias="none", after=lambda t: t["before"])
     marks = pd.concat([untouched, rows], ignore_index=True)
     marks = marks.rename(columns={"debias": "row", "model": "series", "after": "value"})
@@ -82,17 +80,16 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         page.note += (
             f"\nNo value in {labels.get(model, model)}: {measures[measure]} ({reasons(part['status'])})."
         )
-    panels = page.panels(measures, height(names, len(models)), labels=width(names), least=0.8)
+    panels = row_panels(page, measures, names, len(looks), least=0.8)
     for measure, axes in panels.items():
-        part, chance = marks[marks["measure"] == measure], HIDDEN[measure][1]
+        part, chance = rows_where(marks, measure=measure), HIDDEN[measure][1]
         draw_rows(axes, part, names, looks, neutral=chance)
         low, high = np.nanmin([chance, *part["value"]]), np.nanmax([1.0, *part["value"]])
         axes.set_xlim(low - 0.06 * (high - low), high + 0.06 * (high - low))
         if high - low < FAR:
             axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
         axes.xaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
-    legend = [(labels.get(model, model), legend_line(**looks[model])) for model in models]
-    return page.done([*legend, ("chance: no bias is recoverable", legend_line(**DASHED))])
+    return page.done([*legend_of(looks, labels), legend_neutral("chance: no bias is recoverable")])
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:

@@ -14,10 +14,10 @@ from .figure import Drawing, Example, Figure, cells_of
 from .frame import Frame, empty_page, styled
 from .palette import in_order, unit_looks
 from .questions import SCORES
-from .rows import from_tables, rows_of, units_of
+from .rows import from_tables, keys_of, rows_of, rows_where, units_of
 from .text import SMALL, fit_text, shared_half, shorten, unit_label
 from .types.rows import height, rows
-from .visuals import few_ticks, legend_line, no_mark
+from .visuals import few_ticks, legend_of, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,11 +45,10 @@ def influence(
     """
     label = labels.get(metric, metric)
     title = f"{criterion}: does {label} hang on single words?"
-    table = rows_of(influence, "influence", criterion)
-    table = table[table["metric"] == metric]
+    table = rows_where(rows_of(influence, "influence", criterion=criterion), metric=metric)
     if table.empty:
         return empty_page(title, f"no score of {label} has a value without one of its words.")
-    errors = _standard_errors(intervals[intervals["criterion"] == criterion])
+    errors = _standard_errors(rows_where(intervals, criterion=criterion))
     table = table.merge(errors, on=KEYS, how="left")
     # where all resamples have one value there is no unit
     table["moved"] = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
@@ -58,13 +57,11 @@ def influence(
         return empty_page(title, "no score has a standard error (bootstrap over words).")
     farthest = known["moved"].abs().groupby([known[name] for name in ROW]).max().reset_index()
     farthest = farthest.sort_values(["moved", *ROW], ascending=[False, True, True, True]).head(WORDS)
-    words = list(farthest[ROW].itertuples(index=False, name=None))
-    drawn = known.assign(row=list(known[ROW].itertuples(index=False, name=None)))
-    drawn = drawn[drawn["row"].isin(words)]
-    drawn = drawn.assign(
-        series=list(zip(drawn["model"], drawn["debias"], strict=True)),
-        value=drawn["moved"].clip(-FARTHEST, FARTHEST),
+    words = keys_of(farthest, *ROW)
+    drawn = known.assign(
+        row=keys_of(known, *ROW), series=keys_of(known), value=known["moved"].clip(-FARTHEST, FARTHEST)
     )
+    drawn = drawn[drawn["row"].isin(words)]
     looks = unit_looks(units_of(influence))
     looks = {unit: looks[unit] for unit in in_order(drawn["series"])}
     page = Frame(title)
@@ -109,7 +106,7 @@ def influence(
     axes.margins(x=0.06)
     few_ticks(axes.xaxis, 5)
     axes.set_xlabel("change in standard errors", labelpad=1)
-    legend = [(unit_label(unit, labels), legend_line(**look)) for unit, look in looks.items()]
+    legend = legend_of(looks, {unit: unit_label(unit, labels) for unit in looks})
     if len(cut):
         legend.append((f"→ cut off: farther than {FARTHEST:g}, the number says how far", no_mark()))
     return page.done(legend)
@@ -124,7 +121,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 def _standard_errors(intervals: pd.DataFrame) -> pd.DataFrame:
     """Of each score, over words."""
-    return intervals.loc[intervals["kind"] == "jackknife", [*KEYS, "standard_error"]].drop_duplicates(KEYS)
+    return rows_where(intervals, kind="jackknife")[[*KEYS, "standard_error"]].drop_duplicates(KEYS)
 
 
 def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,8 +129,8 @@ def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str,
     errors = _standard_errors(contents["intervals"])
     table = contents["influence"].merge(errors, on=KEYS, how="left")
     moved = (table["influence"] / table["standard_error"]).abs()
-    farthest = moved.groupby([table[name] for name in ("query", "set", "word")]).max().nlargest(WORDS)
-    is_named = contents["influence"].set_index(["query", "set", "word"]).index.isin(farthest.index)
+    farthest = moved.groupby([table[name] for name in ROW]).max().nlargest(WORDS)
+    is_named = contents["influence"].set_index(ROW).index.isin(farthest.index)
     return contents | {"influence": contents["influence"][is_named]}
 
 

@@ -14,12 +14,12 @@ from ..statistics.means import share_interval
 from ..tables.cells import word_cells
 from .figure import Drawing, Example, Figure, count_range, page_name
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, LESS, MORE, NO_FILL, Look, in_order, model_looks
+from .palette import DASHED, LESS, MORE, NO_FILL, Look, model_looks, models_in_order
 from .questions import WORDS
-from .rows import from_tables
-from .text import SMALL, fit_text
+from .rows import from_tables, rows_where
+from .text import SMALL, fit_text, percent
 from .types.curves import curves
-from .visuals import few_ticks, in_place_of_mark, is_leftmost, legend_line
+from .visuals import few_ticks, in_place_of_mark, is_leftmost, legend_line, legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,16 +52,14 @@ def threshold_curves(
     import pandas as pd
 
     title = f"How many words are detected, by the threshold? {criterion}: {labels.get(metric, metric)}"
-    table = words[(words["criterion"] == criterion) & (words["metric"] == metric)]
-    table = table[(table["detail"] == "thresholds") & (table["debias"] == "none")]
+    of_metric = rows_where(words, criterion=criterion, metric=metric)
     found = {
-        key: part.pivot(index="word", columns="column", values="value").reindex(columns=["from", "to"])
-        for key, part in table.groupby(["query", "model"])
+        key: part.reindex(columns=["from", "to"]) for key, part in _of_words(of_metric, "thresholds").items()
     }
     found = {key: part for key, part in found.items() if part.notna().all(axis=None)}
     if not found:
         return empty_page(title, "no model has a value.")
-    models = [model for model, _ in in_order((model, "none") for _, model in found)]
+    models = models_in_order(model for _, model in found)
     looks = {model: look | {"linestyle": "-"} for model, look in model_looks(models).items()}
     counts = [len(part) for part in found.values()]
     # of groups of unequal size an effect size may be above 2
@@ -71,7 +69,7 @@ def threshold_curves(
         "Across, the threshold, an effect size; up, the share of the words that are detected at it. By chance alone "
         "some are: a curve alone says of no group that it stands out; where the study has tests, scores.csv has "
         "those of the area under it. "
-        f"Shades: {level * 100:g} % interval of a share (Wilson) {NAMES_STAY}. A set has "
+        f"Shades: {percent(level)} interval of a share (Wilson) {NAMES_STAY}. A set has "
         f"{count_range(counts)} words.",
     )
     heads = {query: head for query, head in panels if query in {query for query, _ in found}}
@@ -92,7 +90,7 @@ def threshold_curves(
         else:
             few_ticks(axes.xaxis, 2)
         axes.set_yticks([0, 0.5, 1], ["0", "50 %", "100 %"] if is_leftmost(axes) else [""] * 3)
-    return page.done([(labels.get(model, model), legend_line(**looks[model])) for model in models])
+    return page.done(legend_of(looks, labels))
 
 
 def _curve(thresholds: pd.DataFrame, level: float) -> pd.DataFrame:
@@ -104,6 +102,14 @@ def _curve(thresholds: pd.DataFrame, level: float) -> pd.DataFrame:
     hits = ((start <= places[:, None]) & (places[:, None] < end)).sum(axis=1)
     low, high = share_interval(hits, len(start), level)
     return pd.DataFrame({"threshold": places, "share": hits / len(start), "low": low, "high": high})
+
+
+def _of_words(table: pd.DataFrame, detail: str) -> dict[tuple[str, str], pd.DataFrame]:
+    """What a metric says of words on untouched models, a column each, by (sub-)query and model."""
+    return {
+        key: part.pivot(index="word", columns="column", values="value")
+        for key, part in rows_where(table, detail=detail, debias="none").groupby(["query", "model"])
+    }
 
 
 @styled
@@ -128,20 +134,16 @@ def quadrants(
     """
     title = f"Which of four crossed groups do words fall to? {criterion}: {labels.get(metric, metric)}"
     words, contrasts, scores = (
-        t[(t["criterion"] == criterion) & (t["metric"] == metric) & (t["debias"] == "none")]
-        for t in (words, contrasts, scores)
+        rows_where(table, criterion=criterion, metric=metric, debias="none")
+        for table in (words, contrasts, scores)
     )
-    axes_words = words[words["detail"] == "axes"]
-    found = {
-        key: part.pivot(index="word", columns="column", values="value").dropna()
-        for key, part in axes_words.groupby(["query", "model"])
-    }
     values = scores.dropna(subset="value").set_index(["query", "model"])
-    found = {key: part for key, part in found.items() if len(part) and key in values.index}
+    found = {key: part.dropna() for key, part in _of_words(words, "axes").items() if key in values.index}
+    found = {key: part for key, part in found.items() if len(part)}
     if not found:
         return empty_page(title, "no model has a value.")
     shares = contrasts.set_index(["query", "model", "first", "quantity"])["value"]
-    models = [model for model, _ in in_order((model, "none") for _, model in found)]
+    models = models_in_order(model for _, model in found)
     panels = [panel for panel in panels if panel[0] in {query for query, _ in found}]
     places = ("upper right", "lower right", "upper left", "lower left")
     about, expected = (
@@ -153,7 +155,7 @@ def quadrants(
         title,
         f"Quadrants: {'; '.join(map(', '.join, zip(places, groups, strict=True)))}. The axes are about "
         f"{about}. In each quadrant, the share of the set's words; in brackets, {expected}. Ellipse: "
-        f"{level * 100:g} % region of the mean of the words (bootstrap {NAMES_STAY}). Below: "
+        f"{percent(level)} region of the mean of the words (bootstrap {NAMES_STAY}). Below: "
         f"{labels.get(metric, metric)}, and its interval over words and names.",
     )
     heads = {(model, query): head for model in models for query, head in panels}
@@ -184,7 +186,7 @@ def quadrants(
         [
             ("a word", legend_line(**WORD)),
             ("mean of the words, and its region", legend_line(**{**MEAN, "linestyle": "-"})),
-            ("centre" if centre == "words" else "origin", legend_line(**DASHED)),
+            legend_neutral("centre" if centre == "words" else "origin"),
         ]
     )
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from .figure import Drawing, Example, Figure
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, GREY, series_mark
+from .palette import series_mark
 from .questions import SCORES
-from .rows import from_tables
+from .rows import from_tables, rows_where
 from .text import wrap_text
-from .types.rows import height, rows, width
-from .visuals import INTERVAL, beside, few_ticks, legend_line
+from .types.rows import row_panels, rows
+from .visuals import beside, few_ticks, legend_interval, legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,15 +55,15 @@ def languages(
         Languages whose nouns are masculine or feminine.
     """
     title = f"The same test in several languages: {labels.get(metric, metric)}"
-    table = scores[(scores["metric"] == metric) & scores["model"].isin(models) & (scores["debias"] == "none")]
-    table = table[table["query"].isin(queries)]
+    table = rows_where(scores, metric=metric, debias="none")
+    table = table[table["model"].isin(models) & table["query"].isin(queries)]
     if table.empty:
         return empty_page(title, "no model has a score.")
     table = table.assign(
         row=[models[model][0] for model in table["model"]],
         series=[models[model][1] for model in table["model"]],
         says=["too many words lost" if status != "ok" else "" for status in table["status"]],
-    ).rename(columns={"ci_low": "low", "ci_high": "high"})
+    )
     names = {language: language for language, _ in models.values()}
     looks = {
         name: series_mark(i) for i, name in enumerate(dict.fromkeys(name for _, name in models.values()))
@@ -75,7 +75,7 @@ def languages(
         + (f" Nouns are masculine or feminine in {', '.join(gendered)}." if gendered else ""),
     )
     heads = {query: wrap_text(query, 30) for query in queries if query in set(table["query"])}
-    axes_of = page.panels(heads, height(names, len(looks)), labels=width(names), least=1.5, bold=False)
+    axes_of = row_panels(page, heads, names, len(looks), least=1.5, bold=False)
     for query, axes in axes_of.items():
         marks = table[table["query"] == query]
         rows(axes, marks, names, looks, neutral=neutral)
@@ -83,9 +83,9 @@ def languages(
             beside(axes, [*names].index(row.row), f"{row.words_lost} lost")
         axes.margins(x=0.04)
         few_ticks(axes.xaxis, 4)
-    legend = [*((name, legend_line(**looks[name])) for name in looks), ("no bias", legend_line(**DASHED))]
-    if table["low"].notna().any():
-        legend.append((f"{level * 100:g} % interval over words", legend_line(color=GREY, **INTERVAL)))
+    legend = [*legend_of(looks), legend_neutral()]
+    if table["ci_low"].notna().any():
+        legend.append(legend_interval(level, "interval over words"))
     return page.done(legend)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .rows import rows_of
+from .rows import rows_of, rows_where
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,14 +21,9 @@ def method_label(labels: Mapping[str, str], key: str) -> str:
     return labels.get(key, "untouched" if key == "none" else key)
 
 
-def reasons(statuses: pd.Series) -> str:
-    """Why there are no values, in words."""
-    return " or ".join(sorted(set(statuses.str.split(":").str[0].str.replace("_", " "))))
-
-
 def rows_of_group(table: pd.DataFrame, name: str, criterion: str, group: str) -> pd.DataFrame:
     """The rows of a criterion and a group of measures; `name` begins the message where there is none."""
-    return rows_of(rows_of(table, name, criterion), f"{name}, {criterion}", group, column="group")
+    return rows_of(rows_of(table, name, criterion=criterion), f"{name}, {criterion}", group=group)
 
 
 def removed_share(rows: pd.DataFrame) -> pd.Series:
@@ -38,6 +33,6 @@ def removed_share(rows: pd.DataFrame) -> pd.Series:
 
 def ordered_methods(table: pd.DataFrame, criterion: str) -> list[str]:
     """The methods measured on a criterion by what they remove, most first."""
-    rows = table[table["criterion"] == criterion]
+    rows = rows_where(table, criterion=criterion)
     shares = removed_share(rows).where(rows["group"] == "metric").groupby(rows["debias"]).mean().fillna(-2)
     return sorted(shares.index, key=lambda method: (-shares[method], method))

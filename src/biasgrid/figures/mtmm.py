@@ -12,11 +12,11 @@ from ..files import slug
 from ..numbers import coefficient, share, typeset
 from .figure import Drawing, Example, Figure
 from .frame import Frame, empty_page, styled
-from .palette import Look, in_order
+from .palette import Look, models_in_order
 from .questions import AGREEMENT
-from .rows import from_tables
+from .rows import from_tables, keys_of, rows_where
 from .text import LONGEST_HEAD, SMALL, letters, shorten
-from .types.heat import heat, scale
+from .types.heat import above_diagonal, heat, scale
 from .visuals import legend_area
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ LONGEST = 40  # characters of a model
 MOST = 20  # methods: their names fill what the triangle leaves free
 MOST_NUMBERS = 48  # methods by traits: narrower rows have no room for their names
 LINE, CHARACTER = 0.12, 0.063  # inches of a method's name
-SHADES = "RdBu_r"
+NEGATIVE = -0.1  # what is nearer to 0 is near to it, whatever its sign
 ROOM = 0.18  # inches of a cell with a number in it
 BOX: Look = {"facecolor": "none", "edgecolor": "black", "linewidth": 0.9}
 # what two methods are, and whether they share the metric, and the model
@@ -50,13 +50,11 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     from matplotlib.patches import Rectangle
 
     title = f"Do metrics and models agree on the traits of words, and tell them apart? {words}"
-    table = table[table["set"] == words]
+    table = rows_where(table, set=words)
     if table.empty:
         return empty_page(title, "no two metrics or models have numbers of ten words of it.")
-    models = [model for model, _ in in_order((model, "none") for model in table["model"])]
-    methods = sorted(
-        set(zip(table["metric"], table["model"], strict=True)), key=lambda m: (m[0], models.index(m[1]))
-    )
+    models = models_in_order(table["model"])
+    methods = sorted(set(keys_of(table, "metric", "model")), key=lambda m: (m[0], models.index(m[1])))
     traits = list(dict.fromkeys(table["trait"]))
     note = _note(table, traits)
     drawn = methods[: min(MOST, max(2, MOST_NUMBERS // len(traits)))]
@@ -83,6 +81,8 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
             )
         if row.block == "same trait":
             boxes.append((x, y))
+    if (matrix < NEGATIVE).any():
+        note += f" A marked corner: below {_number(NEGATIVE)}."
     page = Frame(f"{title}, n = {table['words'].iloc[0]:,} words", note)
     wide = page.inside - 1.3
     cell = min(wide / size, 0.4)
@@ -90,16 +90,17 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         texts[:] = ""
     axes = page.panel(cell * size)
     names = [f"{k}{letter}" for k in range(1, len(drawn) + 1) for letter in letters(len(traits))]
+    numbers = pd.DataFrame(matrix)
     heat(
         axes,
-        pd.DataFrame(matrix),
+        numbers,
         pd.DataFrame(texts),
         ends=(-1, 1),
-        shades=SHADES,
         names=(names, names),
-        hidden=np.triu(np.ones((size, size), dtype=bool), 1),
+        hidden=above_diagonal(numbers),
+        corners=matrix < NEGATIVE,
+        upright=True,
     )
-    axes.tick_params(axis="x", rotation=90)
     for x, y in boxes:
         axes.add_patch(Rectangle((x + 0.03, y + 0.03), 0.94, 0.94, **BOX))
     # what is free beside the cells down to the last name
@@ -109,7 +110,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         name = shorten(labels.get(metric, metric), LONGEST_HEAD)
         key.append(f"{k}  {name}, {shorten(labels.get(model, model), min(LONGEST, free - len(name) - 5))}")
     axes.text(size, 0, "\n".join(key), ha="right", va="top", size=SMALL, multialignment="left")
-    scale([axes], (-1, 1), SHADES, "Pearson's r", [-1, -0.5, 0, 0.5, 1])
+    scale([axes], (-1, 1), "RdBu_r", "Pearson's r", [-1, -0.5, 0, 0.5, 1])
     return page.done([("the same trait by two methods", legend_area(**BOX))])
 
 

@@ -17,8 +17,8 @@ from .figure import Drawing, Example, Figure, Files
 from .frame import Frame, styled
 from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS, Look
 from .questions import SCORES
-from .text import unit_label
-from .visuals import few_ticks, legend_area, legend_line
+from .text import percent, unit_label
+from .visuals import few_ticks, legend_area, legend_line, legend_neutral
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 TAIL = "#E8834A"
 NULL = "#CCCCCC"
 HEIGHT = 1.15  # inches of a panel
+SCORE: Look = {"color": "black", "linewidth": 1.4}
+INTERVAL: Look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 BEYOND = {
     "distance": "as far from no bias as the score or further (p is this share)",
@@ -84,17 +86,16 @@ def null_distribution(
         _one_scale([axes for key, axes in panels.items() if key[0] == i and drawn[key]], neutral)
     alternatives = {r[test]["alternative"] for r in null.results for test in null.values.get(r["query"], {})}
     legend = [
-        ("score", legend_line(color="black", linewidth=1.4)),
+        ("score", legend_line(**SCORE)),
         (", or ".join(test["compared"] for test in tests.values()), legend_area(facecolor=NULL)),
         *((BEYOND[alternative], legend_area(facecolor=TAIL)) for alternative in sorted(alternatives)),
     ]
     if "bootstrap" in parts:
-        look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
         legend += [
             ("bootstrap resamples of the words", legend_area(facecolor=LESS_LIGHT)),
-            (f"{level * 100:g} % interval ({INTERVALS[interval]})", legend_line(**look)),
+            (f"{percent(level)} interval ({INTERVALS[interval]})", legend_line(**INTERVAL)),
         ]
-    return frame.done([*legend, ("no bias (the metric's neutral value)", legend_line(**DASHED))])
+    return frame.done([*legend, legend_neutral("no bias (the metric's neutral value)")])
 
 
 def _one_scale(panels: Sequence[Axes], neutral: float) -> None:
@@ -118,8 +119,12 @@ def _values(axes: Axes, values: np.ndarray, extreme: np.ndarray, record: Mapping
         edges = _edges(values, values[extreme & _on_side(values, record)], record["observed"])
         axes.hist([values[~extreme], values[extreme]], bins=edges, color=[NULL, TAIL], stacked=True)
     if record["observed"] is not None:
-        axes.axvline(record["observed"], color="black", linewidth=1.4, zorder=4)
-        axes.update_datalim([(record["observed"], 0)])
+        _score_line(axes, record["observed"])
+
+
+def _score_line(axes: Axes, score: float) -> None:
+    axes.axvline(score, zorder=4, **SCORE)
+    axes.update_datalim([(score, 0)])
 
 
 def _on_side(values: np.ndarray, record: Mapping[str, Any]) -> np.ndarray:
@@ -136,12 +141,10 @@ def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interva
         if len(finite_samples)
         else [1]
     )
-    axes.axvline(result["value"], color="black", linewidth=1.4, zorder=4)
-    axes.update_datalim([(result["value"], 0)])
+    _score_line(axes, result["value"])
     low, high = result["bootstrap"][interval]
     if low is not None:
-        look: Look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt", "zorder": 5}
-        axes.plot([low, high], [0.03 * np.max(counts)] * 2, **look)
+        axes.plot([low, high], [0.03 * np.max(counts)] * 2, zorder=5, **INTERVAL)
 
 
 def _edges(values: np.ndarray, extreme: np.ndarray, observed: float) -> list[float]:
@@ -191,7 +194,7 @@ def _panel_text(
     if low is None:
         return ["Bootstrap: no interval", record["reasons"][kind]]
     samples = f"{record['draws']:,} bootstrap resamples"
-    return [f"Bootstrap: {level * 100:g} % interval {typographic(interval(low, high))}", samples]
+    return [f"Bootstrap: {percent(level)} interval {typographic(interval(low, high))}", samples]
 
 
 def _p_text(record: Mapping[str, Any], compared: str) -> list[str]:

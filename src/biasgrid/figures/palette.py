@@ -81,10 +81,16 @@ def in_order(units: Iterable[Unit]) -> list[Unit]:
     return sorted(set(units), key=lambda u: (models.get(u[0], len(models)), u[0], u[1] != "none", u[1]))
 
 
+def models_in_order(models: Iterable[str]) -> list[str]:
+    """Models in the config's order, those that it lacks after them."""
+    return [model for model, _ in in_order((model, "none") for model in models)]
+
+
 def model_looks(models: Iterable[str]) -> dict[str, Look]:
-    """The marks of models: colour and marker of each follow from its place in the config."""
+    """The marks of models, in their order: colour and marker of each follow from its place in the config."""
+    models = dict.fromkeys(models)
     pairs = _pairs(models, "models", MODEL_COLOURS, MARKERS)
-    return {key: _mark(colour, MARKERS[marker]) for key, (colour, marker) in pairs.items()}
+    return {model: _mark(pairs[model][0], MARKERS[pairs[model][1]]) for model in models}
 
 
 def unit_looks(units: Iterable[Unit]) -> dict[Unit, Look]:
@@ -120,6 +126,11 @@ def metric_areas(metrics: Iterable[str]) -> dict[str, Look]:
 def series_mark(i: int) -> Look:
     """The mark of the i-th of some series that are no models."""
     return _mark(MODEL_COLOURS[i % len(MODEL_COLOURS)], MARKERS[i % len(MARKERS)])
+
+
+def open_mark(look: Look, width: float = 0.8) -> Look:
+    """A mark with nothing in it but an edge of so many points."""
+    return look | {"markerfacecolor": "white", "markeredgecolor": look["color"], "markeredgewidth": width}
 
 
 def _mark(colour: str, marker: str) -> Look:

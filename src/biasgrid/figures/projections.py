@@ -11,11 +11,11 @@ from ..numbers import typeset
 from ..tables.cells import poles, two_group_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, LESS_LIGHT, MORE_LIGHT
+from .palette import LESS_LIGHT, MORE_LIGHT
 from .questions import WORDS
 from .rows import read_table
 from .text import NORMAL, SMALL, fit_text, metric_head, shorten_to_fit
-from .visuals import few_ticks, legend_line, neutral_line
+from .visuals import few_ticks, legend_line, legend_neutral, neutral_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,7 @@ def projections(
     panels["all"].set(xlabel=below, ylabel="number of words")
     return page.done(
         [
-            ("no bias", legend_line(**DASHED)),
+            legend_neutral(),
             (
                 "mean of all words, and one standard deviation to either side",
                 legend_line(color="black", marker="|"),

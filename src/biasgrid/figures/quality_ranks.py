@@ -11,12 +11,12 @@ from ..numbers import coefficient, decimal, plain, share, typeset
 from ..statistics.aggregation import OVERALL
 from .correlations import FEWEST
 from .figure import Drawing, Example, Figure
-from .frame import Frame, styled
+from .frame import NARROW, Frame, styled
 from .palette import Look, colour_map
 from .questions import RANKS
 from .rows import FEWER, by_rank, from_tables, rows_of, units_of
 from .text import DAGGER, SMALL, fit_text, metric_head, shorten, unit_label, wrap_text
-from .types.heat import NARROW, heat
+from .types.heat import heat
 from .types.rows import height, width
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     from ..tables.quality import TOO_FEW
     from ..tables.rankings import fewer_scores
 
-    rankings, quality = rows_of(rankings, "rankings", OVERALL), rows_of(quality, "quality")
+    rankings, quality = rows_of(rankings, "rankings", criterion=OVERALL), rows_of(quality, "quality")
     order = by_rank(rankings, sorted({*units_of(rankings), *units_of(quality)}))
     keys = ["model", "debias"]
     bias = rankings.pivot(index=keys, columns="metric", values="rank").reindex(order)
@@ -99,8 +99,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
             texts += (fewer & ranks.notna()).replace({True: DAGGER, False: ""})
         rows = [*names.values()] if half == "bias" or is_narrow else [""] * len(order)
         shades = colour_map("ranks", BEST_FIRST)
-        heat(axes, ranks, texts, ends=ends, shades=shades, names=(rows, columns[half]))
-        axes.tick_params(axis="x", rotation=90)
+        heat(axes, ranks, texts, ends=ends, shades=shades, names=(rows, columns[half]), upright=True)
         for label in axes.get_xticklabels():
             label.set_multialignment("right")
         means, missing = ranks.mean(axis=1), ranks.isna().any(axis=1)

@@ -9,13 +9,13 @@ import numpy as np
 
 from ..files import slug
 from ..labels import sic
-from ..numbers import coefficient, interval, p_value, typeset, typographic
+from ..numbers import coefficient, interval, p_value
 from .figure import Drawing, Example, Figure, cells_of, page_name
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, model_looks
 from .questions import AGREEMENT
 from .rank_intervals import INTERVAL
-from .rows import from_tables, rows_of
+from .rows import from_tables, rows_of, rows_where
 from .text import (
     BOLD,
     LONGEST_ROW,
@@ -24,14 +24,15 @@ from .text import (
     fit_text,
     letters,
     line_count,
+    percent,
     shared_half,
     shorten,
     text_width,
     unit_label,
 )
-from .types.heat import heat
+from .types.heat import coefficient_text, heat
 from .types.rows import height, rows, width
-from .visuals import above_names, is_leftmost, legend_line
+from .visuals import above_names, is_leftmost, legend_interval, legend_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +85,9 @@ def query_ranks(
         Where a table has no rows of the criterion.
     """
     title = f"Do they order the queries alike? {criterion}"
-    table = rows_of(ranks, "query_ranks", criterion)
-    table = table[(table["template"] == template) & table["rank"].notna()]
+    table = rows_where(rows_of(ranks, "query_ranks", criterion=criterion), template=template).dropna(
+        subset="rank"
+    )
     if table.empty or table["queries"].max() < 2:
         return empty_page(title, "no metric ranks two queries on a model.")
     means = table.groupby("query")["rank"].mean()
@@ -115,7 +117,7 @@ def query_ranks(
         heads[None], heights[None] = "", len(keys) * max(lines, *map(line_count, of_columns.values())) * 0.13
     panels = page.panels(heads, heights, labels=wide, least=STRIP, line=len(keys), bold=False)
     if len(keys) > 1:
-        correlations = rows_of(correlations, "query_correlations", criterion)
+        correlations = rows_of(correlations, "query_correlations", criterion=criterion)
         _matrix(panels.pop(None), correlations, template, of_columns, cell)
     looks, of_units = _looks(keys), dict(list(table.groupby(UNIT)))
     for key, axes in panels.items():
@@ -124,7 +126,7 @@ def query_ranks(
             above_names(axes, head, wide)
     legend = [
         ("rank", legend_line(**looks[keys[0]] | {"color": GREY})),
-        (f"{level * 100:g} % interval (bootstrap over words)", legend_line(color=GREY, **INTERVAL)),
+        legend_interval(level, "interval (bootstrap over words)", **INTERVAL),
         ("mean rank of all columns", legend_line(**MEAN)),
     ]
     return page.done(legend)
@@ -156,8 +158,8 @@ def _matrix(
 
     place: Any = axes.get_subplotspec()
     axes.set_subplotspec(place.get_gridspec()[place.rowspan.start, :])
-    table = table[(table["template"] == template) & (table["method"] == "spearman")]
-    keys = list(names)
+    table = rows_where(table, template=template, method="spearman")
+    keys, lines = list(names), 2 if cell > WIDE else 3 if cell >= NARROW else 1
     values = pd.DataFrame(np.nan, index=range(len(keys)), columns=range(len(keys)))
     texts = values.astype(object).fillna("n/a")
     for row in table.itertuples():
@@ -170,10 +172,7 @@ def _matrix(
             (above, below, row.queries_low, row.queries_high),
         ):
             values.iat[i, j] = row.correlation
-            texts.iat[i, j] = typeset(row.correlation, form=coefficient)
-            if cell >= NARROW and not np.isnan(low):
-                ends = typographic(interval(low, high, form=coefficient))
-                texts.iat[i, j] += "\n" + (ends if cell > WIDE else ends.replace(", ", ",\n"))
+            texts.iat[i, j] = coefficient_text(row.correlation, low, high, lines)
     heat(
         axes,
         values,
@@ -181,8 +180,8 @@ def _matrix(
         ends=(-1, 1),
         names=([*names.values()], letters(len(names))),
         hidden=np.eye(len(keys), dtype=bool),
+        on_top=True,
     )
-    axes.xaxis.tick_top()
     head = "Spearman's ρ of the queries' ranks"
     if cell >= NARROW:
         head += ". In brackets its interval: below the diagonal over words, above it over queries"
@@ -205,7 +204,7 @@ def _name(column: Column, labels: Mapping[str, str]) -> str:
 
 
 def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) -> str:
-    rows = agreement[(agreement["criterion"] == criterion) & (agreement["template"] == template)]
+    rows = rows_where(agreement, criterion=criterion, template=template)
     note = "Rank 1 is the strongest association in the metric's positive direction: of the first set with the first."
     for row in rows.itertuples():
         if not np.isnan(row.kendalls_w):
@@ -217,7 +216,7 @@ def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) 
                 ("queries", row.queries_low, row.queries_high),
             ):
                 note += "" if np.isnan(low) else f", {interval(low, high, form=coefficient)} over {source}"
-            note += f" ({level * 100:g} % intervals; {p_value(row.p_value)}; 0 is no agreement, 1 one order)."
+            note += f" ({percent(level)} intervals; {p_value(row.p_value)}; 0 is no agreement, 1 one order)."
     return note
 
 

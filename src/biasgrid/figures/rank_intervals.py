@@ -16,10 +16,10 @@ from .figure import Example, Figure, Files, each_criterion
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark
 from .questions import RANKS
-from .rows import read_table, rows_of, units_of
+from .rows import metrics_by_length, read_table, rows_of, rows_where, units_of
 from .text import DAGGER, SMALL, metric_head, text_width, unit_label, wrap_text
-from .types.rows import height, rows, width
-from .visuals import beside, few_ticks, legend_line, no_mark
+from .types.rows import row_panels, rows
+from .visuals import beside, few_ticks, legend_interval, legend_line, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def rank_intervals(
     """
     import pandas as pd
 
-    table = rows_of(intervals, "rank_intervals", criterion)
+    table = rows_of(intervals, "rank_intervals", criterion=criterion)
     title = f"How sure are the models' ranks? {criterion}"
     if len(units_of(table)) < 2:
         return empty_page(title, "one model has no rank among others.")
@@ -64,7 +64,7 @@ def rank_intervals(
     heads = {m: metric_head(labels.get(m, m)) + LENGTH_MARK * (m in by_length) for m in metrics}
     letters = [state.letters + DAGGER for answer in answers.values() for state in answer.models]
     least = max([0.6, *(0.4 + text_width(text, SMALL) for text in letters)])
-    panels = page.panels(heads, height(names), labels=width(names), least=least)
+    panels = row_panels(page, heads, names, least=least)
     ends = table.set_index(["metric", "model", "debias"])[["low", "high"]]
     for metric, axes in panels.items():
         marks = [(s, s.model, s.debias) for s in _states(answers[metric])]
@@ -85,7 +85,7 @@ def rank_intervals(
         few_ticks(axes.xaxis, 4, integer=True)
     legend = [
         ("rank", legend_line(**_enlarge(series_mark(0)) | {"color": GREY, "marker": "s"})),
-        (f"{level * 100:g} % interval (bootstrap over {resampled})", legend_line(color=GREY, **INTERVAL)),
+        legend_interval(level, f"interval (bootstrap over {resampled})", **INTERVAL),
     ]
     if any(state.has_lost_queries for answer in answers.values() for state in answer.models):
         legend += [(f"{DAGGER} lost some of the queries", no_mark())]
@@ -139,8 +139,9 @@ def _answers(
     rankings: pd.DataFrame, pairs: pd.DataFrame, criterion: str, metrics: Sequence[str], level: float
 ) -> list[Answer]:
     """What metrics say of the models on a criterion."""
-    rankings, pairs = (table[table["criterion"] == criterion] for table in (rankings, pairs))
-    return answers(rankings, pairs, metrics, level)
+    return answers(
+        rows_where(rankings, criterion=criterion), rows_where(pairs, criterion=criterion), metrics, level
+    )
 
 
 def _for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
@@ -151,10 +152,8 @@ def _for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    from ..verdicts.comparability import metrics_by_length
-
     parts = [read_table(inputs[name]) for name in ("rank_intervals", "rankings", "pairs")]
-    by_length = metrics_by_length(read_table(inputs["scalars"]), spec["scaled"]).get(spec["criterion"], [])
+    by_length = metrics_by_length(inputs, spec).get(spec["criterion"], [])
     rest = {name: value for name, value in spec.items() if name != "scaled"}
     return rank_intervals(*parts, by_length=by_length, **rest)
 

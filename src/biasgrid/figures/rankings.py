@@ -11,7 +11,17 @@ from .figure import Example, Figure, Files
 from .frame import Frame, styled
 from .palette import GREY, Look, metric_areas
 from .questions import RANKS
-from .rows import FEWER, by_rank, criteria_of, read_table, rows_of, units_of
+from .rows import (
+    FEWER,
+    by_rank,
+    criteria_of,
+    keys_of,
+    metrics_by_length,
+    read_table,
+    rows_of,
+    rows_where,
+    units_of,
+)
 from .text import DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, shorten, text_width, unit_label
 from .types.bars import End, bars, inches_of_one
 from .types.rows import height, width
@@ -44,7 +54,7 @@ def rankings(
     note. `undecided`: criteria in which the order of the sums is undecided, which stands beside their names.
     Raises BiasgridError where the table has no rows of the criterion.
     """
-    rows_of(rankings, "rankings", criterion)
+    rows_of(rankings, "rankings", criterion=criterion)
     return _stacked_bars(rankings, labels, [criterion], [criterion], subtitle, undecided)
 
 
@@ -106,7 +116,7 @@ def _stacked_bars(
     page = Frame("Which model's ranks add up to the least?", "\n".join(notes))
     names = {unit: fit_text(unit_label(unit, labels), 0.33 * page.width, SMALL) for unit in order}
     inches = page.inside - width(names) - 0.1
-    marked = set(zip(fewer["criterion"], fewer["model"], fewer["debias"], strict=True))
+    marked = set(keys_of(fewer, "criterion", "model", "debias"))
     ends = {
         criterion: [
             _end(row, labels, DAGGER * ((criterion, *unit) in marked), 0.4 * inches)
@@ -146,10 +156,9 @@ def _end(ranks: pd.Series, labels: Mapping[str, str], mark: str, room: float) ->
 def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -> tuple[list[str], list[str]]:
     """Which metrics do not compare, as lines, and in which criteria the order of the sums is undecided."""
     from ..verdicts.agreement import agreement
-    from ..verdicts.comparability import metrics_by_length
     from ..verdicts.least_biased import answers
 
-    by_length = metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
+    by_length = metrics_by_length(inputs, spec)
     lines = []
     for names, where in _alike({c: tuple(by_length.get(c, ())) for c in criteria}).items():
         if names:
@@ -166,11 +175,7 @@ def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -
     for criterion in criteria:
         of_criterion = [answer for answer in all_answers if answer.criterion == criterion]
         comparable = [a for a in of_criterion if a.metric not in by_length.get(criterion, ())]
-        sums = (
-            table[(table["criterion"] == criterion) & (table["debias"] == "none")]
-            .groupby("model")["rank"]
-            .sum()
-        )
+        sums = rows_where(table, criterion=criterion, debias="none").groupby("model")["rank"].sum()
         if agreement(comparable).order != tuple(sums.sort_values(kind="stable").index):
             undecided.append(criterion)
     if undecided:

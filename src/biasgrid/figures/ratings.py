@@ -15,10 +15,10 @@ from .frame import Frame, empty_page, styled
 from .palette import DASHED, MODEL_COLOURS, Look
 from .projections import CELL, PLACE, each_word_once
 from .questions import COMPANY
-from .rows import read_table
+from .rows import read_table, rows_where
 from .text import NORMAL, fit_text
 from .types.scatter import label_marks
-from .visuals import legend_line
+from .visuals import legend_line, legend_neutral
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +98,7 @@ def ratings(
         [
             (f"a word ({len(rows)} with a rating)", legend_line(**MARK, markersize=3, linestyle="")),
             ("line of least squares", legend_line(**LINE)),
-            ("no bias; rated neither way", legend_line(**DASHED)),
+            legend_neutral("no bias; rated neither way"),
         ]
     )
     order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
@@ -130,12 +130,9 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     from ..tables.ratings import rated_words
 
     place, table = spec["place"], read_table(inputs["ratings"])
-    rows = table["query"] == spec["query"]
-    for name in ("criterion", "metric", "model", "debias"):
-        rows &= table[name] == place[name]
-    correlations = {
-        row.method: (row.correlation, row.ci_low, row.ci_high) for row in table[rows].itertuples()
-    }
+    of_cell = {name: place[name] for name in ("criterion", "metric", "model", "debias")}
+    rows = rows_where(table, query=spec["query"], **of_cell)
+    correlations = {row.method: (row.correlation, row.ci_low, row.ci_high) for row in rows.itertuples()}
     words = rated_words(read_table(inputs["words"]), place, inputs["rated"])
     arguments = {key: spec[key] for key in ("poles", "title", "note", "rating", "measure")}
     return ratings(words, correlations=correlations, **arguments)

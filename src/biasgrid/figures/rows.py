@@ -41,27 +41,50 @@ def from_tables(draw: Callable[..., figure.Figure]) -> Callable[..., figure.Figu
     return draw_inputs
 
 
-def rows_of(
-    table: pd.DataFrame, name: str, value: str | None = None, column: str = "criterion"
-) -> pd.DataFrame:
-    """The rows of a table that have a value in a column, or all of them.
+def rows_where(table: pd.DataFrame, /, **values: Any) -> pd.DataFrame:
+    """The rows of a table that have these values in these columns."""
+    for column, value in values.items():
+        table = table[table[column] == value]
+    return table
 
-    Raises BiasgridError, which begins with `name`, where there is none, and where there is no such column.
-    """
+
+def rows_of(table: pd.DataFrame, name: str, /, **values: str) -> pd.DataFrame:
+    """As `rows_where`. Raises BiasgridError, which begins with `name`, where there is no row, and where a table of
+    older code lacks a column."""
     if table.empty:
         raise BiasgridError(f"{name}: nothing to draw, the table is empty")
-    rows = table if value is None else table[column_of(table, name, column) == value]
-    if rows.empty:
-        values = join_names(sorted(table[column].unique()))
-        raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {values}")
-    return rows
+    for column, value in values.items():
+        if column not in table:
+            raise BiasgridError(f"{name}: the table has no column {column!r}; make it again")
+        rows = rows_where(table, **{column: value})
+        if rows.empty:
+            others = join_names(sorted(table[column].unique()))
+            raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {others}")
+        table = rows
+    return table
 
 
-def column_of(table: pd.DataFrame, name: str, column: str) -> pd.Series:
-    """A column of a table. Raises BiasgridError, which begins with `name`, where a table of older code lacks it."""
-    if column not in table:
-        raise BiasgridError(f"{name}: the table has no column {column!r}; make it again")
-    return table[column]
+def keys_of(table: pd.DataFrame, *columns: str) -> list[Any]:
+    """What rows have in these columns, a tuple each; without columns, their model and debias method."""
+    return list(table[[*columns] or ["model", "debias"]].itertuples(index=False, name=None))
+
+
+def why(statuses: pd.Series) -> pd.Series:
+    """Why there is no value, in words."""
+    return statuses.str.split(":").str[0].str.replace("_", " ")
+
+
+def reasons(statuses: pd.Series) -> str:
+    """Why there are no values, in words."""
+    return " or ".join(sorted(set(why(statuses))))
+
+
+def metrics_by_length(inputs: Files, spec: Mapping[str, Any]) -> dict[str, list[str]]:
+    """By criterion the metrics by which the models of a figure do not compare, as of `verdicts.comparability`: the
+    figure reads the table "scalars", and has the fact "scaled"."""
+    from ..verdicts import comparability
+
+    return comparability.metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
 
 
 def criteria_of(table: pd.DataFrame) -> list[str]:
@@ -71,8 +94,7 @@ def criteria_of(table: pd.DataFrame) -> list[str]:
 
 def units_of(table: pd.DataFrame) -> list[Unit]:
     """What has bars and marks: models, each untouched, then under its debias methods."""
-    units = set(zip(table["model"], table["debias"], strict=True))
-    return sorted(units, key=lambda unit: (unit[0], unit[1] != "none", unit[1]))
+    return sorted(set(keys_of(table)), key=lambda unit: (unit[0], unit[1] != "none", unit[1]))
 
 
 def by_rank(rankings: pd.DataFrame, units: Sequence[Unit]) -> list[Unit]:

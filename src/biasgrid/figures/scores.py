@@ -13,7 +13,6 @@ from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH
 from .figure import Example, Figure, each_criterion, sign_lines
 from .frame import Frame, styled
 from .palette import (
-    DASHED,
     GREY,
     LESS,
     MORE,
@@ -22,13 +21,14 @@ from .palette import (
     in_order,
     method_letters,
     model_looks,
+    open_mark,
     series_mark,
 )
 from .questions import SCORES
-from .rows import from_tables, rows_of, units_of
+from .rows import from_tables, rows_of, units_of, why
 from .text import BOLD, LONGEST_HEAD, NORMAL, fit_text, query_label, shorten, wrap_text
 from .types.rows import height, rows, width
-from .visuals import INTERVAL, above_names, few_ticks, legend_line, no_mark
+from .visuals import above_names, few_ticks, legend_interval, legend_line, legend_neutral, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,7 @@ MARK_NAMES = {
 SIDES = {PERMUTATION: "left", GROUPS: "right"}  # which half is filled
 DRAWN = (UNTESTED, OUT_OF_REACH, NONE, GROUPS, PERMUTATION, ALL)
 COLUMNS = ("evidence", "tests", *QUESTIONS, "ci_low", "ci_high")
+NUMBERS = ["value", "ci_low", "ci_high"]
 FAR = 4  # models that lie so many times further from the neutral value than all others have a scale of their own
 ABOVE, BELOW = "above", "below"  # the neutral value
 DOTTED = (0, (1, 1))
@@ -79,7 +80,7 @@ def scores(
     table without the column has no tests.
     Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
     """
-    table = rows_of(scores, "scores", criterion)
+    table = rows_of(scores, "scores", criterion=criterion)
     # columns that a table of a study without inference, or of older code, may lack
     table = table.reindex(columns=dict.fromkeys([*table, *COLUMNS]))
     table["evidence"] = table["evidence"].where(table["evidence"].notna(), UNTESTED)
@@ -144,7 +145,7 @@ def _names(queries: Iterable[str]) -> dict[str, str]:
 
 def _far(table: pd.DataFrame, neutral: float) -> set[str]:
     """The models that would dwarf all others' scores (those of long vectors: RND, RIPA)."""
-    reach = (table[["value", "ci_low", "ci_high"]].astype(float) - neutral).abs().max(axis=1)
+    reach = (table[NUMBERS].astype(float) - neutral).abs().max(axis=1)
     longest = reach.groupby(table["model"]).max().dropna().sort_values(ascending=False)
     # the widest gap among the models that are further out than half of all
     steps = (longest.to_numpy()[:-1] / np.maximum(longest.to_numpy()[1:], 1e-12))[: len(longest) // 2]
@@ -153,7 +154,7 @@ def _far(table: pd.DataFrame, neutral: float) -> set[str]:
 
 def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float]:
     """The scale that models share."""
-    reach = table[["value", "ci_low", "ci_high"]].astype(float)
+    reach = table[NUMBERS].astype(float)
     low, high = np.nanmin([reach.min(axis=None), neutral]), np.nanmax([reach.max(axis=None), neutral])
     pad = 0.08 * (high - low) or 1.0
     return low - pad, high + pad
@@ -161,21 +162,11 @@ def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float]:
 
 def _marks(part: pd.DataFrame, neutral: float, has_sign: bool) -> pd.DataFrame:
     """A model's scores of a metric, as rows have them."""
-    import pandas as pd
-
     sides = [(part["value"] > neutral) & has_sign, (part["value"] < neutral) & has_sign]
     side = np.select(sides, [ABOVE, BELOW], "")
-    return pd.DataFrame(
-        {
-            "row": part["query"],
-            "debias": part["debias"],
-            "series": list(zip(part["debias"], side, part["evidence"], strict=True)),
-            "value": part["value"].astype(float),
-            "low": part["ci_low"].astype(float),
-            "high": part["ci_high"].astype(float),
-            "says": part["status"].str.split(":").str[0].str.replace("_", " "),
-        }
-    )
+    marks = part[["debias", "value", "ci_low", "ci_high"]].astype(dict.fromkeys(NUMBERS, float))
+    series = list(zip(part["debias"], side, part["evidence"], strict=True))
+    return marks.assign(row=part["query"], series=series, says=why(part["status"]))
 
 
 def _looks(look: Look, letters: Mapping[str, str]) -> dict[tuple[str, str, str], Look]:
@@ -205,11 +196,11 @@ def _legend(
     has_own_scale: bool,
 ) -> list[tuple[str, Artist]]:
     grey = series_mark(0) | {"color": GREY}
-    legend = [("no bias (the metric's neutral value)", legend_line(**DASHED))]
+    legend = [legend_neutral("no bias (the metric's neutral value)")]
     if has_sign:
         legend += [("above, below it (where a score has a sign)", _both_hues())]
     if table["ci_low"].notna().any():
-        legend += [(f"{level * 100:g} % confidence interval over words", legend_line(color=GREY, **INTERVAL))]
+        legend += [legend_interval(level, "confidence interval over words")]
     for verdict in reversed(DRAWN):
         if verdict in set(table.loc[table["value"].notna(), "evidence"]):
             side = f" ({SIDES[verdict]})" if verdict in SIDES else ""
@@ -237,22 +228,18 @@ def _both_hues() -> Artist:
     return legend_line(**look)
 
 
-def _open(colour: str) -> Look:
-    return {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.9}
-
-
 def _mark_look(look: Look, verdict: str) -> Look:
     """How a mark looks by what its score is evidence for."""
-    colour, size = look["color"], 0.55 * look["markersize"]
+    size = 0.55 * look["markersize"]
     side = {"fillstyle": SIDES.get(verdict, "full"), "markerfacecoloralt": "white"}
     looks: dict[str, Look] = {
-        "full": {},
-        "half": _open(colour) | side | {"markerfacecolor": colour},
-        "open": _open(colour),
-        "dot": {"markersize": size, "markeredgewidth": 0},
-        "": _open(colour) | {"markersize": size, "markeredgewidth": 0.6},
+        "full": look,
+        "half": open_mark(look, 0.9) | side | {"markerfacecolor": look["color"]},
+        "open": open_mark(look, 0.9),
+        "dot": look | {"markersize": size, "markeredgewidth": 0},
+        "": open_mark(look, 0.6) | {"markersize": size},
     }
-    return look | looks[MARKS[verdict]]
+    return looks[MARKS[verdict]]
 
 
 FIGURES = (

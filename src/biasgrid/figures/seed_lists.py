@@ -9,12 +9,12 @@ from ..files import slug
 from ..numbers import decimal, typeset
 from .figure import Drawing, Example, Figure
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, GREY, in_order, series_mark
+from .palette import in_order, series_mark
 from .questions import SCORES
-from .rows import from_tables, rows_of
-from .text import unit_label, wrap_text
-from .types.rows import height, rows, width
-from .visuals import INTERVAL, beside, few_ticks, in_place_of_mark, legend_line
+from .rows import from_tables, keys_of, rows_of, rows_where
+from .text import part_label, unit_label, wrap_text
+from .types.rows import row_panels, rows
+from .visuals import beside, few_ticks, legend_interval, legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,19 +64,16 @@ def seed_lists(
         Where the table has no rows of the criterion.
     """
     title = f"Does the list of words matter? {criterion}: {concept}"
-    summaries = rows_of(table, "seed_lists", criterion)
-    summaries = summaries[summaries["concept"] == concept].set_index(KEYS)
-    of_criterion = scores[scores["criterion"] == criterion].dropna(subset="value")
+    summaries = rows_where(rows_of(table, "seed_lists", criterion=criterion), concept=concept).set_index(KEYS)
+    of_criterion = rows_where(scores, criterion=criterion).dropna(subset="value")
     drawn = {}
     for metric, part, queries in panels:
-        marks = of_criterion[of_criterion["metric"] == metric]
+        marks = rows_where(of_criterion, metric=metric)
         marks = marks.assign(
-            series=marks["query"].map({query: name for name, query in queries}),
-            row=list(zip(marks["model"], marks["debias"], strict=True)),
+            series=marks["query"].map({query: name for name, query in queries}), row=keys_of(marks)
         ).dropna(subset="series")
         if len(marks):
-            marks = marks.rename(columns={"ci_low": "low", "ci_high": "high"})
-            drawn[metric, part] = marks.reindex(columns=["row", "series", "value", "low", "high"])
+            drawn[metric, part] = marks.reindex(columns=["row", "series", "value", "ci_low", "ci_high"])
     if not drawn:
         return empty_page(title, "no list has a value.")
     units = in_order(unit for marks in drawn.values() for unit in marks["row"])
@@ -88,24 +85,19 @@ def seed_lists(
         "deviation (sd) of the lists' values, and how many standard errors of one value (s.e., bootstrap over words) "
         "that is: well above 1, the choice of the list matters more than the words that happen to be in it.",
     )
-    heads = {
-        (metric, part): f"{labels.get(metric, metric)}{f': {part}' if part else ''}" for metric, part in drawn
-    }
-    axes_of = page.panels(heads, height(names, len(lists)), labels=width(names), least=1.9)
+    heads = {(metric, part): part_label(labels.get(metric, metric), part) for metric, part in drawn}
+    axes_of = row_panels(page, heads, names, len(lists), least=1.9)
     for (metric, part), axes in axes_of.items():
         marks = drawn[metric, part]
-        rows(axes, marks, names, looks, neutral=neutral[metric])
+        rows(axes, marks, names, looks, neutral=neutral[metric], empty="no value")
         for y, unit in enumerate(units):
             if (metric, part, *unit) in summaries.index and unit in set(marks["row"]):
                 beside(axes, y, _spread(summaries.loc[(metric, part, *unit)]))
-            else:
-                in_place_of_mark(axes, y, "no value")
         axes.margins(x=0.04)
         few_ticks(axes.xaxis, 4)
-    legend = [*((name, legend_line(**looks[name])) for name in lists), ("no bias", legend_line(**DASHED))]
-    if any(marks["low"].notna().any() for marks in drawn.values()):
-        text = f"{level * 100:g} % interval of one value (over its words)"
-        legend.append((text, legend_line(color=GREY, **INTERVAL)))
+    legend = [*legend_of(looks), legend_neutral()]
+    if any(marks["ci_low"].notna().any() for marks in drawn.values()):
+        legend.append(legend_interval(level, "interval of one value (over its words)"))
     return page.done(legend)
 
 

@@ -11,12 +11,12 @@ from ..files import slug
 from ..numbers import coefficient
 from .figure import Drawing, Example, Figure, evaluations_of
 from .frame import Frame, styled
-from .palette import DASHED, GREY, LESS, MODEL_COLOURS, MORE, Look
+from .palette import GREY, LESS, MODEL_COLOURS, MORE, Look
 from .questions import SCORES
 from .rows import from_tables, rows_of
-from .text import LONGEST_ROW, shorten, unit_label, wrap_text
-from .types.rows import height, width
-from .visuals import few_ticks, intervals, legend_line, neutral_line, row_names, zebra
+from .text import row_label, unit_label
+from .types.rows import row_panels
+from .visuals import few_ticks, intervals, legend_neutral, legend_of, neutral_line, row_names, zebra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,12 +66,11 @@ def seed_pairs(
     BiasgridError
         Where the table has none of them.
     """
-    rows = rows_of(table, "seed_pairs", criterion)
-    for column, value in (("model", model), ("debias", debias), ("list", of_list)):
-        rows = rows_of(rows, "seed_pairs", value, column=column)
+    of = {"criterion": criterion, "model": model, "debias": debias, "list": of_list}
+    rows = rows_of(table, "seed_pairs", **of)
     whole = float(rows["share_best"].iloc[-1])
     texts = [pair.replace("_", " ").replace(":", " : ") for pair in rows["pair"]]
-    names = dict(enumerate(wrap_text(shorten(text, LONGEST_ROW), 36) for text in texts))
+    names = dict(enumerate(row_label(text, 36) for text in texts))
     page = Frame(
         f"How well does each pair stand for the direction of all? {criterion}",
         f"{unit_label((model, debias), labels)}: {of_list}, {len(rows)} pairs. Cosine of a pair's difference with "
@@ -79,7 +78,7 @@ def seed_pairs(
         "no intervals: these are the pairs themselves, not a sample.",
     )
     heads = {"cosine": "Cosine", "share": "Share of variance"}
-    panels = page.panels(heads, height(names), labels=width(names))
+    panels = row_panels(page, heads, names)
     for axes, columns in zip(panels.values(), (COSINES, SHARES), strict=True):
         zebra(axes, len(rows))
         row_names(axes, [*names.values()])
@@ -93,11 +92,10 @@ def seed_pairs(
     panels["cosine"].set_xlim(lowest - 0.03 * (lowest < 0), 1.03)
     neutral_line(panels["cosine"], 0)
     panels["share"].set_xlim(0, 1.03)
-    marks = [*COSINES.values(), *SHARES.values()]
-    legend = [(text, legend_line(**look)) for text, look in marks]
+    legend = legend_of(dict([*COSINES.values(), *SHARES.values()]))
     if not np.isnan(whole):
         neutral_line(panels["share"], whole)
-        legend.append((f"share of all pairs ({coefficient(whole)})", legend_line(**DASHED)))
+        legend.append(legend_neutral(f"share of all pairs ({coefficient(whole)})"))
     return page.done(legend)
 
 

@@ -13,12 +13,12 @@ from ..numbers import coefficient, typeset
 from ..results import KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of
 from .frame import Frame, styled
-from .palette import DASHED, in_order, series_mark
+from .palette import in_order, series_mark
 from .questions import WORDS
-from .rows import rows_of
-from .text import BOLD, LONGEST_ROW, NORMAL, fit_text, shorten, unit_label, wrap_text
+from .rows import keys_of, reasons, rows_of, rows_where
+from .text import BOLD, NORMAL, fit_text, row_label, unit_label
 from .types.rows import height, rows, width
-from .visuals import above_names, few_ticks, legend_line
+from .visuals import above_names, few_ticks, legend_line, legend_neutral
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,19 +63,19 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     """
     rows_of(table, "sentiment")
     keys = ["metric", "model", "debias"]
-    queries = list(dict.fromkeys(zip(table["id"], table["query"], strict=True)))
+    queries = list(dict.fromkeys(keys_of(table, "id", "query")))
     query_names = [name for _, name in queries]
-    order = in_order(zip(table["model"], table["debias"], strict=True))
-    units = sorted(
-        dict.fromkeys(table[keys].itertuples(index=False, name=None)), key=lambda unit: order.index(unit[1:])
-    )
+    order = in_order(keys_of(table))
+    units = sorted(dict.fromkeys(keys_of(table, *keys)), key=lambda unit: order.index(unit[1:]))
     names = {unit: unit_label(unit[1:], labels) for unit in units}
     if len({metric for metric, *_ in units}) > 1:
         names = {unit: f"{name}, {labels.get(unit[0], unit[0])}" for unit, name in names.items()}
     has_value = table["share"].notna().groupby([table[key] for key in keys]).any()
     shown_units = [unit for unit in units if has_value[unit]] or units
     missing_models = "; ".join(
-        f"{names[unit]}: {_why(table, keys, unit)}" for unit in units if unit not in shown_units
+        f"{names[unit]}: {reasons(rows_where(table, **dict(zip(keys, unit, strict=True)))['status'])}"
+        for unit in units
+        if unit not in shown_units
     )
     page = Frame(
         f'How is a classifier\'s "negative" shared out among names? {criterion}',
@@ -92,8 +92,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     }
     # a query that no model has a value of still has a row, which says so
     sets = {
-        query: {name: wrap_text(shorten(name, LONGEST_ROW), 26) for name in of_query["set"].unique() if name}
-        or {"": ""}
+        query: {name: row_label(name) for name in of_query["set"].unique() if name} or {"": ""}
         for query, of_query in table.groupby(["id", "query"])
     }
     heads = {
@@ -119,15 +118,9 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     return page.done(
         [
             ("a name's share of what the classifier takes for negative", legend_line(**series_mark(0))),
-            ("equal shares", legend_line(**DASHED)),
+            legend_neutral("equal shares"),
         ]
     )
-
-
-def _why(table: pd.DataFrame, keys: list[str], unit: tuple[str, ...]) -> str:
-    """Why a model has no value at all."""
-    statuses = table["status"][(table[keys] == list(unit)).all(axis=1)]
-    return " or ".join(sorted({status.partition(":")[0].replace("_", " ") for status in statuses}))
 
 
 def _facts(part: pd.DataFrame) -> str:

@@ -11,20 +11,18 @@ from ..files import slug
 from ..numbers import plain
 from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, Look, model_looks
+from .palette import Look, model_looks, open_mark
 from .questions import COMPANY
-from .rows import from_tables, rows_of
-from .text import LONGEST_HEAD, LONGEST_ROW, shorten, wrap_text
+from .rows import from_tables, keys_of, rows_of, rows_where
+from .text import LONGEST_HEAD, part_label, row_label, shorten
 from .types.rows import height, rows, width
-from .visuals import legend_line
+from .visuals import legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
     from ..planned import Planned
-
-OPEN: Look = {"markerfacecolor": "white", "markeredgewidth": 0.8}
 
 
 @styled
@@ -60,24 +58,23 @@ def shuffled_text(
     BiasgridError
         Where the table has no rows of the criterion.
     """
-    drawn = rows_of(table, "shuffled", criterion)
-    drawn = rows_of(drawn, "shuffled", query_id, column="query_id")
-    drawn = drawn[drawn["debias"] == "none"]
+    drawn = rows_of(table, "shuffled", criterion=criterion, query_id=query_id)
+    drawn = rows_where(drawn, debias="none")
     if drawn["share"].isna().all():
         return empty_page(title, "no share is known.")
-    corpora = list(dict.fromkeys(drawn["corpus"]))
+    filled = model_looks(drawn["corpus"])
     looks: dict[tuple[str, bool], Look] = {}
-    for corpus, look in model_looks(corpora).items():
-        looks |= {(corpus, True): look, (corpus, False): look | OPEN | {"markeredgecolor": look["color"]}}
+    for corpus in sorted(filled):
+        looks |= {(corpus, True): filled[corpus], (corpus, False): open_mark(filled[corpus])}
     drawn = drawn.sort_values("metric", key=lambda keys: keys.map(metrics.index), kind="stable")
     drawn = drawn.assign(
-        row=list(zip(drawn["metric"], drawn["query"], strict=True)),
+        row=keys_of(drawn, "metric", "query"),
         series=list(zip(drawn["corpus"], np.isfinite(drawn["share_low"]), strict=True)),
     ).rename(columns={"share": "value", "share_low": "low", "share_high": "high"})
     rows_by_training = {
         training: tuple(dict.fromkeys(part["row"]))
         for training in trainings
-        if len(part := drawn[drawn["training"] == training])
+        if len(part := rows_where(drawn, training=training))
     }
     # panels of the same rows stand side by side, the most of them first
     alike = list(rows_by_training.values())
@@ -94,7 +91,7 @@ def shuffled_text(
     )
     panels = page.panels(
         {training: shorten(training, LONGEST_HEAD) for training in order},
-        {training: height(names[rows_by_training[training]], len(corpora)) for training in order},
+        {training: height(names[rows_by_training[training]], len(filled)) for training in order},
         labels=max(map(width, names.values())),
         least=0.8,
         line=max(map(alike.count, alike)),
@@ -104,7 +101,7 @@ def shuffled_text(
     ticks = (0, 1, 10, 100) if end < 1e4 else (0, 1, 10.0 ** int(np.log10(end)))
     before = None
     for training, axes in panels.items():
-        part = drawn.loc[drawn["training"] == training, ["row", "series", "value", "low", "high"]]
+        part = rows_where(drawn, training=training)[["row", "series", "value", "low", "high"]]
         of_rows = rows_by_training[training]
         rows(axes, part, names[of_rows], looks, neutral=1)
         if of_rows != before:
@@ -115,8 +112,7 @@ def shuffled_text(
         axes.set_xticks([tick for tick in ticks if tick < end], minor=False)
         axes.set_xticklabels([plain(tick) for tick in axes.get_xticks()])
         axes.minorticks_off()
-    legend = [(labels.get(corpus, corpus), legend_line(**looks[corpus, True])) for corpus in corpora]
-    return page.done([*legend, ("as much as real text", legend_line(**DASHED))])
+    return page.done([*legend_of(filled, labels), legend_neutral("as much as real text")])
 
 
 def _names(
@@ -124,12 +120,12 @@ def _names(
 ) -> dict[tuple[str, str], str]:
     """What rows are called: the metric, and of a metric with several the part of the query."""
     metrics = [metric for metric, _ in keys]
-    names = {
-        (metric, query): labels.get(metric, metric)
-        + (f": {parts[query]}" if metrics.count(metric) > 1 and parts.get(query) else "")
+    return {
+        (metric, query): row_label(
+            part_label(labels.get(metric, metric), parts.get(query) if metrics.count(metric) > 1 else "")
+        )
         for metric, query in keys
     }
-    return {key: wrap_text(shorten(name, LONGEST_ROW), 26) for key, name in names.items()}
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:

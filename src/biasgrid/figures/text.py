@@ -46,6 +46,21 @@ def metric_head(label: str) -> str:
     return wrap_text(shorten(label, LONGEST_HEAD), 20)
 
 
+def percent(level: float) -> str:
+    """The level of an interval: "95 %", "99.9 %"."""
+    return f"{level * 100:g} %"
+
+
+def row_label(name: str, width: int = 26) -> str:
+    """What a row is called, in lines of so many characters."""
+    return wrap_text(shorten(name, LONGEST_ROW), width)
+
+
+def part_label(label: str, part: str | None) -> str:
+    """A metric's label, with what tells a sub-query from the query's others, if there are others."""
+    return f"{label}: {part}" if part else label
+
+
 def wrap_text(text: str, width: int) -> str:
     """Text in as few lines of at most `width` characters as it needs, and those of even length."""
     if text.isascii():

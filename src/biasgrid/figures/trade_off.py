@@ -11,9 +11,9 @@ from ..errors import BiasgridError
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
 from .methods import method_label, removed_share, rows_of_group
-from .palette import DASHED, NO_FILL, Look, colour_map, in_order
+from .palette import DASHED, NO_FILL, Look, colour_map, models_in_order
 from .questions import DEBIASING
-from .rows import from_tables
+from .rows import from_tables, rows_where
 from .text import DAGGER, LONGEST_HEAD, shorten, wrap_text
 from .types.heat import scale
 from .types.scatter import REACH, label_marks, spans
@@ -78,8 +78,7 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     for model, part in points[~known].groupby("model"):
         methods = ", ".join(method_label(labels, key) for key in part["debias"])
         page.note += f"\nNo value in {labels.get(model, model)}: {methods}."
-    models = [model for model, _ in in_order((model, "none") for model in points["model"])]
-    heads = {model: labels.get(model, model) for model in models}
+    heads = {model: labels.get(model, model) for model in models_in_order(points["model"])}
     panels = page.panels(heads, HEIGHT, labels=BESIDE, least=2.2)
     fills = colour_map("told apart", FILLS).with_extremes(bad=NO_FILL)
     limits = {"xlim": _limits(drawn["x"], 0.0), "ylim": _limits(drawn["y"], 0.95)}
@@ -88,7 +87,7 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         for line in (axes.axvline(0), axes.axvline(1), axes.axhline(1)):
             line.set(**DASHED)
         axes.plot(1, 1, linestyle="", zorder=2, **IDEAL)
-        part = drawn[drawn["model"] == model]
+        part = rows_where(drawn, model=model)
         spans(axes, part)
         fill: Look = {"cmap": fills, "vmin": TOLD[0], "vmax": TOLD[1], "plotnonfinite": True}
         for is_untouched, marks in part.groupby(part["debias"] == "none"):
@@ -140,8 +139,7 @@ def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
     if points[["x", "y"]].isna().any(axis=1).all():
         raise BiasgridError(f"trade_off, {criterion}: no method has a value of a metric and of a similarity")
     points["fewer"] = points["x_fewer"] | points["y_fewer"]
-    is_told = (table["criterion"] == criterion) & (table["measure"] == "cluster_accuracy")
-    told = table[is_told].set_index(keys)
+    told = rows_where(table, criterion=criterion, measure="cluster_accuracy").set_index(keys)
     points["told"] = told["after"].reindex(points.index)
     untouched = points.groupby("model")[[]].first().assign(debias="none", x=0.0, y=1.0, fewer=False)
     untouched["told"] = told["before"].groupby("model").first()

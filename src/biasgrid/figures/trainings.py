@@ -10,11 +10,12 @@ import numpy as np
 from ..files import slug
 from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, LESS, MORE, Look
+from .palette import LESS, MORE, Look
 from .questions import COMPANY
-from .rows import from_tables, rows_of
-from .types.rows import height, rows, width
-from .visuals import few_ticks, legend_area, legend_line
+from .rows import from_tables, rows_of, rows_where
+from .text import part_label
+from .types.rows import row_panels, rows
+from .visuals import few_ticks, legend_area, legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,11 +77,10 @@ def trainings(
     """
     import pandas as pd
 
-    bands = rows_of(table, "trainings", criterion)
-    bands = bands[(bands["training"] == training) & (bands["debias"] == "none")]
+    bands = rows_where(rows_of(table, "trainings", criterion=criterion), training=training, debias="none")
     bands = bands.drop_duplicates(["metric", "query"]).set_index(["metric", "query"])
-    is_untouched = (scores["criterion"] == criterion) & (scores["debias"] == "none")
-    values = scores[is_untouched].dropna(subset="value").set_index(["metric", "query", "model"])["value"]
+    values = rows_where(scores, criterion=criterion, debias="none").dropna(subset="value")
+    values = values.set_index(["metric", "query", "model"])["value"]
     drawn = [(metric, query, part) for metric, query, part in panels if (metric, query) in bands.index]
     if not drawn or values.empty:
         return empty_page(title, "no model has a value.")
@@ -92,34 +92,23 @@ def trainings(
         "lies in 95 of 100 cases (prediction interval of a normal distribution). There are no intervals over words: "
         "all models are measured by the same words.",
     )
-    heads = {
-        (metric, query): f"{labels.get(metric, metric)}{f': {part}' if part else ''}"
-        for metric, query, part in drawn
-    }
+    heads = {(metric, query): part_label(labels.get(metric, metric), part) for metric, query, part in drawn}
     names = {name: name for name in models_of}
-    panels_of = page.panels(heads, height(names), labels=width(names), least=1.0)
+    panels_of = row_panels(page, heads, names, least=1.0)
     for (metric, query), axes in panels_of.items():
         low, high = bands.loc[(metric, query), ["seeds_low", "seeds_high"]]
         if np.isfinite(low):
             axes.axvspan(low, high, zorder=0.5, **BAND)
         marks = [
-            (name, _series(name == next(iter(names)), value, low, high), value, "")
+            (name, _series(name == next(iter(names)), value, low, high), value)
             for name, keys in models_of.items()
             for value in (values[metric, query, key] for key in keys if (metric, query, key) in values.index)
         ]
-        known = {name for name, *_ in marks}
-        marks += [(name, INSIDE, np.nan, "no value") for name in names if name not in known]
-        marks = pd.DataFrame(marks, columns=["row", "series", "value", "says"])
-        rows(axes, marks, names, LOOKS, neutral=neutral[metric])
+        marks = pd.DataFrame(marks, columns=["row", "series", "value"])
+        rows(axes, marks, names, LOOKS, neutral=neutral[metric], empty="no value")
         few_ticks(axes.xaxis, 3)
         axes.margins(x=0.06)
-    return page.done(
-        [
-            *((text, legend_line(**look)) for text, look in LOOKS.items()),
-            ("95 % of seeds", legend_area(**BAND)),
-            ("no bias", legend_line(**DASHED)),
-        ]
-    )
+    return page.done([*legend_of(LOOKS), ("95 % of seeds", legend_area(**BAND)), legend_neutral()])
 
 
 def _series(is_seed: bool, value: float, low: float, high: float) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .palette import DASHED, GREY, ZEBRA, Look
-from .text import NORMAL, SMALL, line_count
+from .text import NORMAL, SMALL, line_count, percent
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -102,6 +102,21 @@ def legend_line(**look) -> Artist:
 def legend_mark(**look) -> Artist:
     """A mark for a legend."""
     return legend_line(linestyle="", **look)
+
+
+def legend_of(looks: Mapping[Any, Look], names: Mapping[Any, str] | None = None) -> list[tuple[str, Artist]]:
+    """A legend's entries for the marks of series; `names` are what series are called, if not as their keys."""
+    return [((names or {}).get(key, key), legend_line(**look)) for key, look in looks.items()]
+
+
+def legend_neutral(text: str = "no bias") -> tuple[str, Artist]:
+    """A legend's entry for a `neutral_line`."""
+    return text, legend_line(**DASHED)
+
+
+def legend_interval(level: float, text: str, **look: Any) -> tuple[str, Artist]:
+    """A legend's entry for `intervals` of so much `level`; `text` goes on after the level."""
+    return f"{percent(level)} {text}", legend_line(color=GREY, **INTERVAL | look)
 
 
 def legend_area(**look) -> Artist:

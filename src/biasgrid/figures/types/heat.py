@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..frame import PAGE
+from ...numbers import coefficient, interval, typeset, typographic
+from ..frame import NARROW, PAGE
 from ..palette import MISSING_CELL, Look
 from ..text import SMALL
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-NARROW = 5.0  # inches of a page that has no room for a scale beside the panels
+SIDE = 5  # points of a marked corner
 LONGEST, THICK = 3.0, 0.12  # inches of a scale
 TICK = 0.18  # of it, that the text of a tick needs
 
@@ -29,6 +30,9 @@ def heat(
     shades: Any = "RdBu_r",
     names: tuple[Sequence[str], Sequence[str]] | None = None,
     hidden: np.ndarray | None = None,
+    corners: np.ndarray | None = None,
+    on_top: bool = False,
+    upright: bool = False,
     looks: Mapping[tuple[int, int], Look] | None = None,
 ) -> None:
     """Draw a matrix.
@@ -47,6 +51,11 @@ def heat(
         What rows and columns are called, if not as the matrix calls them.
     hidden
         (rows, columns): which cells are not drawn.
+    corners
+        (rows, columns): which cells have a marked corner: those on one side of the middle shade, as in greyscale
+        both sides look alike. The figure says what it means.
+    on_top, upright
+        Whether the columns' names stand above the matrix, and whether they are turned.
     looks
         (row, column) -> how its text looks, if not as others do.
     """
@@ -64,6 +73,7 @@ def heat(
     mask = hidden | matrix.isna()
     seaborn.heatmap(matrix, vmin=low, vmax=high, cmap=shades, ax=axes, mask=mask, **look, **unlabelled)
     figure.set_canvas(canvas)
+    marked = []
     for (row, column), value in np.ndenumerate(matrix.to_numpy(dtype=float)):
         if hidden[row, column]:
             continue
@@ -77,12 +87,37 @@ def heat(
         # inside of the panel: no matter of the layout, which would measure each
         of_cell |= {"x": column + 0.5, "y": row + 0.5, "s": texts.iat[row, column], "in_layout": False}
         axes.text(**of_cell | dict((looks or {}).get((row, column), {})))
+        if corners is not None and corners[row, column]:
+            marked.append((column + 0.02, row + 0.02, colour))
+    if marked:
+        x, y, colours = zip(*marked, strict=True)
+        shape: Any = [(0, 0), (1, 0), (0, -1), (0, 0)]
+        axes.scatter(x, y, (2 * SIDE) ** 2, c=colours, marker=shape, linewidth=0, zorder=2)
     rows, columns = names or ([*map(str, matrix.index)], [*map(str, matrix.columns)])
     axes.set(xlabel="", ylabel="")
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, rotation=0)
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90 * upright)
+    if on_top:
+        axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
+
+
+def above_diagonal(matrix: pd.DataFrame) -> np.ndarray:
+    """The `hidden` cells of a triangle."""
+    return np.triu(np.ones(matrix.shape, dtype=bool), 1)
+
+
+def coefficient_text(value: float, low: float = np.nan, high: float = np.nan, lines: int = 3) -> str:
+    """What is written in a cell of coefficients: under one its interval, where there is one and the cell has two
+    lines or more for both."""
+    if np.isnan(value):
+        return "n/a"
+    text = typeset(value, form=coefficient)
+    if np.isnan(low) or lines < 2:
+        return text
+    ends = typographic(interval(low, high, form=coefficient))
+    return f"{text}\n" + (ends if lines == 2 else ends.replace(", ", ",\n"))
 
 
 def missing_cell(axes: Axes, row: int, column: int) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from ..frame import Frame
+
 LANE = 0.07  # inches between two marks of a row
 LINE = 0.115  # inches of a line of a row's name
 
@@ -28,6 +30,14 @@ def height(names: Mapping[Any, str], lanes: float = 1) -> float:
 def width(names: Mapping[Any, str]) -> float:
     """Inches of the rows' names."""
     return max(text_width(name, SMALL) for name in names.values()) + 0.1
+
+
+def row_panels(
+    page: Frame, heads: Mapping[Any, str], names: Mapping[Any, str], lanes: float = 1, **options: Any
+) -> dict[Any, Axes]:
+    """Panels by key, each with its head and all with rows of these names; `lanes` as of `height`, `options` as of
+    `Frame.panels`."""
+    return page.panels(heads, height(names, lanes), labels=width(names), **options)
 
 
 def _places(table: pd.DataFrame, rows: list[Any], series: list[Any]) -> np.ndarray:
@@ -48,6 +58,7 @@ def rows(
     *,
     neutral: float | None = None,
     interval: Mapping[str, Any] | None = None,
+    empty: str = "",
 ) -> dict[tuple[Hashable, Hashable], float]:
     """Draw rows, the first on top.
 
@@ -55,7 +66,8 @@ def rows(
     ----------
     table
         A row per mark: `row`, one of `names`; `series`, one of `looks`; its `value`; the ends of its interval, `low`
-        and `high`, if it has one; and `says`, the words that stand in place of a mark without a value.
+        and `high` (or `ci_low` and `ci_high`), if it has one; and `says`, the words that stand in place of a mark
+        without a value.
     names
         Row -> what it is called.
     looks
@@ -64,6 +76,8 @@ def rows(
         Where a dashed line stands.
     interval
         How lines of intervals look, if not as they mostly do.
+    empty
+        What stands in a row that the table has no mark of.
 
     Returns
     -------
@@ -74,6 +88,7 @@ def rows(
     row_names(axes, [*names.values()])
     if neutral is not None:
         neutral_line(axes, neutral)
+    table = table.rename(columns={"ci_low": "low", "ci_high": "high"})
     table = table.reindex(columns=dict.fromkeys([*table, "low", "high"]))
     table["says"] = table["says"].fillna("") if "says" in table else ""
     y = _places(table, [*names], [*looks])
@@ -87,4 +102,7 @@ def rows(
     missing = table.assign(y=y)[table["value"].isna() & (table["says"] != "")]
     for _, part in missing.groupby([[*names].index(key) for key in missing["row"]]):
         in_place_of_mark(axes, part["y"].mean(), ", ".join(dict.fromkeys(part["says"])))
+    for row, key in enumerate(names if empty else ()):
+        if key not in set(table["row"]):
+            in_place_of_mark(axes, row, empty)
     return dict(zip(zip(table["row"], table["series"], strict=True), y, strict=True))
