@@ -54,14 +54,19 @@ def rows_of(table: pd.DataFrame, name: str, /, **values: str) -> pd.DataFrame:
     if table.empty:
         raise BiasgridError(f"{name}: nothing to draw, the table is empty")
     for column, value in values.items():
-        if column not in table:
-            raise BiasgridError(f"{name}: the table has no column {column!r}; make it again")
-        rows = rows_where(table, **{column: value})
+        rows = table[column_of(table, name, column) == value]
         if rows.empty:
             others = join_names(sorted(table[column].unique()))
             raise BiasgridError(f"{name}: no rows of {column} {value!r}; the table has {others}")
         table = rows
     return table
+
+
+def column_of(table: pd.DataFrame, name: str, column: str) -> pd.Series:
+    """A column of a table. Raises BiasgridError, which begins with `name`, where a table of older code lacks it."""
+    if column not in table:
+        raise BiasgridError(f"{name}: the table has no column {column!r}; make it again")
+    return table[column]
 
 
 def keys_of(table: pd.DataFrame, *columns: str) -> list[Any]:
