@@ -168,7 +168,7 @@ report-test: .venv/installed-for-tests .node/installed ## a study's page in Chro
 
 # tests/fuzz/run.py
 FUZZ ?= 20000
-fuzz: .venv/installed-for-tests ## damaged and hostile input. FUZZ=200: fewer than 20,000
+fuzz: .venv/installed-for-tests ## damaged and hostile input, figures of any table. FUZZ=200: fewer than 20,000
 	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ)
 
 # tests/faults.py

@@ -11,12 +11,12 @@ class Numbers(ScalarFormatter):
     """Very large and very small numbers have their power of ten each: where matplotlib writes it once, at the end of
     the axis, stands what the axis is of."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(useOffset=False)
 
-    def __call__(self, x, pos=None):
+    def __call__(self, x: float, pos: int | None = None) -> str:
         power = super().get_offset().removeprefix("1")
         return super().__call__(x, pos) + (typographic(power) if x else "")
 
-    def get_offset(self):
+    def get_offset(self) -> str:
         return ""
