@@ -4,6 +4,7 @@ import re
 
 import pytest
 from artists import assert_readable
+from matplotlib.ticker import FixedLocator, MultipleLocator
 
 from biasgrid import BiasgridError
 from biasgrid.figures.figure import count_range
@@ -54,6 +55,33 @@ def test_a_scale_of_shades_holds_no_two_pages_together(tmp_path):
     found = pages_of(tmp_path / "tall.pdf")
     assert len(found) == 2
     assert max(found) <= PAGE[1]
+
+
+@styled
+def of_rows(locator):
+    frame = Frame("Title", "A note.")
+    axes_of = frame.panels(
+        {i: f"panel {i}" for i in range(5)}, {0: 1.0, 1: 0.7, 2: 2.0, 3: 1.5, 4: 0.5}, line=2
+    )
+    for i, axes in axes_of.items():
+        axes.set(ylim=(0, 1), xlabel=f"axis {i}")
+        axes.yaxis.set_major_locator(locator)
+    return frame.done()
+
+
+def test_panels_of_fixed_names_lie_where_a_second_layout_puts_them():
+    # the ticks are the same, but of the latter matplotlib alone knows that
+    once, twice = of_rows(FixedLocator([0, 1])), of_rows(MultipleLocator(1))
+    assert once.get_size_inches() == pytest.approx(twice.get_size_inches(), abs=1e-9)
+    for axes, other in zip(once.axes, twice.axes, strict=True):
+        assert axes.get_position().bounds == pytest.approx(other.get_position().bounds, abs=2e-6)
+    assert [round(axes.get_position().height * once.get_figheight(), 3) for axes in once.axes] == [
+        1.0,
+        1.0,
+        2.0,
+        2.0,
+        0.5,
+    ]
 
 
 def test_a_figure_is_as_wide_as_what_it_fills():

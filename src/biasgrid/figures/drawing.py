@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, unknown_name
 from ..registry import UnknownEntryError
+from ..results import without_collection
 from .figure import Drawing, Figure, Files
 from .palette import Order, ordered
 from .registry import REGISTRY
@@ -68,7 +69,7 @@ def draw(drawing: Drawing) -> figure.Figure:
         spec["labels"] = shorten_labels(spec["labels"])
     for fact in OF_CRITERION.intersection(kind.facts):
         spec[fact] = {metric: value for name, metric, value in spec[fact] if name == spec["criterion"]}
-    with ordered(drawing.order):
+    with ordered(drawing.order), without_collection():
         return kind.draw(drawing.inputs, spec)
 
 

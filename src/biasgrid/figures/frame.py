@@ -24,6 +24,7 @@ import numpy as np
 from ..errors import BiasgridError, join_names, not_allowed
 from ..extras import require
 from ..files import write_bytes
+from ..results import without_collection
 from .fonts import OWN, families
 from .palette import Look, languages
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width
@@ -210,10 +211,17 @@ class Frame:
 
     def _grow(self, top: float, bottom: float) -> None:
         """Lay the panels out, and make the page so tall that each has its height."""
+        from matplotlib.ticker import FixedLocator
+
         engine: Any = self.figure.get_layout_engine()
         panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
         width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
         self.figure.set_size_inches(width, height)
+        # what stands around such panels is the same, however tall they are
+        is_settled = len(panels) == len(self.figure.axes) and all(
+            isinstance(axes.yaxis.get_major_locator(), FixedLocator) and axes.get_aspect() == "auto"
+            for axes, _ in panels
+        )
         for _ in range(4 * bool(panels)):
             inside = 1 - 2 * MARGIN / width, 1 - (top + bottom) / height
             engine.set(rect=(MARGIN / width, bottom / height, *inside))
@@ -225,12 +233,25 @@ class Frame:
                 break
             height += missing
             self.figure.set_size_inches(width, height)
+            if is_settled:
+                self._shift(panels, found, height - missing)
+                break
         # what a reader does to the figure afterwards moves nothing
         self.figure.set_layout_engine(None)
         for axes in self.figure.axes:
             # the solver's last digits differ from run to run
             axes.set_position(tuple(round(part, 6) for part in axes.get_position(original=True).bounds))
             axes.set_in_layout(True)
+
+    def _shift(self, panels: Sequence[tuple[Axes, Any]], found: Mapping[int, float], before: float) -> None:
+        """Give panels their heights, as another layout would; `found` are theirs as shares of the page `before`."""
+        height = self.figure.get_figheight()
+        for axes, place in panels:
+            row, box = place.rowspan.start, axes.get_position(original=True)
+            above = sum(self.heights[:row]) - sum(found[i] for i in range(row)) * before
+            top = 1 - ((1 - box.y1) * before + above) / height
+            share = self.heights[row] / height
+            axes.set_position((box.x0, top - share, box.width, share))
 
 
 @contextmanager
@@ -317,7 +338,7 @@ def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSI
     # not with_suffix: a stem may have a dot in it
     paths = [stem.with_name(f"{stem.name}.{extension}") for extension in extensions]
     for path, extension in zip(paths, extensions, strict=True):
-        with style(), _empty_labels_kept(figure):
+        with style(), without_collection(), _empty_labels_kept(figure):
             write_bytes(path, _content(figure, extension))
     return list(map(str, paths))
 
