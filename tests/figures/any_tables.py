@@ -26,7 +26,7 @@ import pictures
 # of these a table has names, and columns whose name is one of theirs with an end, such as model_a
 KEYS = {"model": "model", "metric": "metric", "criterion": "criterion", "query": "query"}
 NAMES = ("criterion", "query", "set", "word", "concept", "phenomenon", "list", "training")
-WORDS = ("title", "note", "measure", "rating", "label")  # of a spec, which are printed as they are
+WORDS = ("note", "measure", "rating", "label")  # of a spec, which are printed as they are
 HAN, ARABIC = "\u6027\u522b\u504f\u89c1", "\u0627\u0646\u062d\u064a\u0627\u0632"
 TEXTS: dict[str, Callable[[str], str]] = {
     "as they are": lambda text: text,

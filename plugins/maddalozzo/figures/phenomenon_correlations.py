@@ -70,6 +70,8 @@ def phenomenon_correlations(
     of_frequency = quantity == FREQUENCY
     what = "frequency of the words" if of_frequency else labels.get(quantity, quantity)
     title = f"Do values go with {what}? {criterion}"
+    if of_frequency:  # words that do not occur have no place on a scale of logarithms
+        points = points[points["number"] > 0]
     by_unit = dict(iter(points.groupby(["metric", "model", "debias", "of"])))
     parts = {
         unit: by_unit[unit] for panel in map(tuple, panels) for unit in by_unit if unit[: len(panel)] == panel
