@@ -604,19 +604,18 @@ def measured(name: str) -> str:
 
 def is_measured(name: str) -> bool:
     """Whether the study of debias methods has it."""
-    return any(entry["method"] == name for entry in _entries(name).values())
+    return any(entry["method"] == name for entry in _entries(_studies(name)[1]).values())
 
 
 @cache
-def _entries(name: str) -> dict[str, Any]:
-    config = ROOT / "config" / _studies(name)[1]
-    return yaml.safe_load(config.read_text(encoding="utf-8"))["debias"]["Gender"]
+def _entries(config: str) -> dict[str, Any]:
+    return yaml.safe_load((ROOT / "config" / config).read_text(encoding="utf-8"))["debias"]["Gender"]
 
 
 def of_method(name: str, group: str, measure: str) -> dict[str, tuple[float, float]]:
     """Model -> a measure's value before and after."""
-    *_, table = _studies(name)
-    (key,) = [key for key, entry in _entries(name).items() if entry["method"] == name]
+    _, config, table = _studies(name)
+    (key,) = [key for key, entry in _entries(config).items() if entry["method"] == name]
     found = _mitigation(table)
     found = found[(found["debias"] == key) & (found["group"] == group) & (found["measure"] == measure)]
     rows = found.sort_values("model")

@@ -29,11 +29,15 @@ from threadpoolctl import threadpool_limits
 
 # most objects of a run are those of its collection, and stay: the collector would look at them again and again
 gc.disable()
+# to rewrite the asserts of all files takes a third of a collection: the next one reads what this one has written
+WRITES_NO_BYTECODE, sys.dont_write_bytecode = sys.dont_write_bytecode, False
 
 
 def pytest_collection_finish():
     gc.freeze()
     gc.enable()
+    # tests edit modules within a second
+    sys.dont_write_bytecode = WRITES_NO_BYTECODE
 
 
 ROOT = Path(__file__).resolve().parents[1]
