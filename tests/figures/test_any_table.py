@@ -89,7 +89,7 @@ def numbers_expected(example, found, spec):
 # no shrinking: a figure takes too long to draw it hundreds of times. `make fuzz` draws other changes
 @pytest.mark.parametrize("kind", KINDS)
 @settings(
-    max_examples=2,
+    max_examples=1,  # with the oddest texts
     deadline=None,
     phases=[Phase.generate],
     suppress_health_check=[*HealthCheck],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from string import ascii_uppercase
@@ -146,10 +147,11 @@ def fit_text(text: str, inches: float, size: float) -> str:
 
 def shorten_to_fit(text: str, inches: float, size: float) -> str:
     """Text of so many points in one line of at most so many inches: `shorten`."""
-    most = len(text)
-    while text_width(short := shorten(text, most), size) > inches and most > 6:
-        most -= 1
-    return short
+    lengths = range(6, len(text) + 1)
+    if not lengths or text_width(text, size) <= inches:
+        return text
+    fit = bisect_right(lengths, inches, key=lambda most: text_width(shorten(text, most), size))
+    return shorten(text, lengths[max(fit - 1, 0)])
 
 
 def unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
