@@ -65,11 +65,15 @@ class ExistingPaths(MadePaths):
             return file
 
     def _with_ends(self, name: str, file: Path) -> Any:
-        """The table of a file, with the ids and labels that the config gives; they cost no other file."""
+        """The table of a file, with the ids and labels that the config gives; of a plugin's table, which is not
+        loaded, the file."""
         table = tables.REGISTRY[name]
         ends = [end.name for end in table.ends]
-        rows = tables.read(file, absent=True).drop(columns=ends, errors="ignore")
-        spec = table_step(self.study.plain, name).spec
+        try:
+            rows = tables.read(file, absent=True).drop(columns=ends, errors="ignore")
+            spec = table_step(self.study.plain, name).spec
+        except BiasgridError:  # reading the file says what is wrong with it
+            return file
         return InMemory((name,), with_ends(rows, table.ends, spec).astype(dict.fromkeys(ends, "str")))
 
     @property
