@@ -139,6 +139,17 @@ def test_to_look_at_results_runs_none_of_their_code(copy):
 
 
 @pytest.mark.slow
+def test_a_plugins_table_of_older_code_is_read_without_ids_and_labels(copy):
+    header, *lines = Path("results/small/sizes.csv").read_text().splitlines()
+    assert header.endswith(",model_label")
+    older = [line.rpartition(",")[0] for line in (header, *lines)]
+    Path("results/small/sizes.csv").write_text("\n".join(older) + "\n")
+    table = bg.open_study("results/small").frame("sizes")
+    assert [",".join(table), len(table)] == [older[0], 6]
+    assert not Path(MARK).exists()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["results/small/cells/evil.py", "{folder}/evil.py", "../evil.py"])
 def test_a_payload_in_a_strangers_study_file_is_not_run(copy, place):
     place = place.format(folder=copy)

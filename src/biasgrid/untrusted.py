@@ -29,7 +29,7 @@ FREE = 16 << 20  # bytes that content may expand to, however small the file
 BLOCK = 1 << 20
 Order = Literal["C", "F"]
 
-# a header of version 3 differs in nothing but names of fields in UTF-8, which arrays of numbers and texts have not:
+# a header of version 3 differs in nothing but names of fields in UTF-8, which arrays of numbers and texts lack:
 # NumPy has no public reader of its own for it
 NPY_VERSIONS = {
     (1, 0): np.lib.format.read_array_header_1_0,

@@ -187,6 +187,19 @@ def test_a_table_that_is_there_is_read_and_nothing_that_it_was_made_of(older, tm
     assert len(open_study(copy).frame("correlations"))
 
 
+def test_ids_and_labels_that_older_code_did_not_write_are_those_of_the_config(folder, grid, tmp_path):
+    older = shutil.copytree(folder, tmp_path / "older")
+    for name in ("scores", "intervals", "rankings"):
+        table = read(folder / f"{name}.csv")
+        columns = ["query_id", "parent_query_id", "model_label"]
+        table.drop(columns=columns, errors="ignore").to_csv(older / f"{name}.csv", index=False)
+    (older / "cells").rename(older / "gone")
+    found = open_study(older)
+    for name in ("scores", "intervals", "rankings"):
+        pd.testing.assert_frame_equal(found.frame(name), grid.frame(name))
+    assert "query_id" in found.scores
+
+
 @pytest.fixture(scope="module")
 def damaged(folder, tmp_path_factory):
     """A folder that is none of results, one that lacks a table and a cell, one whose table cannot be made of a cell

@@ -15,15 +15,17 @@ from artists import (
 )
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from matplotlib.collections import PathCollection, QuadMesh
+from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.frame import save
+from biasgrid.figures.frame import blank, save
+from biasgrid.figures.palette import series_mark
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
+from biasgrid.figures.types.rows import rows
 
 pytestmark = pytest.mark.slow
 
@@ -156,6 +158,13 @@ def test_models_under_a_debias_method_have_bars_of_their_own():
 
 def test_negative_and_missing_correlations_show():
     table = correlation_table(["a", "b", "c"], ["Overall"])
+    table["correlation"] = [1, -0.25, -0.005, -0.25, 1, np.nan, -0.005, np.nan, 1]
+    figure = correlations(table, {})
+    axes = figure.axes[0]
+    # what is written with a minus
+    (corners,) = (part for part in axes.collections if isinstance(part, PathCollection))
+    assert corners.get_offsets().astype(int).tolist() == [[0, 0], [0, 1]]
+    assert [text.get_text() for text in axes.texts][:2] == ["−.25", "−.01"]
     table["correlation"] = [1, -0.25, -0.004, -0.25, 1, np.nan, -0.004, np.nan, 1]
     figure = correlations(table, {})
     axes = figure.axes[0]
@@ -174,6 +183,23 @@ def test_negative_and_missing_correlations_show():
     mesh = next(artist for artist in axes.get_children() if isinstance(artist, QuadMesh))
     red, _, blue = to_rgb(mesh.cmap(mesh.norm(-0.25)))
     assert blue > red + 0.1
+
+
+def test_rows_take_the_ends_that_a_table_names_for_them():
+    ends = {"low": 0.5, "high": 1.5, "ci_low": 0.0, "ci_high": 2.0}
+
+    def drawn(*columns):
+        axes = blank(2, 2).add_subplot()
+        table = pd.DataFrame(
+            [{"row": "a", "series": "s", "value": 1.0} | {column: ends[column] for column in columns}]
+        )
+        rows(axes, table, {"a": "a"}, {"s": series_mark(0)})
+        lines = [part for part in axes.collections if isinstance(part, LineCollection)]
+        return [segment[:, 0].tolist() for part in lines for segment in part.get_segments()]
+
+    assert drawn(*ends) == drawn("low", "high") == [[0.5, 1.5]]
+    assert drawn("ci_low", "ci_high") == [[0.0, 2.0]]
+    assert drawn() == []
 
 
 def test_a_method_of_the_table_is_drawn():

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from biasgrid import BiasgridError, Query
-from biasgrid.tables import REGISTRY
+from biasgrid.absence import STATUS
+from biasgrid.in_memory import InMemory
+from biasgrid.tables import REGISTRY, read
 from biasgrid.tables.scores import adjust
 
 
@@ -149,3 +151,16 @@ def test_what_is_said_of_words_is_text(tmp_path, part, content):
     path = cell_file(tmp_path, "cell.json", [result])
     with pytest.raises(BiasgridError, match=rf"cell\.json: not a cell file: {part}: .* is not a mapping"):
         scores([path])
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_what_could_not_be_downloaded_is_no_row_of_a_file_or_of_a_table_in_memory(tmp_path, is_file):
+    table = pd.DataFrame(columns=REGISTRY["lost_words"].names)
+    table["model"], table["status"] = ["one", "two", "three"], ["ok", STATUS, "ok"]
+    table = table.fillna({c.name: 0 if c.dtype == "count" else "" for c in REGISTRY["lost_words"].columns})
+    file = InMemory(("lost_words",), table)
+    if is_file:
+        file = tmp_path / "lost_words.csv"
+        table.to_csv(file, index=False)
+    for absent, models in ((False, ["one", "three"]), (True, ["one", "two", "three"])):
+        assert read(file, absent)["model"].tolist() == models

@@ -335,7 +335,7 @@ def test_a_figure_that_fails_costs_no_other_and_is_made_by_the_next_run(finished
     before = finished.results()
     module = finished.folder / "src/biasgrid/figures/rankings.py"
     text = module.read_text()
-    line = '    rows_of(rankings, "rankings", criterion)\n'
+    line = '    rows_of(rankings, "rankings", criterion=criterion)\n'
     assert line in text
     module.write_text(text.replace(line, f"    1 / 0\n{line}"))
     done = finished.snakemake("--cores", "2")

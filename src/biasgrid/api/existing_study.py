@@ -12,6 +12,7 @@ from .. import tables
 from ..errors import BiasgridError
 from ..in_memory import InMemory
 from ..plan.steps import table_step
+from ..tables.ends import with_ends
 from .made_paths import MadePaths
 from .study import FinishedStudy
 
@@ -45,8 +46,11 @@ class ExistingPaths(MadePaths):
     def table_file(self, name: str) -> Any:
         """A table's file, or the table in memory; where it can be neither, `missing` says why."""
         if name not in self.made:
-            file = self.study.plain.paths.table_file(name)
-            self.made[name] = file if tables.REGISTRY[name].is_whole(file) else self._table(name, file)
+            table, file = tables.REGISTRY[name], self.study.plain.paths.table_file(name)
+            if not table.is_whole(file):
+                self.made[name] = self._table(name, file)
+            else:
+                self.made[name] = file if table.has_ends(file) else self._with_ends(name, file)
         return self.made[name]
 
     def _table(self, name: str, file: Path) -> Any:
@@ -59,6 +63,18 @@ class ExistingPaths(MadePaths):
         except (BiasgridError, OSError) as error:
             self.missing[name] = str(error)
             return file
+
+    def _with_ends(self, name: str, file: Path) -> Any:
+        """The table of a file, with the ids and labels that the config gives; of a plugin's table, which is not
+        loaded, the file."""
+        table = tables.REGISTRY[name]
+        ends = [end.name for end in table.ends]
+        try:
+            rows = tables.read(file, absent=True).drop(columns=ends, errors="ignore")
+            spec = table_step(self.study.plain, name).spec
+        except BiasgridError:  # reading the file says what is wrong with it
+            return file
+        return InMemory((name,), with_ends(rows, table.ends, spec).astype(dict.fromkeys(ends, "str")))
 
     @property
     def ranks_file(self) -> Any:

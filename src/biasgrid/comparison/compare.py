@@ -220,7 +220,7 @@ def _other_ngrams(
     is_of_ngrams: Callable[[str], bool],
 ) -> str:
     """Why words that are not in the vocabulary have other vectors in print than in these states of models; empty
-    where they have not. `is_of_ngrams`: whether a cell, by its name, has such words with vectors of n-grams."""
+    where they do not. `is_of_ngrams`: whether a cell, by its name, has such words with vectors of n-grams."""
     making = [(model, debias) for model, debias in states if model in with_ngrams]
     if row.note.startswith(NGRAMS):
         return "" if len(making) == len(states) else "ours has no n-grams (subwords: true)"

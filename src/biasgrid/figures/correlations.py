@@ -86,7 +86,7 @@ def correlations(
         "Rank correlations of the metrics over the models. In brackets the "
         f"{percent(level)} interval over words; it says nothing about other models. With few models, only few "
         "coefficients are possible.": has_intervals,
-        "A marked corner: below 0.": any(np.tril(_below_0(m), -1).any() for m in matrices.values()),
+        "A marked corner: below 0.": any(np.tril(_below_0(t), -1).any() for t in texts.values()),
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
         f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
         f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
@@ -107,16 +107,16 @@ def correlations(
             ends=(-1, 1),
             names=(names[criterion][1:], names[criterion][:-1]),
             hidden=above_diagonal(part),
-            corners=_below_0(part),
+            corners=_below_0(text),
             upright=max(text_width(name, SMALL) for name in names[criterion]) > CELL - 0.02,
         )
     scale([*panels.values()], (-1, 1), "RdBu_r", NAMES.get(method, method), [-1, -0.5, 0, 0.5, 1])
     return page.done()
 
 
-def _below_0(matrix: pd.DataFrame) -> np.ndarray:
+def _below_0(texts: pd.DataFrame) -> np.ndarray:
     """Which coefficients are written with a minus."""
-    return (matrix.round(2) < 0).to_numpy()
+    return texts.map(lambda text: text.startswith("−")).to_numpy()
 
 
 def _texts(part: pd.DataFrame, matrix: pd.DataFrame) -> pd.DataFrame:

@@ -80,7 +80,8 @@ def ratings(
     correlation_texts = [
         typographic(f"{text} {coefficient(value)} {interval(low, high, form=coefficient)}")
         for method, text in {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}.items()
-        for value, low, high in (correlations[key] for key in correlations if key == method)
+        if method in correlations
+        for value, low, high in [correlations[method]]
     ]
     page = Frame(title, f"{note} {', '.join(correlation_texts)} (95 % intervals, bootstrap over words).")
     height = max(0.6 * page.width, 2.8)

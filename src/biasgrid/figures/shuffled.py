@@ -56,7 +56,7 @@ def shuffled_text(
     Raises
     ------
     BiasgridError
-        Where the table has no rows of the criterion.
+        Where the table has no rows of the criterion, or of the query.
     """
     drawn = rows_of(table, "shuffled", criterion=criterion, query_id=query_id)
     drawn = rows_where(drawn, debias="none")

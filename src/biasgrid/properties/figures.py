@@ -90,10 +90,9 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
         shades=shades,
         names=(of_rows, columns),
         hidden=np.isnan(codes),
+        on_top=True,
         looks=looks,
     )
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
     for i, j, holds in ordered:
         # the condition's own colour, in the right part of the cell
         corner, height = (j + 1 - IF_ORDERED, i), 0.9

@@ -169,16 +169,13 @@ class Table:
         return pd.DataFrame(columns)
 
     def is_whole(self, path: File) -> bool:
-        """Whether a file has all columns, which one of older code may lack; any other error is reported when it is
-        read."""
-        if isinstance(path, InMemory):
-            return True
-        try:
-            with open(path, encoding="utf-8", errors="replace", newline="") as lines:
-                header = next(csv.reader(lines), [])
-        except (OSError, csv.Error):
-            return False
-        return set(self.names) <= set(header)
+        """Whether a file has all columns that `make` makes, which one of older code may lack; any other error is
+        reported when it is read."""
+        return isinstance(path, InMemory) or set(self.names) <= _header(path)
+
+    def has_ends(self, path: File) -> bool:
+        """Whether a file has the columns that follow those."""
+        return isinstance(path, InMemory) or {end.name for end in self.ends} <= _header(path)
 
     def read(self, path: File, absent: bool = False) -> pd.DataFrame:
         """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.
@@ -187,7 +184,7 @@ class Table:
         column and line, for a file that is no such table.
         """
         if isinstance(path, InMemory):
-            return path.content.copy()
+            return path.content.copy() if absent else _present(path.content.copy())
         # imported late: a plan reads no table
         import pandas as pd
 
@@ -217,9 +214,23 @@ class Table:
             row = table.index[duplicates][0]
             place = ", ".join(map(str, table.loc[row, list(self.key)]))
             raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({place:.100}); {remedy}")
-        if not absent and "status" in table and (is_absent := table["status"] == STATUS).any():
-            return table[~is_absent].reset_index(drop=True)
-        return table
+        return table if absent else _present(table)
+
+
+def _present(table: pd.DataFrame) -> pd.DataFrame:
+    """The table without the rows of what could not be downloaded."""
+    if "status" in table and (is_absent := table["status"] == STATUS).any():
+        return table[~is_absent].reset_index(drop=True)
+    return table
+
+
+def _header(path: Path | str) -> set[str]:
+    """The columns of a file; none where it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="") as lines:
+            return set(next(csv.reader(lines), []))
+    except (OSError, csv.Error):
+        return set()
 
 
 def _numbers(texts: pd.Series, column: Column, path: Path | str, remedy: str) -> pd.Series:

@@ -66,8 +66,8 @@ def rows(
     ----------
     table
         A row per mark: `row`, one of `names`; `series`, one of `looks`; its `value`; the ends of its interval, `low`
-        and `high` (or `ci_low` and `ci_high`), if it has one; and `says`, the words that stand in place of a mark
-        without a value.
+        and `high` (without these, `ci_low` and `ci_high`), if it has one; and `says`, the words that stand in place
+        of a mark without a value.
     names
         Row -> what it is called.
     looks
@@ -88,7 +88,8 @@ def rows(
     row_names(axes, [*names.values()])
     if neutral is not None:
         neutral_line(axes, neutral)
-    table = table.rename(columns={"ci_low": "low", "ci_high": "high"})
+    if "low" not in table:
+        table = table.rename(columns={"ci_low": "low", "ci_high": "high"})
     table = table.reindex(columns=dict.fromkeys([*table, "low", "high"]))
     table["says"] = table["says"].fillna("") if "says" in table else ""
     y = _places(table, [*names], [*looks])
@@ -102,7 +103,8 @@ def rows(
     missing = table.assign(y=y)[table["value"].isna() & (table["says"] != "")]
     for _, part in missing.groupby([[*names].index(key) for key in missing["row"]]):
         in_place_of_mark(axes, part["y"].mean(), ", ".join(dict.fromkeys(part["says"])))
+    with_mark = set(table["row"])
     for row, key in enumerate(names if empty else ()):
-        if key not in set(table["row"]):
+        if key not in with_mark:
             in_place_of_mark(axes, row, empty)
     return dict(zip(zip(table["row"], table["series"], strict=True), y, strict=True))
