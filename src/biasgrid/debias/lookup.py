@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.extended import BEHIND, OF_NGRAMS
-from ..embeddings.in_parts import InParts
+from ..embeddings.in_parts import InParts, are_in_parts
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names, quote
 from ..preprocessing import Preprocessor
@@ -172,7 +171,7 @@ def subspace(vectors: Sequence[np.ndarray] | np.ndarray, n_components: int | Non
 
 def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name: str) -> np.ndarray:
     # evaluations look words up in a model that makes these vectors
-    if (is_mean := (rows >= BEHIND) & (rows < OF_NGRAMS)).any() and not isinstance(model, InParts):
+    if (is_mean := are_in_parts(rows)).any() and not isinstance(model, InParts):
         raise BiasgridError(
             f"{name}: {quote(words[int(is_mean.argmax())])} is the mean of its parts, and debias methods take words: "
             "leave the word, or parts in preprocessors, out"

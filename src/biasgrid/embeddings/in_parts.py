@@ -33,9 +33,9 @@ def rows_in_parts(model: Model, keys: Sequence[str]) -> NDArray[np.int64]:
     return rows
 
 
-def _are_whole(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows are of entries that are not made of parts."""
-    return (rows < BEHIND) | (rows >= OF_NGRAMS)
+def are_in_parts(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows are of entries that are made of parts."""
+    return (rows >= BEHIND) & (rows < OF_NGRAMS)
 
 
 def _keys(model: Model, key: str) -> list[str]:
@@ -60,7 +60,7 @@ class InParts(ExtendedModel):
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         vectors = np.empty((len(rows), self.dimensions))
-        is_whole = _are_whole(rows)
+        is_whole = ~are_in_parts(rows)
         whole = np.flatnonzero(is_whole)
         vectors[whole] = self.base.take([words[place] for place in whole.tolist()], rows[whole])
         for place in np.flatnonzero(~is_whole).tolist():
@@ -71,7 +71,7 @@ class InParts(ExtendedModel):
 
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
         # not by way of `take`: a vocabulary in float64 has twice its size
-        if _are_whole(rows).all():
+        if not are_in_parts(rows).any():
             of_base: NDArray[np.float32] = self.base.matrix(words, rows)
             return of_base
         return self.take(words, rows).astype(np.float32)
