@@ -378,6 +378,22 @@ def test_how_an_encoder_computes_is_said_and_recorded(root, encoder):
     assert fewer.metadata["computed"] == half.metadata["computed"]
 
 
+def test_vectors_of_two_devices_say_both(root, encoder, monkeypatch):
+    """Where `device` is left out it may be another one the next time; the former vectors are kept."""
+    study = config(encoder)
+
+    def made(device):
+        monkeypatch.setattr(Encoder, "computed", {"device": device, "dtype": "float32"})
+        entry = Study.of(study, root=root).models["words"]
+        return build_store("words", entry, root / "embeddings", False, root / "stores").metadata["computed"]
+
+    attributes = QUERY["attributes"]
+    study["criteria"]["First"]["queries"]["q"] = QUERY | {"attributes": {"C": ["n"], "D": ["qr"]}}
+    assert made("cpu") == {"device": "cpu", "dtype": "float32"}
+    study["criteria"]["First"]["queries"]["q"] = QUERY | {"attributes": attributes}
+    assert made("cuda") == {"device": "cpu, cuda", "dtype": "float32"}
+
+
 @pytest.mark.parametrize(
     ("encoder_type", "options", "refused"),
     [

@@ -19,6 +19,7 @@ from biasgrid.config.criteria import Query as Entry
 from biasgrid.config.sentence_files import sentences
 from biasgrid.embeddings.language import blocks
 from biasgrid.embeddings.language.model import LanguageModel
+from biasgrid.embeddings.language.scores import Scores
 from biasgrid.plan import steps
 from biasgrid.plan.study import Study
 from biasgrid.report import cells
@@ -202,6 +203,23 @@ def test_an_edited_query_scores_its_new_sentences_and_a_new_metric_none(folder):
         third.paths.query_file(key).write_text(query.to_json())
     assert step.run() == {"sentences": 9, "scored": 0}
     assert step.spec == steps.sentence_scores_step(second, "tiny", "file.pairs").spec
+
+
+def test_scores_of_two_devices_say_both(folder, monkeypatch):
+    """Where `device` is left out it may be another one the next time; the former scores are kept."""
+    write_scores(SCORES | {"she nurses": -7.0, "he nurses": -9.0})
+
+    def run(device):
+        monkeypatch.setattr(Scores, "computed", {"device": device, "fast": False}, raising=False)
+        made = study()
+        make_inputs(made)
+        step = steps.sentence_scores_step(made, "tiny", "file.pairs")
+        return step.run()["scored"], json.loads(step.output.read_text())["computed"]
+
+    assert run("cpu") == (8, {"device": "cpu", "fast": False})
+    assert run("cuda") == (0, {"device": "cpu", "fast": False})
+    (folder / "pairs.csv").write_text(PAIRS + "4,she nurses,he nurses,gender\n")
+    assert run("cuda") == (2, {"device": "cpu, cuda", "fast": False})
 
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):

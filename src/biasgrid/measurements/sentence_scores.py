@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..embeddings.language.blocks import in_saved_blocks
+from ..embeddings.language.blocks import computed_beside, in_saved_blocks
 from ..embeddings.language.formats import ANSWERS, SCORES
 from ..embeddings.language.model import KIND, MEASURED, LanguageModel
 from ..embeddings.language.scores import Scores, entries
@@ -84,7 +84,6 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         # of what scores; cells say all others
         "versions": {} if model.metadata["format"] in (ANSWERS, SCORES) else _of_network(),
     }
-    facts |= _read_computed(output)
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")
     former_scores = _read_scores(output, model_digest) | _read_scores(partial_file, model_digest)
@@ -92,19 +91,25 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     missing = [sentence for sentence in sentences if sentence not in former_scores]
     # sentences of about one length are a batch, and a block has whole ones
     missing.sort(key=lambda sentence: len(sentence.text), reverse=True)
+    of_former: dict[str, Any] = {}
+    for file in (output, partial_file):
+        if computed := _read_computed(file) if scores else {}:
+            of_former = computed_beside(of_former, computed)
+    if of_former:
+        facts["computed"] = of_former
     for block in in_saved_blocks(missing, model.name, lambda: _save(partial_file, facts, scores)):
         scores.update(zip(block, model.score(block).tolist(), strict=True))
         if hasattr(model.network, "computed"):
-            facts["computed"] = model.network.computed
+            facts["computed"] = computed_beside(of_former, model.network.computed)
     _save(output, facts, scores)
     partial_file.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}
 
 
 def _read_computed(path: Path) -> dict[str, Any]:
-    """The entry `computed` of a former file, how its scores were computed; {} where there is none."""
+    """How the scores of a former file were computed; {} where it does not say so."""
     try:
-        return {"computed": json.loads(path.read_text(encoding="utf-8"))["computed"]}
+        return dict(json.loads(path.read_text(encoding="utf-8"))["computed"])
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         return {}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 BLOCK = 256  # texts, or words, that are computed at a time
 SAVING = (
@@ -15,6 +15,15 @@ SAID_EVERY = 5  # seconds after which a line says how far the step is
 AT_WORK = "biasgrid: at work: "  # begins such a line in the log of a step
 
 T = TypeVar("T")
+
+
+def computed_beside(former: Mapping[str, Any], computed: Mapping[str, Any]) -> dict[str, Any]:
+    """How values were computed some of which were there before: `former` says how these were. Of all that `computed`
+    says only the device may differ, and each is named."""
+    devices = {
+        name for how in (former, computed) for name in how.get("device", computed["device"]).split(", ")
+    }
+    return {**computed, "device": ", ".join(sorted(devices))}
 
 
 def in_blocks(values: list[T]) -> Iterator[list[T]]:

@@ -20,7 +20,7 @@ from ..store import EmbeddingStore
 from ..store_writer import StoreWriter
 from .answers import Answers
 from .average import AverageEncoder, is_vectors
-from .blocks import in_blocks, in_saved_blocks
+from .blocks import computed_beside, in_blocks, in_saved_blocks
 from .contextual import CONTEXTS, KIND
 from .encoder import WORD, Encoder, Encodes
 from .files import CONFIG
@@ -111,7 +111,8 @@ def write(
     for former in (folder, partial_store):
         if store := _open_former(former, metadata):
             vectors |= _vectors_of(store, words)
-            extra |= {key: store.metadata[key] for key in (COMPUTED,) if key in store.metadata}
+            if said := store.metadata.get(COMPUTED):
+                extra[COMPUTED] = computed_beside(extra.get(COMPUTED, {}), said)
 
     def save(store: Path) -> None:
         encoded_words = [word for word in words if word in vectors]
@@ -130,7 +131,7 @@ def write(
         options = {option: source[option] for option in DEFAULTS if option in source}
         encoder = _open_encoder(source["encoder"]["source"]["type"], archive, **options)
         if isinstance(encoder, Encoder):
-            extra[COMPUTED] = encoder.computed
+            extra[COMPUTED] = computed_beside(extra.get(COMPUTED, {}) if vectors else {}, encoder.computed)
         for block in in_saved_blocks(new_words, name, save_partial):
             vectors.update(encode(encoder, block, templates, source["pool"], source["layer"], contexts))
     save(folder)

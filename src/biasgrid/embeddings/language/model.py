@@ -131,7 +131,13 @@ class LanguageModel:
         if self.given is not None:
             return self.given
         module, _, name = NETWORKS[self.metadata["format"]].partition(":")
-        return getattr(importlib.import_module(module), name)(self.path, self.metadata)
+        try:
+            return getattr(importlib.import_module(module), name)(self.path, self.metadata)
+        except BiasgridError as error:
+            if self.keeper is None:
+                raise
+            # a temporary folder, which no user knows
+            raise type(error)(str(error).replace(str(self.path), self.name)) from None
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         """A number of each text, int64 (n,), the same for the same text. A language model lacks none; of measured

@@ -18,6 +18,7 @@ from typing import Any
 from ...errors import BiasgridError, InputError, quote, unknown_name
 from ...extras import require_for
 from .architectures import ARCHITECTURES, CAUSAL, ENCODER, MASKED, ModelKind, read_kind
+from .batches import is_out_of_memory
 from .files import CONFIG, TOKENIZERS
 from .formats import TRANSFORMERS
 from .pretrained import Pretrained
@@ -57,6 +58,7 @@ def open_pretrained(
     import torch
     import transformers
 
+    place = choose_device(device)  # before weights are read
     classes = {
         MASKED: transformers.AutoModelForMaskedLM,
         CAUSAL: transformers.AutoModelForCausalLM,
@@ -69,12 +71,13 @@ def open_pretrained(
                 folder, trust_remote_code=False, local_files_only=True
             )
             with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(random_weights)
+                # torch.manual_seed would seed a GPU's generator, too
+                torch.default_generator.manual_seed(random_weights)
                 model = classes[kind].from_config(
                     config, dtype=getattr(torch, choice("dtype", dtype, DTYPES))
                 )
             untrained = in_memory(model, tokenizer, where=str(folder), kind=kind)
-            untrained.model.to(choose_device(device))
+            untrained.model.to(place)
             return untrained
         model, found = classes[kind].from_pretrained(
             folder,
@@ -86,7 +89,8 @@ def open_pretrained(
         )
     _check_weights(folder, kind, found)
     pretrained = in_memory(model, tokenizer, where=str(folder), kind=kind)
-    pretrained.model.to(choose_device(device))
+    with one_line(folder):
+        pretrained.model.to(place)
     return pretrained
 
 
@@ -220,11 +224,12 @@ def one_line(where: Path) -> Iterator[None]:
         yield
     except BiasgridError:
         raise
-    except MemoryError:
-        raise BiasgridError(f"{where}: there is not enough memory for its weights") from None
     except (
         Exception
     ) as error:  # KeyError, OSError, RuntimeError, SafetensorError, ...: what a file does to it
+        if is_out_of_memory(error):
+            place = "on the GPU " if "CUDA" in str(error) else ""
+            raise BiasgridError(f"{where}: there is not enough memory {place}for its weights") from None
         text = _line(error)
         if type(error).__name__ == "SafetensorError":
             text = f"its file of weights is damaged: {text}"

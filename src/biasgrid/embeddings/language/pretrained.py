@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from .architectures import CAUSAL, ENCODER, ModelKind
 from .sentence import Span, check_text
 
 _ASKED = threading.local()  # `places`: those that a thread asks of a model, while it does
+ALIGNED = 8  # numbers
 NO_LIMIT = 10**9  # pieces; transformers says more where nobody has said a limit
 
 
@@ -191,7 +193,7 @@ class Pretrained:
             logits = logits.gather(1, places[..., None].expand(-1, -1, logits.shape[-1]))
         logits = logits.float()
         several = labels if labels.ndim == 3 else labels[..., None]
-        values = logits.gather(-1, several) - logits.logsumexp(-1, keepdim=True)
+        values = logits.gather(-1, several) - _log_of_sum(logits)
         return values if labels.ndim == 3 else values[..., 0]
 
     def states(self, ids: Any, attended: Any, layer: int) -> Any:
@@ -205,6 +207,16 @@ class Pretrained:
     @cached_property
     def _options(self) -> dict[str, Any]:
         return {"use_cache": False} if self.kind == CAUSAL else {}
+
+
+def _log_of_sum(logits: Any) -> Any:
+    """log(sum(exp(logits))) of each place, in an axis of length 1."""
+    if logits.is_cuda and (beyond := -logits.shape[-1] % ALIGNED):
+        from torch.nn.functional import pad
+
+        # in which order a GPU adds up depends on where in memory a place begins: each begins at such a multiple
+        logits = pad(logits, (0, beyond), value=-math.inf)
+    return logits.logsumexp(-1, keepdim=True)
 
 
 def _keep_asked(module: Any, arguments: Any, output: Any) -> Any:
