@@ -151,10 +151,9 @@ FIGURES = (
         question=WORDS,
         drawings=_drawings,
         needs="an evaluation of direct bias with extremes",
-        reading="Left: the words furthest towards either end, with their projections; bold with a blue bar are "
-        "those that the original paper prints, grey are others. Right: how much of the variance of "
-        "the definitional pairs each principal component holds, beside random pairs (white). One high "
-        "first bar says that the pairs share one direction.",
+        reading="Left are the words furthest towards either end, those that the paper prints in bold and "
+        "blue. Right is the share of the pairs' variance per principal component, beside random pairs "
+        "(white): one high first bar says that the pairs share a direction.",
         example=Example("bolukbasi", "professions-professions-bolukbasi-w2v-gnews-small", keep=_direct),
     ),
 )

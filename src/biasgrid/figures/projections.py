@@ -187,10 +187,9 @@ FIGURES = (
         reads=("words",),
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",
-        reading="Bars are the words that lie furthest towards either group, blue towards the second target "
-        "set and orange towards the first; how many words lean to which group stands above them. "
-        "On the right is how all words are spread: positive values lean to the first target set, and a black "
-        "tick (the mean) away from the dashed line says that words lean to one side on the whole.",
+        reading="Left are the words furthest towards the first (orange) and the second target set (blue). "
+        "Right are all words: if their mean, the black tick, is away from the dashed line, words lean "
+        "to one side on the whole.",
         example=Example("same", f"projections/{CELL}", PLACE, each_word_once),
     ),
 )

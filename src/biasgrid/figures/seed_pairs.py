@@ -127,9 +127,8 @@ FIGURES = (
         reads=("seed_pairs",),
         facts=("labels",),
         needs="an evaluation with seed_pairs",
-        reading="A row is a pair, the best first. A filled dot is the cosine of its difference with the direction "
-        "that the other pairs make: near 1, it stands for the direction; near 0, it has little to do with it. The "
-        "open dot counts the pair itself among those that make the direction, and flatters it. On the right, a "
+        reading="A filled dot is the cosine of a pair's difference with the direction of the other pairs: "
+        "near 1, the pair stands for it; the open dot, which counts the pair itself, flatters it. A "
         "diamond beyond the dashed line is a pair without which the others agree better.",
         example=Example(
             "seed_lists",
