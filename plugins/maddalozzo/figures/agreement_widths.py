@@ -114,9 +114,8 @@ FIGURES = (
         reads=("agreement_widths",),
         facts=("labels",),
         needs="a criterion with the metric agreement by an interval",
-        reading="A line is a query: its agreement, which grows with the interval whatever the versions say, "
-        "as the dotted lines (versions in random order) show. Agreement beyond chance (Cohen's kappa) "
-        "corrects for that; a control of random pairs stays near 0.",
+        reading="A line is a query, a dotted one the same versions in random order: a wide interval alone "
+        "makes agreement. Beyond chance (Cohen's kappa), a control of random pairs stays near 0.",
         example=Example(
             "thesis4",
             "agreement-widths-robustness",

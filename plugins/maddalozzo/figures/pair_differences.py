@@ -114,9 +114,8 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with the metric mean_pair_difference, or agreement by an interval",
-        reading="A bar counts pairs of sentences: right of the dashed line the first one is more probable, "
-        "left of it the second; the solid line is the mean. Pairs in the grey interval count as "
-        "without bias in the agreement of versions.",
+        reading="A bar counts pairs: right of the dashed line, the first sentence is more probable; the solid "
+        "line is the mean. Pairs in the grey interval count as unbiased.",
         example=Example(
             "thesis4",
             "pair-differences-robustness",

@@ -104,9 +104,9 @@ FIGURES = (
         reads=("scores",),
         facts=("labels",),
         needs="a criterion with phenomena",
-        reading="A bar counts phenomena (sets of neutral words) by their value; the further their mean "
-        "(solid) from the neutral value (dashed), the clearer a bias of all of them. Where the "
-        "neutral value is a metric's lowest, as of Direct Bias, the mean is always above it.",
+        reading="A bar counts phenomena (sets of neutral words): the further their mean (solid) from neutral "
+        "(dashed), the clearer their bias. Of Direct Bias, which is never below neutral, the mean is "
+        "always above it.",
         example=Example(
             "thesis",
             "phenomena-gender-of-30-phenomena",

@@ -238,9 +238,8 @@ FIGURES = (
         reads=("scores", "frequency", "phenomenon_correlations"),
         facts=("labels",),
         needs="a criterion with phenomena, and a corpus or a model with counts of its words",
-        reading="A dot is a phenomenon (a set of neutral words), by the mean frequency of its words or its "
-        "bias in a corpus (across) and the metric's value (upwards). Where the interval of ρ does not "
-        "hold 0, the metric goes with frequency, or with the corpus.",
+        reading="A dot is a phenomenon (a set of neutral words): its value (upwards) by frequency or by bias "
+        "in a corpus (across). If the interval of ρ does not hold 0, the metric goes with it.",
         example=Example(
             "thesis",
             "phenomena-gender-of-30-phenomena-and-frequency",

@@ -150,9 +150,8 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with the metric score_distributions",
-        reading="Bars count sentences by log-likelihood; the solid curve is the generalised extreme value "
-        "distribution fitted to them (`fits`), the dashed one the normal distribution that KLDivS "
-        "takes them for. A small p says that they do not follow the solid curve.",
+        reading="Bars count sentences; the solid curve was fitted to them (`fits`), the dashed one is the "
+        "normal distribution that KLDivS assumes. A small p: they do not follow the solid curve.",
         example=Example(
             "thesis4",
             "score-distributions-spanish-crows-pairs",

@@ -177,10 +177,9 @@ FIGURES = (
         reads=("analogies", "analogy_summary"),
         facts=("labels",),
         needs="an evaluation with questions about words",
-        reading='Of each method, the left column may answer "a is to b as this word is to ?" with the '
-        "question's own words, the right one may not: orange is the word itself, blue a word of the "
-        "pairs. Where the left is nearly all orange, the answers on the right are forced, and no "
-        "evidence of bias.",
+        reading="Orange: the answer is the row's word itself, blue: a word of the pairs. Where the left "
+        "column of a method, which may give these, is orange, the answer on its right is forced, and "
+        "no evidence of bias.",
         example=Example(
             "thesis",
             "analogies-gender-bolukbasi-w2v-gnews-small",

@@ -160,9 +160,8 @@ FIGURES = (
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A cell is the bias that a method leaves, in per cent of the untouched model's (blue: less, "
-        "red with a marked corner: more), which stands on top of each column in the metric's own "
-        "units. A dagger marks a method that lost queries: both of its values are of the others.",
+        reading="A cell is the bias left, in per cent of the untouched model's (blue: less, red with a marked "
+        "corner: more), which stands on top in the metric's units. A dagger: the method lost queries.",
         example=Example(
             "debias",
             "before-after-gender",

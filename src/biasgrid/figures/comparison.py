@@ -222,9 +222,8 @@ FIGURES = (
         reads=("comparison",),
         facts=("labels",),
         needs="numbers to compare with (published, computed)",
-        reading="On top is what differs most, as a share of the larger number; 'differs in print' is so near "
-        "that rounding may have made it, and a dash is no value of ours. `comparison.csv` has the "
-        "causes.",
+        reading="On top is what differs most. 'Differs in print' may be due to rounding, a dash is no value "
+        "of ours; `comparison.csv` has the causes.",
         example=Example(
             "caliskan",
             "comparison-weat_es",

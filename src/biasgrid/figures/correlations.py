@@ -164,8 +164,8 @@ FIGURES = (
         when="ranked",
         facts=("labels", "level", "method", "scaled"),
         reading="A cell is the rank correlation of two metrics over n models, with its 95 % interval over "
-        "words in brackets; a marked corner is below 0, a hatched cell has no value. Four or five "
-        "models allow few values, so an interval from -1 to 1 is no error.",
+        "words; a marked corner is below 0, a hatched cell has no value. With four or five models, an "
+        "interval from -1 to 1 is no error.",
         example=Example("embedded", "correlations", {"method": "spearman"}),
     ),
 )

@@ -235,10 +235,9 @@ FIGURES = (
         drawings=_drawings,
         reads=("covariates",),
         facts=("labels",),
-        reading="A mark is a model's correlation with its 95 % interval: right of the dashed line, frequent "
-        "words are nearer to the first group or get higher numbers; an open mark's interval contains "
-        "0. Far from 0 for frequency and near it for PMI: the metric goes with frequency, not with "
-        "what stands together in a text.",
+        reading="A mark is a model's correlation with its 95 % interval, open if this contains 0; to the "
+        "right, frequent words are nearer to the first group or get higher numbers. Far from 0 for "
+        "frequency and near it for PMI: the metric goes with frequency.",
         example=Example(
             "thesis",
             "covariates-gender-of-30-phenomena",

@@ -95,9 +95,8 @@ FIGURES = (
         reads=("directions",),
         facts=("labels",),
         needs="a criterion with Direct Bias of pairs",
-        reading="A cell is the angle in degrees between two definitions of the direction in which the groups "
-        "differ: the larger, the more Direct Bias depends on the definition. A hatched cell has no "
-        "value.",
+        reading="A cell is the angle in degrees: the larger, the more Direct Bias depends on the definition "
+        "of the direction. A hatched cell has no value.",
         example=Example("same", "directions-occupations"),
     ),
 )

@@ -109,8 +109,8 @@ FIGURES = (
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A mark is a model under a row's debias method (top: untouched), the dashed line chance. A "
-        "mark far to its right says that the bias is hidden and not gone.",
+        reading="A mark is a model under a debias method (top row: untouched), the dashed line chance. A mark "
+        "far to its right: the bias is hidden and not gone.",
         example=Example("debias", "hidden-bias-gender", {"criterion": "Gender"}),
     ),
 )

@@ -145,8 +145,8 @@ FIGURES = (
         when="bootstrap and sensitivity",
         facts=("labels",),
         needs="inference with a bootstrap and sensitivity",
-        reading="A mark says how far a model's score moves, in standard errors, without the word of its row; "
-        "to the right, it rises. Beyond 1 or -1, the score hangs on a single word.",
+        reading="A mark says how far a model's score moves, in standard errors, without the word of its row. "
+        "Beyond 1 or -1, the score hangs on that word.",
         example=Example(
             "embedded",
             "influence-gender-weat_es",

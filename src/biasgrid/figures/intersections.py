@@ -264,9 +264,8 @@ FIGURES = (
         reads=("words",),
         facts=("labels", "level"),
         needs=NEEDS + "ibd or eibd",
-        reading="A curve is the share of words detected at each threshold, an effect size, its shade the 95 % "
-        "interval over words. Some are detected by chance alone, so a curve above 0 is no finding: "
-        "the area under it has tests.",
+        reading="A curve is the share of words detected at each threshold, with its 95 % interval over words. "
+        "Some are detected by chance alone: only the area under it has tests.",
         example=Example(
             "intersections",
             "threshold-curves-intersections-ibd",
@@ -289,9 +288,9 @@ FIGURES = (
         reads=("words", "contrasts", "scores"),
         facts=("labels", "seed", "level"),
         needs=NEEDS + "fise or fise_share",
-        reading="A dot is a word, nearer to the groups on its side; a corner says how many words are there "
-        "and, in brackets, how many are expected. Where the dashed lines cross inside the ellipse, "
-        "the 95 % region of the mean, the words may lean nowhere.",
+        reading="A dot is a word, on the side of the groups it is nearer to; a corner has the number of "
+        "words, and in brackets the expected one. If the dashed lines cross inside the ellipse (95 % "
+        "region of the mean), the words may lean nowhere.",
         example=Example(
             "intersections",
             "quadrants-intersections",

@@ -132,9 +132,8 @@ FIGURES = (
         reads=("scores",),
         facts=("labels", "level"),
         needs="`languages` that are asked the same queries",
-        reading="A mark is a model's value with its 95 % interval over words, the dashed line the neutral "
-        "value; the number beside a row is how many words of the query a model of word vectors lacks. "
-        "Languages are not ranked: their words, vectors and grammar differ.",
+        reading="A mark is a model's value with its 95 % interval, the dashed line neutral; the number is how "
+        "many words a model lacks. Languages are not ranked: words, vectors and grammar differ.",
         example=Example(
             "languages",
             "languages-weat_es",

@@ -168,10 +168,9 @@ FIGURES = (
         when="reliability and bootstrap",
         facts=("labels",),
         needs="`reliability`, and two pairs of groups that are asked of the same words",
-        reading="A block is two methods (a number: a metric on a model), its rows and columns are traits (a "
-        "letter); the outlined cells, one trait by two methods, should be higher than the cells "
-        "beside them in the block and than the triangles along the diagonal. On the diagonal is how "
-        "reliably the words are ordered.",
+        reading="A number is a method (a metric on a model), a letter a trait: the outlined cells, one trait "
+        "by two methods, should be higher than the other cells of their rows and columns. The "
+        "diagonal is how reliably the words are ordered.",
         example=Example(
             "embedded",
             "mtmm-positive-words",

@@ -151,9 +151,9 @@ FIGURES = (
         question=WORDS,
         drawings=_drawings,
         needs="an evaluation of direct bias with extremes",
-        reading="Left are the words furthest towards either end, those that the paper prints in bold and "
-        "blue. Right is the share of the pairs' variance per principal component, beside random pairs "
-        "(white): one high first bar says that the pairs share a direction.",
+        reading="Left: bold and blue are words that the paper prints. Right: the variance of the pairs by "
+        "component, beside random pairs (white); one high first bar means that they share a "
+        "direction.",
         example=Example("bolukbasi", "professions-professions-bolukbasi-w2v-gnews-small", keep=_direct),
     ),
 )

@@ -187,9 +187,8 @@ FIGURES = (
         reads=("words",),
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",
-        reading="Left are the words furthest towards the first (orange) and the second target set (blue). "
-        "Right are all words: if their mean, the black tick, is away from the dashed line, words lean "
-        "to one side on the whole.",
+        reading="Left: the words furthest towards the first (orange) and second target set (blue). Right: all "
+        "words; if the mean (black tick) is off the dashed line, words lean to one side.",
         example=Example("same", f"projections/{CELL}", PLACE, each_word_once),
     ),
 )

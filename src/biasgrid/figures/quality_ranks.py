@@ -164,9 +164,8 @@ FIGURES = (
         drawings=_drawings,
         reads=("rankings", "quality"),
         facts=("labels",),
-        reading="Left is the rank by bias (1 is least biased), right the rank on benchmarks (1 is best); a "
-        "dagger marks a rank without some scores that other models have. Coverage counts the words or "
-        "questions that a model has: in analogies a small vocabulary has fewer wrong answers to "
+        reading="Left: rank by bias (1 is least biased); right: rank on benchmarks (1 is best). Coverage "
+        "counts a model's words or questions: with few words, analogies have fewer wrong answers to "
         "choose from.",
         example=Example("embedded", "quality-ranks", {"criterion": OVERALL}),
     ),

@@ -251,10 +251,9 @@ FIGURES = (
         when="query_ranks",
         facts=("labels", "level"),
         needs="query_ranks: true",
-        reading="A mark is a query's rank in a column (a metric on a model; 1 is the strongest association in "
-        "the positive direction) with its 95 % interval over words, the upright stroke its mean rank. "
-        "The matrix has Spearman's correlation of two columns, with its interval over words below the "
-        "diagonal and over queries above it.",
+        reading="A mark is a query's rank in a column (1: strongest association) with its 95 % interval over "
+        "words, the stroke its mean rank. The matrix has Spearman's correlations: intervals over "
+        "words below the diagonal, over queries above it.",
         example=Example("kinds", "query-ranks-gender", {"criterion": "Gender", "method": "spearman"}),
     ),
 )

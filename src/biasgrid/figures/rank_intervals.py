@@ -168,11 +168,10 @@ FIGURES = (
         reads=("rank_intervals", "rankings", "pairs", "scalars"),
         when="ranked and bootstrap",
         facts=("labels", "level", "scaled"),
-        reading="A mark is a model's rank on the queries that all ranked models have (1 is least biased), its "
-        "line the 95 % interval over words and queries; models that share a letter in a column are "
-        "not decided to differ (adjusted p > .05), whether or not their intervals overlap. A dagger "
-        "marks a model that lost queries, a double dagger a metric by which models of unlike vector "
-        "length do not compare.",
+        reading="A mark is a model's rank (1 is least biased) with its 95 % interval over words and queries. "
+        "Models that share a letter are not decided to differ (adjusted p > .05), whether or not "
+        "intervals overlap; those marked † lost queries, and by a metric marked ‡ models do not "
+        "compare.",
         example=Example("embedded", "rank-intervals", {"criterion": OVERALL}),
     ),
 )

@@ -218,9 +218,8 @@ FIGURES = (
         _draw,
         question=RANKS,
         **READS,
-        reading="A segment is a model's rank under one metric, the number their sum; models below the dotted "
-        "line miss a rank and compare with no other. A sum has no interval: where 'order undecided' "
-        "stands, see rank-intervals.",
+        reading="A segment is a rank under one metric, the number their sum; models below the dotted line "
+        "miss a rank. A sum has no interval: see rank-intervals.",
         example=Example("embedded", "rankings", {"criterion": OVERALL}, shown={"rankings": ["rank"]}),
     ),
     Figure(
@@ -229,8 +228,7 @@ FIGURES = (
         _draw_by_criterion,
         question=RANKS,
         **READS,
-        reading="As in rankings, with one panel per criterion; the models keep the order that they have "
-        "overall.",
+        reading="As in rankings, with one panel per criterion; the models keep their overall order.",
         example=Example("embedded", "rankings-by-criterion", shown={"rankings": ["rank"]}),
     ),
 )

@@ -253,11 +253,9 @@ FIGURES = (
         drawings=each_criterion("scores", unranked=True),
         reads=("scores",),
         facts=("labels", "level", "neutral", "signs"),
-        reading="A mark is a score with its 95 % interval over words: filled where every test of words is "
-        "significant after adjustment (column `evidence`), half-filled where one is (left: "
-        "permutation, right: random groups), open where none is, a dot where none could be, small and "
-        "open where there is no test. The dashed line is the neutral value, a letter a debias method; "
-        "panels of a metric have one scale, unless an axis is dotted.",
+        reading="A mark is a score with its 95 % interval over words, the dashed line neutral, a letter a "
+        "debias method. Filled: all tests of words are significant; half-filled: one (left "
+        "permutation, right random groups); open: none; a dot: none can be; small and open: untested.",
         example=Example(
             "embedded",
             "scores-gender",

@@ -127,9 +127,9 @@ FIGURES = (
         reads=("seed_pairs",),
         facts=("labels",),
         needs="an evaluation with seed_pairs",
-        reading="A filled dot is the cosine of a pair's difference with the direction of the other pairs: "
-        "near 1, the pair stands for it; the open dot, which counts the pair itself, flatters it. A "
-        "diamond beyond the dashed line is a pair without which the others agree better.",
+        reading="A filled dot is the cosine of a pair with the direction of the others: near 1, it stands for "
+        "it (the open dot counts the pair itself). A diamond beyond the dashed line: without this "
+        "pair the others agree better.",
         example=Example(
             "seed_lists",
             "seed-pairs-seed-lists-pairs-of-bolukbasi-et-al-word2vec-google-news-300-subset",

@@ -175,9 +175,8 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with RNSB",
-        reading="A mark is a name's share of what RNSB's classifier takes for negative, the dashed line an "
-        "equal share; with all marks on it RNSB is 0. Where the accuracy on new words is no better "
-        "than chance, the shares mean nothing.",
+        reading="A mark is a name's share, the dashed line an equal share. Where the classifier's accuracy is "
+        "no better than chance, shares mean nothing.",
         example=Example(
             "sweeney", "sentiment-sweeney-and-najafian-2019", {"model": "glove-6b-50d"}, _shares_alone
         ),

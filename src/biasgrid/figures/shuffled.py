@@ -161,10 +161,9 @@ FIGURES = (
         reads=("shuffled",),
         facts=("labels",),
         needs="shuffled",
-        reading="A mark is how far from neutral the metric is on models of shuffled text, as a share of that "
-        "on the same text in order, with a 95 % interval over models: at the dashed line, text "
-        "without order gives as much. An open mark has no interval: one model, or real text does not "
-        "differ from neutral.",
+        reading="A mark is the distance from neutral on shuffled text as a share of that on the same text in "
+        "order, with a 95 % interval over models. At the dashed line both are alike; an open mark has "
+        "no interval.",
         example=Example(
             "frequency",
             "shuffled-gender-career",

@@ -176,10 +176,9 @@ FIGURES = (
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A mark is a debias method, the diamond the untouched model: further right, more bias is "
-        "removed (left of 0, added); higher up, more quality is kept; lines reach from the lowest "
-        "metric, or benchmark, to the highest. The darker a mark, the more of the most biased words a "
-        "clustering still tells apart; the star is the goal.",
+        reading="A mark is a debias method, the diamond the untouched model, the star the goal; lines reach "
+        "from the lowest metric, or benchmark, to the highest. The darker a mark, the more biased "
+        "words a clustering still tells apart.",
         example=Example("debias", "trade-off-gender", {"criterion": "Gender"}),
     ),
 )

@@ -179,9 +179,8 @@ FIGURES = (
         reads=("trainings", "scores"),
         facts=("labels", "neutral"),
         needs="trainings",
-        reading="A row is a model that differs from the base in what is written on the left; the grey band "
-        "holds 95 of 100 models with another seed alone. An orange diamond lies beyond the band, as "
-        "one of twenty does by chance.",
+        reading="A row is a model trained otherwise than the base; the grey band holds 95 % of models with "
+        "another seed alone. An orange diamond lies beyond it, as one of twenty does by chance.",
         example=Example(
             "trainings",
             "trainings-gender-career-word2vec",

@@ -132,9 +132,9 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         group="mitigation",
-        reading="A mark is one of the most biased words, its colour and shape its side in the untouched "
-        "model: two clouds that stay apart can still be told from each other, by the share above the "
-        "panel (half is chance). Distances mean something, directions and axes do not.",
+        reading="Colour and shape are a word's side in the untouched model: clouds that stay apart can still "
+        "be told from each other, by the share above (half is chance). Distances mean something, "
+        "directions do not.",
         example=Example(
             "debias",
             "word-map-gender-word2vec-google-news-300-subset",
