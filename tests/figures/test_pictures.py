@@ -154,7 +154,7 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
     page = gallery.PAGE.read_text(encoding="utf-8")
     assert page == gallery.page(), "docs/gallery.md is older than the figures' declarations: make pictures"
     sections = dict(re.findall(r"^### (\S+)\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL))
-    questions = dict(re.findall(r"^## (.+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    questions = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     index = dict(re.findall(r"^\| (.+) \| (\[.+) \|$", page, re.MULTILINE))
     assert index.keys() == questions.keys()
     assert sections.keys() == figures.REGISTRY.keys()
