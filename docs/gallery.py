@@ -14,13 +14,9 @@ OTHERS = "Others"
 PAGE = Path(__file__).with_name("gallery.md")
 HEAD = """# Gallery: every kind of figure, and how to read it
 
-A study draws the figures that its config lists under `figures:`, each as PDF, SVG and PNG. The list replaces the
-default. A figure whose data are missing is an error that says what is missing. `biasgrid list figures` prints the
-kinds that are installed, plugins included. This page is generated (`make pictures`).
-
-```yaml
-figures: [rankings, correlations, scores, rank-intervals]
-```
+List the kinds under `figures:` in a config: each is written as PDF, SVG and PNG to `results/<study>/figures`. The
+list replaces the default; a kind whose data are missing is an error. `biasgrid list figures` names the installed
+kinds, plugins included.
 
 """
 # kinds whose pictures other pages show, too, and larger
@@ -42,7 +38,7 @@ def stem(kind: str) -> str:
 
 
 def page() -> str:
-    """The page's text: what answers a question together, at first as thumbnails."""
+    """The page's text: the kinds by the question that they answer."""
     kinds = dict(sorted(figures.REGISTRY.items()))
     # in the order in which questions are declared
     by_question: dict[str, list[Figure]] = {
@@ -51,28 +47,12 @@ def page() -> str:
     for kind in kinds.values():
         by_question.setdefault(kind.question or OTHERS, []).append(kind)
     asked = {question: of_question for question, of_question in by_question.items() if of_question}
-    parts = [thumbnails(question, of_question) for question, of_question in asked.items()]
-    return HEAD + "\n".join(
-        [*parts, *(section(kind) for of_question in asked.values() for kind in of_question)]
-    )
-
-
-def thumbnails(question: str, kinds: list[Figure]) -> str:
-    """The pictures that answer a question, three beside each other, each with a sentence."""
-    lines = [f"## {question}", ""]
-    for start in range(0, len(kinds), 3):
-        row = kinds[start : start + 3]
-        pictures = [
-            f"[![{kind.name}](images/{stem(kind.name)}.png)](#{kind.name})" if kind.example else ""
-            for kind in row
-        ]
-        lines += [
-            "| " + " | ".join(pictures) + " |",
-            "| " + " | ".join(["---"] * len(row)) + " |",
-            "| " + " | ".join(f"[{kind.name}](#{kind.name}): {kind.meaning}" for kind in row) + " |",
-            "",
-        ]
-    return "\n".join(lines)
+    index = ["| question | figures |", "| --- | --- |"]
+    parts = []
+    for question, of_question in asked.items():
+        index.append(f"| {question} | {', '.join(f'[{kind.name}](#{kind.name})' for kind in of_question)} |")
+        parts += [f"## {question}\n", *map(section, of_question)]
+    return HEAD + "\n".join(index) + "\n\n" + "\n".join(parts)
 
 
 def wrapped(text: str) -> str:
@@ -81,17 +61,18 @@ def wrapped(text: str) -> str:
 
 
 def section(kind: Figure) -> str:
-    """What the page says of a kind; the sentence that says what it shows stands with its thumbnail."""
-    listed = "" if kind.config_name else "In a config, `null_distributions:` lists the cells."
-    if kind.config_name not in (None, kind.name):
-        listed = f"In a config: `figures: [{kind.config_name}]`."
+    """A kind: its picture, what it shows, how to read it, and what a config needs for it."""
+    listed = (
+        f"`figures: [{kind.config_name}]`" if kind.config_name else "`null_distributions:` lists the cells"
+    )
     needs = f" It needs {kind.needs}." if kind.needs else ""
-    notes = f"{listed}{needs}{plugin_note(figures, kind.name)}".strip()
     picture = f"![{kind.name}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
     return f"""### {kind.name}
 
-{picture}{wrapped(kind.reading)}
-""" + (f"\n{wrapped(notes)}\n" if notes else "")
+{picture}{wrapped(f"**{kind.meaning}** {kind.reading}")}
+
+{wrapped(f"{listed}.{needs}{plugin_note(figures, kind.name)}")}
+"""
 
 
 if __name__ == "__main__":

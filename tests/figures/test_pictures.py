@@ -154,20 +154,23 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
     page = gallery.PAGE.read_text(encoding="utf-8")
     assert page == gallery.page(), "docs/gallery.md is older than the figures' declarations: make pictures"
     sections = dict(re.findall(r"^### (\S+)\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL))
+    questions = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    index = dict(re.findall(r"^\| (.+) \| (\[.+) \|$", page, re.MULTILINE))
+    assert index.keys() == questions.keys()
     assert sections.keys() == figures.REGISTRY.keys()
     for name, kind in figures.REGISTRY.items():
         assert len(kind.reading.split()) > 10, f"{name}: Figure.reading says how to read it"
         assert kind.example, f"{name}: Figure.example says which figure of which study the gallery shows"
         (stem,) = re.findall(r"\]\(images/([\w-]+)\.png\)", sections[name])
-        # and a thumbnail with a sentence stands under its question
-        (thumbnails,) = re.findall(
-            rf"^## {re.escape(kind.question or gallery.OTHERS)}\n(.*?)(?=^#)", page, re.MULTILINE | re.DOTALL
-        )
-        assert f"](images/{stem}.png)](#{name})" in thumbnails
-        assert f"[{name}](#{name}): {kind.meaning}" in thumbnails
+        # it stands under its question, to which the table on top leads
+        question = kind.question or gallery.OTHERS
+        assert f"\n### {name}\n" in questions[question]
+        assert f"[{name}](#{name})" in index[question]
+        said = " ".join(sections[name].split())
+        assert kind.meaning in said
         # the picture is one of this kind
         assert pictures.PICTURES[stem].kind == name
-        assert kind.reading in " ".join(sections[name].split())
+        assert kind.reading in said
 
 
 def test_pictures_of_the_gallery_are_small():

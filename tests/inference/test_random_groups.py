@@ -310,6 +310,13 @@ def test_no_test_has_its_reason(random_model, word2vec):
         metrics.weat(QUERY, word2vec, random_groups={"draw": 99})
 
 
+def test_a_reason_says_how_many_seeds_a_further_group_needs(word2vec):
+    others, days = ["table", "house", "tree", "water"], ["Monday", "Tuesday", "Wednesday", "Thursday"]
+    for groups, fewest in (([others, days], 30), ([days, others], 99)):
+        result = metrics.weat(Query(groups, [CAREER, FAMILY]), word2vec, random_groups={"draws": 99})
+        assert result.inference["random_groups"]["reason"].endswith(f"a test needs {fewest}")
+
+
 def test_what_was_planted_is_found(word2vec, pool):
     """Words that are the nearest to the one group and to the other: as near as no random groups'."""
     seeds = ["river", "school"]

@@ -114,10 +114,8 @@ FIGURES = (
         reads=("agreement_widths",),
         facts=("labels",),
         needs="a criterion with the metric agreement by an interval",
-        reading="A line is a query. Agreement grows towards 1 with a wide interval whatever the versions say, as the "
-        "dotted lines show, which are for the same versions in random order. Agreement beyond chance (Cohen's "
-        "kappa) is how much of the way from there to 1 the agreement has come: of a control of random pairs it stays "
-        "near 0.",
+        reading="A line is a query, a dotted one the same versions in random order: a wide interval alone "
+        "makes agreement. Beyond chance (Cohen's kappa), a control of random pairs stays near 0.",
         example=Example(
             "thesis4",
             "agreement-widths-robustness",

@@ -114,10 +114,8 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with the metric mean_pair_difference, or agreement by an interval",
-        reading="A bar counts pairs whose difference lies in its range: right of the dashed line the first sentence "
-        "is more probable, left of it the second. The solid line is the mean. Of versions of pairs, such as "
-        "paraphrases, pairs in the grey interval count as without bias: the more of them are in it, the more "
-        "versions agree, whatever they say.",
+        reading="A bar counts pairs: right of the dashed line, the first sentence is more probable; the solid "
+        "line is the mean. Pairs in the grey interval count as unbiased.",
         example=Example(
             "thesis4",
             "pair-differences-robustness",

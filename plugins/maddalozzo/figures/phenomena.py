@@ -104,10 +104,9 @@ FIGURES = (
         reads=("scores",),
         facts=("labels",),
         needs="a criterion with phenomena",
-        reading="A bar counts phenomena (sets of neutral words) whose value lies in its range. The solid line is "
-        "their mean, the dashed one the metric's neutral value. The further apart the two are, in widths of "
-        "the histogram, the clearer is a bias of all phenomena together. Of a metric such as Direct Bias, whose "
-        "neutral value is its lowest, the mean is always above it.",
+        reading="A bar counts phenomena (sets of neutral words): the further their mean (solid) from neutral "
+        "(dashed), the clearer their bias. Of Direct Bias, which is never below neutral, the mean is "
+        "always above it.",
         example=Example(
             "thesis",
             "phenomena-gender-of-30-phenomena",

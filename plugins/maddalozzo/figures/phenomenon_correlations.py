@@ -238,10 +238,8 @@ FIGURES = (
         reads=("scores", "frequency", "phenomenon_correlations"),
         facts=("labels",),
         needs="a criterion with phenomena, and a corpus or a model with counts of its words",
-        reading="A dot is a phenomenon (a set of neutral words): across, how often its words occur on average, or "
-        "its bias in a corpus; upwards, the metric's value. Dashed lines are neutral values. Named are the highest "
-        "and the lowest values. If ρ is far from 0, and its interval does not hold 0, the metric's values go with "
-        "frequency, or with the corpus.",
+        reading="A dot is a phenomenon (a set of neutral words): its value (upwards) by frequency or by bias "
+        "in a corpus (across). If the interval of ρ does not hold 0, the metric goes with it.",
         example=Example(
             "thesis",
             "phenomena-gender-of-30-phenomena-and-frequency",

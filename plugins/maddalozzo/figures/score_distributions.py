@@ -150,10 +150,8 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with the metric score_distributions",
-        reading="A bar counts sentences whose log-likelihood lies in its range. The solid curve is the generalised "
-        "extreme value distribution that was fitted to the scores, where the metric has `fits`; the dashed one is "
-        "the normal distribution of their mean and standard deviation, which KLDivS takes them for. A small p says "
-        "that the scores do not follow the solid curve.",
+        reading="Bars count sentences; the solid curve was fitted to them (`fits`), the dashed one is the "
+        "normal distribution that KLDivS assumes. A small p: they do not follow the solid curve.",
         example=Example(
             "thesis4",
             "score-distributions-spanish-crows-pairs",

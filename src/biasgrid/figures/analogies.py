@@ -177,11 +177,9 @@ FIGURES = (
         reads=("analogies", "analogy_summary"),
         facts=("labels",),
         needs="an evaluation with questions about words",
-        reading='Rows are words, columns are methods of answering "a is to b as this word is to ?": on the '
-        "left of each pair of columns the question's own words may be the answer, on the right they "
-        "may not. Orange: the answer is the word itself; blue: it is a word of the pairs. Where a "
-        "column is nearly all orange, the answers on its right are what the method is forced to say, "
-        "and no evidence of bias.",
+        reading="Orange: the answer is the row's word itself, blue: a word of the pairs. Where the left "
+        "column of a method, which may give these, is orange, the answer on its right is forced, and "
+        "no evidence of bias.",
         example=Example(
             "thesis",
             "analogies-gender-bolukbasi-w2v-gnews-small",

@@ -160,11 +160,8 @@ FIGURES = (
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A cell says how much of a metric's bias a method leaves, in per cent of the untouched model's: "
-        "blue is less than untouched, red with a marked corner more, white the same. On top of each column is the "
-        "untouched model's bias in the metric's own units, where 0 is none: a large share of little bias may matter "
-        "less than a small share of much. A dagger marks a method that lost queries; both of its values are of the "
-        "others.",
+        reading="A cell is the bias left, in per cent of the untouched model's (blue: less, red with a marked "
+        "corner: more), which stands on top in the metric's units. A dagger: the method lost queries.",
         example=Example(
             "debias",
             "before-after-gender",

@@ -222,11 +222,8 @@ FIGURES = (
         reads=("comparison",),
         facts=("labels",),
         needs="numbers to compare with (published, computed)",
-        reading="One figure per metric, and one of evaluations; a table for each source and model. On top is what "
-        "differs, most as a share of the larger number first. 'differs in print' is so near that rounding may have "
-        "made it: by less than one and a half units of the last printed digit, or tenfold at most where a power of "
-        "ten is printed. A dash is no value of ours. comparison.csv has the causes of differences, and what chance "
-        "is allowed.",
+        reading="On top is what differs most. 'Differs in print' may be due to rounding, a dash is no value "
+        "of ours; `comparison.csv` has the causes.",
         example=Example(
             "caliskan",
             "comparison-weat_es",

@@ -163,11 +163,9 @@ FIGURES = (
         reads=("correlations", "rankings", "scalars"),
         when="ranked",
         facts=("labels", "level", "method", "scaled"),
-        reading="A cell is the rank correlation of two metrics over the models: 1 where they rank the models "
-        "alike, -1 where one has the order of the other reversed; below 0, a cell has a marked corner. In brackets "
-        "is the 95 % interval over words. n is how many models a coefficient is over: with four or "
-        "five it has few possible values, so that an interval from -1 to 1 is no error, and with fewer than four "
-        "none is drawn. A hatched cell has no value.",
+        reading="A cell is the rank correlation of two metrics over n models, with its 95 % interval over "
+        "words; a marked corner is below 0, a hatched cell has no value. With four or five models, an "
+        "interval from -1 to 1 is no error.",
         example=Example("embedded", "correlations", {"method": "spearman"}),
     ),
 )

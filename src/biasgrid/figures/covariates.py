@@ -235,12 +235,9 @@ FIGURES = (
         drawings=_drawings,
         reads=("covariates",),
         facts=("labels",),
-        reading="One panel per covariate, one row per metric, one mark per model; the line is its 95 % interval, "
-        "written as ± where it is too short to be seen. "
-        "Right of the dashed line, frequent words (or sets of frequent words) are nearer to the first group, or get "
-        "higher numbers; left of it, to the second. An open mark is not significant: its interval contains 0. A "
-        "filled mark far from 0 in a panel of frequency, and near to 0 in that of PMI, is a metric that goes with "
-        "frequency rather than with what stands together in a text.",
+        reading="A mark is a model's correlation with its 95 % interval, open if this contains 0; to the "
+        "right, frequent words are nearer to the first group or get higher numbers. Far from 0 for "
+        "frequency and near it for PMI: the metric goes with frequency.",
         example=Example(
             "thesis",
             "covariates-gender-of-30-phenomena",

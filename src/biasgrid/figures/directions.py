@@ -95,10 +95,8 @@ FIGURES = (
         reads=("directions",),
         facts=("labels",),
         needs="a criterion with Direct Bias of pairs",
-        reading="A cell is the angle between two definitions of the direction in which the groups differ, in "
-        "degrees: white is the same direction, full orange (90) has nothing in common with it. The "
-        "larger the angle, the more a Direct Bias depends on which definition one takes. A hatched cell "
-        "has no value.",
+        reading="A cell is the angle in degrees: the larger, the more Direct Bias depends on the definition "
+        "of the direction. A hatched cell has no value.",
         example=Example("same", "directions-occupations"),
     ),
 )

@@ -109,9 +109,8 @@ FIGURES = (
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="Each mark is a model; each row is a debias method, and the top row the untouched models. The "
-        "dashed line is chance: a mark on it says that this test recovers nothing any more. A mark that stays far to "
-        "its right says that the bias is hidden and not gone.",
+        reading="A mark is a model under a debias method (top row: untouched), the dashed line chance. A mark "
+        "far to its right: the bias is hidden and not gone.",
         example=Example("debias", "hidden-bias-gender", {"criterion": "Gender"}),
     ),
 )

@@ -145,10 +145,8 @@ FIGURES = (
         when="bootstrap and sensitivity",
         facts=("labels",),
         needs="inference with a bootstrap and sensitivity",
-        reading="One figure per criterion and metric. Rows are words in a query, marks are models: how far the "
-        "score moves when this word is left out, in standard errors of the score. To the right, the score "
-        "rises. A mark beyond 1 or -1 is a score that hangs on a single word. There are no intervals: a score "
-        "without a word is computed, not estimated.",
+        reading="A mark says how far a model's score moves, in standard errors, without the word of its row. "
+        "Beyond 1 or -1, the score hangs on that word.",
         example=Example(
             "embedded",
             "influence-gender-weat_es",

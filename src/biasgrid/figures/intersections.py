@@ -264,10 +264,8 @@ FIGURES = (
         reads=("words",),
         facts=("labels", "level"),
         needs=NEEDS + "ibd or eibd",
-        reading="One panel per group and set of words, one curve per model: the share of the words that are "
-        "detected at each threshold, which is an effect size. The shade is the 95 % interval of the share, over "
-        "words alone. By chance alone some words are detected, so that a curve above 0 is no finding: the area under "
-        "it has tests.",
+        reading="A curve is the share of words detected at each threshold, with its 95 % interval over words. "
+        "Some are detected by chance alone: only the area under it has tests.",
         example=Example(
             "intersections",
             "threshold-curves-intersections-ibd",
@@ -290,11 +288,9 @@ FIGURES = (
         reads=("words", "contrasts", "scores"),
         facts=("labels", "seed", "level"),
         needs=NEEDS + "fise or fise_share",
-        reading="One panel per set of words and model. A dot is a word: the further right, the nearer to the groups "
-        "on the right than to those on the left; the further up, the nearer to those above. The dashed lines are the "
-        "centre. A corner says how many of the words are there and, in brackets, how many are expected. The ellipse "
-        "is the 95 % region of the mean of the words: where the dashed lines cross in it, the words may as well lean "
-        "nowhere.",
+        reading="A dot is a word, on the side of the groups it is nearer to; a corner has the number of "
+        "words, and in brackets the expected one. If the dashed lines cross inside the ellipse (95 % "
+        "region of the mean), the words may lean nowhere.",
         example=Example(
             "intersections",
             "quadrants-intersections",

@@ -132,10 +132,8 @@ FIGURES = (
         reads=("scores",),
         facts=("labels", "level"),
         needs="`languages` that are asked the same queries",
-        reading="One panel per query, one row per language, one mark per model with its 95 % interval over words; "
-        "the dashed line is the metric's neutral value. Languages are not ranked: their words, vectors and grammar "
-        "differ. The number beside a row is how many of the query's words the model of word vectors lacks; where it "
-        "lacks too many there is no mark.",
+        reading="A mark is a model's value with its 95 % interval, the dashed line neutral; the number is how "
+        "many words a model lacks. Languages are not ranked: words, vectors and grammar differ.",
         example=Example(
             "languages",
             "languages-weat_es",

@@ -168,11 +168,9 @@ FIGURES = (
         when="reliability and bootstrap",
         facts=("labels",),
         needs="`reliability`, and two pairs of groups that are asked of the same words",
-        reading="A block is two methods, each a metric on a model (a number); its rows and columns are traits, such "
-        "as nearness to one of two groups (a letter). The outlined cells are one trait by two methods: they should "
-        "be high, and higher than what stands beside them in their block (other traits), and than the triangles "
-        "along the diagonal (other traits by one method). Where a triangle is as dark as they are, the method is "
-        "what correlates. On the diagonal is how reliably the words are ordered.",
+        reading="A number is a method (a metric on a model), a letter a trait: the outlined cells, one trait "
+        "by two methods, should be higher than the other cells of their rows and columns. The "
+        "diagonal is how reliably the words are ordered.",
         example=Example(
             "embedded",
             "mtmm-positive-words",

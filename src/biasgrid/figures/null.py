@@ -272,10 +272,8 @@ FIGURES = (
         question=SCORES,
         drawings=_drawings,
         group=None,
-        reading="The black line is the score. Grey is what the metric gives for permuted words, random groups "
-        "or control words, as the text above a panel says, orange the part that the p-value counts: little "
-        "orange is a small p-value. Blue are bootstrap resamples, with the 95 % interval as a bar; the "
-        "dashed line is no bias.",
+        reading="Black is the score, grey what permutations, random groups or control words give, orange what "
+        "the p-value counts. Blue are bootstrap resamples, with the 95 % interval.",
         example=Example("embedded", "null/glove-6b-50d/none/weat/gender_1", keep=_three_digits),
     ),
 )

@@ -151,10 +151,9 @@ FIGURES = (
         question=WORDS,
         drawings=_drawings,
         needs="an evaluation of direct bias with extremes",
-        reading="Left: the words furthest towards either end, with their projections; bold with a blue bar are "
-        "those that the original paper prints, grey are others. Right: how much of the variance of "
-        "the definitional pairs each principal component holds, beside random pairs (white). One high "
-        "first bar says that the pairs share one direction.",
+        reading="Left: bold and blue are words that the paper prints. Right: the variance of the pairs by "
+        "component, beside random pairs (white); one high first bar means that they share a "
+        "direction.",
         example=Example("bolukbasi", "professions-professions-bolukbasi-w2v-gnews-small", keep=_direct),
     ),
 )

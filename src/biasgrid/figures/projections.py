@@ -187,10 +187,8 @@ FIGURES = (
         reads=("words",),
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",
-        reading="Bars are the words that lie furthest towards either group, blue towards the second target "
-        "set and orange towards the first; how many words lean to which group stands above them. "
-        "On the right is how all words are spread: positive values lean to the first target set, and a black "
-        "tick (the mean) away from the dashed line says that words lean to one side on the whole.",
+        reading="Left: the words furthest towards the first (orange) and second target set (blue). Right: all "
+        "words; if the mean (black tick) is off the dashed line, words lean to one side.",
         example=Example("same", f"projections/{CELL}", PLACE, each_word_once),
     ),
 )

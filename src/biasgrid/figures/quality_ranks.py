@@ -164,12 +164,9 @@ FIGURES = (
         drawings=_drawings,
         reads=("rankings", "quality"),
         facts=("labels",),
-        reading="Left are ranks by bias (1 is least biased), right ranks on benchmarks (1 is best), both "
-        "darkest at 1, with the same models in the same order. A dagger is a rank without some scores "
-        "that other models have; n/a is no rank. Coverage is from a model's worst to its best covered benchmark; of "
-        "analogies, the questions whose words are all candidates for answers (in most models the 30,000 most "
-        "frequent words): a model of few words has fewer wrong answers to choose from. Spearman's rho of the mean "
-        "ranks describes these few models and is no test.",
+        reading="Left: rank by bias (1 is least biased); right: rank on benchmarks (1 is best). Coverage "
+        "counts a model's words or questions: with few words, analogies have fewer wrong answers to "
+        "choose from.",
         example=Example("embedded", "quality-ranks", {"criterion": OVERALL}),
     ),
 )

@@ -251,13 +251,9 @@ FIGURES = (
         when="query_ranks",
         facts=("labels", "level"),
         needs="query_ranks: true",
-        reading="One row per query, the one with the highest mean rank on top, and one column per metric on a model. "
-        "A mark is the query's rank there, 1 the strongest association in the positive direction, the line its 95 % "
-        "interval over words, and the upright stroke the mean rank of all columns. Where all columns agree, marks "
-        "lie on the strokes. In the matrix is Spearman's correlation of two columns: below the diagonal with its "
-        "interval over words, above it with that over queries. Both count: other words, and other queries. With ten "
-        "queries, a correlation below .65 is not significant. A metric whose sign has no direction has no column. "
-        "Where a criterion has several templates, there are query-ranks-gender-2 and so on.",
+        reading="A mark is a query's rank in a column (1: strongest association) with its 95 % interval over "
+        "words, the stroke its mean rank. The matrix has Spearman's correlations: intervals over "
+        "words below the diagonal, over queries above it.",
         example=Example("kinds", "query-ranks-gender", {"criterion": "Gender", "method": "spearman"}),
     ),
 )

@@ -168,13 +168,10 @@ FIGURES = (
         reads=("rank_intervals", "rankings", "pairs", "scalars"),
         when="ranked and bootstrap",
         facts=("labels", "level", "scaled"),
-        reading="rank-intervals is of all criteria together, rank-intervals-gender and so on of one. A mark is a "
-        "model's rank on the queries that all ranked models have (1 is least biased), the line its 95 % interval "
-        "over resamples of words and queries. Models that share a letter in a column are not decided to differ: the "
-        "adjusted p-value of their difference, over all pairs of models, is above 5 %. Intervals of two models may "
-        "overlap and their order be decided all the same: the two move together from resample to resample. A model "
-        "with values on too few queries is not ranked; a dagger marks a ranked model that lost some. By a metric "
-        "with a double dagger models do not compare: its values grow with the length of vectors, which differs.",
+        reading="A mark is a model's rank (1 is least biased) with its 95 % interval over words and queries. "
+        "Models that share a letter are not decided to differ (adjusted p > .05), whether or not "
+        "intervals overlap; those marked † lost queries, and by a metric marked ‡ models do not "
+        "compare.",
         example=Example("embedded", "rank-intervals", {"criterion": OVERALL}),
     ),
 )

@@ -218,13 +218,8 @@ FIGURES = (
         _draw,
         question=RANKS,
         **READS,
-        reading="A segment is a model's rank under a metric, the number at the end their sum; the shortest "
-        "bar is the least biased model. Models under the dotted line miss a rank; which, is said in words, "
-        "and their sums, in brackets, compare with no other. A dagger marks a model that was ranked without "
-        "some scores that others have. This is WEFE's form: a sum has no interval, and metrics that measure alike "
-        "count twice in it. Where 'order undecided' stands, the order of the sums is no basis to call one model less "
-        "biased than the next; rank-intervals says more. The note says which metrics do not compare across these "
-        "models.",
+        reading="A segment is a rank under one metric, the number their sum; models below the dotted line "
+        "miss a rank. A sum has no interval: see rank-intervals.",
         example=Example("embedded", "rankings", {"criterion": OVERALL}, shown={"rankings": ["rank"]}),
     ),
     Figure(
@@ -233,8 +228,7 @@ FIGURES = (
         _draw_by_criterion,
         question=RANKS,
         **READS,
-        reading="As rankings, one panel per criterion, the models in the order that they have overall: a "
-        "model that is least biased in one criterion need not be in another.",
+        reading="As in rankings, with one panel per criterion; the models keep their overall order.",
         example=Example("embedded", "rankings-by-criterion", shown={"rankings": ["rank"]}),
     ),
 )

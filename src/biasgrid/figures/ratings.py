@@ -148,9 +148,8 @@ FIGURES = (
         drawings=_drawings,
         reads=("words", "ratings"),
         needs="a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
-        reading="A dot is a word: how people rated it (across, with the ends that the axis names), and its "
-        "bias by the metric (upwards: towards the first target set). Dots along the line agree with "
-        "the ratings; named are the most extreme words and those furthest from the line.",
+        reading="A dot is a word, by people's rating (across) and its bias (upwards: towards the first target "
+        "set). Named are the most extreme words and those furthest from the line.",
         example=Example("same", f"ratings/{CELL}", PLACE, each_word_once),
     ),
 )

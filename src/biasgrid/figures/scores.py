@@ -253,14 +253,9 @@ FIGURES = (
         drawings=each_criterion("scores", unranked=True),
         reads=("scores",),
         facts=("labels", "level", "neutral", "signs"),
-        reading="One figure per criterion: lines of panels per metric, a column per model. A mark is a score, its "
-        "thin line the 95 % interval over words; the dashed line is the metric's neutral value. Where a score has a "
-        "sign, marks to either side of it have a colour each. A filled mark: every test of words that the "
-        "metric has is significant after adjustment (column `evidence`). Half-filled: one of the two, left "
-        "permutation, right random groups. Open: none. A dot: not significant, and out of reach with these words "
-        "and draws. A small open mark: there is no test. A letter beside a mark is a debias method. Words in place "
-        "of a mark say why there is no value. The panels of a metric have one scale; a dotted axis is that of a "
-        "model so far out that it would dwarf the others. What a sign says stands above, metric by metric.",
+        reading="A mark is a score with its 95 % interval over words, the dashed line neutral, a letter a "
+        "debias method. Filled: all tests of words are significant; half-filled: one (left "
+        "permutation, right random groups); open: none; a dot: none can be; small and open: untested.",
         example=Example(
             "embedded",
             "scores-gender",

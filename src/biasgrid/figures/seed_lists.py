@@ -145,9 +145,9 @@ FIGURES = (
         reads=("seed_lists", "scores"),
         facts=("labels", "level", "neutral"),
         needs="a criterion with seed_lists",
-        reading="One panel per metric, one row per model, one mark per list with its 95 % interval over words. Marks "
-        "on both sides of the dashed line are lists that disagree about which way the bias goes. The numbers beside "
-        "a row are the standard deviation of its marks, and the same in standard errors of a single value.",
+        reading="A mark is a list's score with its 95 % interval: lists on both sides of the dashed line "
+        "disagree on the direction. Beside a row: the standard deviation of its marks, and that in "
+        "standard errors.",
         example=Example(
             "seed_lists",
             "seed-lists-seed-lists-gender-words-with-career-and-family",

@@ -127,10 +127,9 @@ FIGURES = (
         reads=("seed_pairs",),
         facts=("labels",),
         needs="an evaluation with seed_pairs",
-        reading="A row is a pair, the best first. A filled dot is the cosine of its difference with the direction "
-        "that the other pairs make: near 1, it stands for the direction; near 0, it has little to do with it. The "
-        "open dot counts the pair itself among those that make the direction, and flatters it. On the right, a "
-        "diamond beyond the dashed line is a pair without which the others agree better.",
+        reading="A filled dot is the cosine of a pair with the direction of the others: near 1, it stands for "
+        "it (the open dot counts the pair itself). A diamond beyond the dashed line: without this "
+        "pair the others agree better.",
         example=Example(
             "seed_lists",
             "seed-pairs-seed-lists-pairs-of-bolukbasi-et-al-word2vec-google-news-300-subset",

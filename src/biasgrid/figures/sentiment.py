@@ -175,10 +175,8 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with RNSB",
-        reading="A mark is a name's share of what RNSB's classifier takes for negative, the dashed line an equal "
-        "share: marks to its right have more. With all marks on the line RNSB is 0. The accuracy says how well the "
-        "classifier knows words that it was not trained on; where it is no better than chance, its shares mean "
-        "nothing. They are what the classifier learned from two lists of words, and no fact about a group.",
+        reading="A mark is a name's share, the dashed line an equal share. Where the classifier's accuracy is "
+        "no better than chance, shares mean nothing.",
         example=Example(
             "sweeney", "sentiment-sweeney-and-najafian-2019", {"model": "glove-6b-50d"}, _shares_alone
         ),

@@ -161,13 +161,9 @@ FIGURES = (
         reads=("shuffled",),
         facts=("labels",),
         needs="shuffled",
-        reading="One panel per way of training, one row per metric, one mark per corpus. A mark says how far from "
-        "the neutral value the metric is on models of shuffled text, in distances on models of the same text in "
-        "order; the axis is even from 0 to 1 and logarithmic beyond. At the dashed line shuffled text, in which no "
-        "word is nearer to one than to another, gives as much as real text. A line is a 95 % interval over models. "
-        "Marks without an interval are open: there is one model, or the value of real text does not differ from the "
-        "neutral one. There is no mark where the value of real text is exactly neutral, as nothing can be a share of "
-        "0.",
+        reading="A mark is the distance from neutral on shuffled text as a share of that on the same text in "
+        "order, with a 95 % interval over models. At the dashed line both are alike; an open mark has "
+        "no interval.",
         example=Example(
             "frequency",
             "shuffled-gender-career",

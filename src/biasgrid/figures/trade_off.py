@@ -176,11 +176,9 @@ FIGURES = (
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A mark is a debias method, the diamond the untouched model. To the right, more bias is "
-        "removed; higher up, more quality is kept. Lines reach from the lowest metric, or benchmark, to "
-        "the highest. The star is the goal: no bias left, quality kept; in the shaded part above it the "
-        "benchmarks find the vectors better than the untouched ones. The darker a mark, the more of the "
-        "most biased words a clustering still tells apart. To the left of 0 a method added bias.",
+        reading="A mark is a debias method, the diamond the untouched model, the star the goal; lines reach "
+        "from the lowest metric, or benchmark, to the highest. The darker a mark, the more biased "
+        "words a clustering still tells apart.",
         example=Example("debias", "trade-off-gender", {"criterion": "Gender"}),
     ),
 )

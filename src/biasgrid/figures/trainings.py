@@ -179,10 +179,8 @@ FIGURES = (
         reads=("trainings", "scores"),
         facts=("labels", "neutral"),
         needs="trainings",
-        reading="One panel per metric, one row per model, which differs from the base in what is written on the "
-        "left. The first row has models that differ in the seed of training alone. The grey band is what chance "
-        "does: one more seed lies in it in 95 of 100 cases. A blue dot is not distinguishable from another seed; an "
-        "orange diamond lies beyond the band, as one of twenty models does by chance. The dashed line means no bias.",
+        reading="A row is a model trained otherwise than the base; the grey band holds 95 % of models with "
+        "another seed alone. An orange diamond lies beyond it, as one of twenty does by chance.",
         example=Example(
             "trainings",
             "trainings-gender-career-word2vec",

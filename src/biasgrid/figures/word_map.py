@@ -132,10 +132,9 @@ FIGURES = (
         drawings=_drawings,
         facts=("labels",),
         group="mitigation",
-        reading="A mark is one of the most biased words, its colour and shape the side that it has in the "
-        "untouched model. Two clouds that stay apart after debiasing can still be told from each "
-        "other. The share above each panel says how well; half is chance. Distances mean something, "
-        "directions and axes do not.",
+        reading="Colour and shape are a word's side in the untouched model: clouds that stay apart can still "
+        "be told from each other, by the share above (half is chance). Distances mean something, "
+        "directions do not.",
         example=Example(
             "debias",
             "word-map-gender-word2vec-google-news-300-subset",

@@ -237,10 +237,10 @@ def draws_of(
             rng = np.random.default_rng([seed, digest(keys)])
             free = ~np.isin(pool.rows, taken_rows)
             shape = make_shape(pool, unit_vectors(model, pool), group_rows, copies, cosine, free, rng)
-            if len(shape.seeds) < (FEWEST_BESIDE if i else FEWEST):
+            if len(shape.seeds) < (fewest := FEWEST_BESIDE if i else FEWEST):
                 return (
                     f"too few words of the model have neighbours as near to each other as the words of a group are "
-                    f"(mean cosine {cosine:.2f}): {len(shape.seeds)}, and a test needs {FEWEST}"
+                    f"(mean cosine {cosine:.2f}): {len(shape.seeds)}, and a test needs {fewest}"
                 )
             shapes.append(shape)
         return shapes

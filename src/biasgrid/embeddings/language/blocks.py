@@ -20,10 +20,9 @@ T = TypeVar("T")
 def computed_beside(former: Mapping[str, Any], computed: Mapping[str, Any]) -> dict[str, Any]:
     """How values were computed some of which were there before: `former` says how these were. Of all that `computed`
     says only the device may differ, and each is named."""
-    devices = {
-        name for how in (former, computed) for name in how.get("device", computed["device"]).split(", ")
-    }
-    return {**computed, "device": ", ".join(sorted(devices))}
+    said = [how["device"] for how in (former, computed) if "device" in how]
+    devices = sorted({device for devices in said for device in devices.split(", ")})
+    return {**computed, "device": ", ".join(devices)} if devices else dict(computed)
 
 
 def in_blocks(values: list[T]) -> Iterator[list[T]]:
