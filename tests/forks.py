@@ -151,8 +151,8 @@ def _become(process: int) -> None:
     ):
         os.dup2(os.open(path, mode), number)
     # the server's know whether they are pipes
-    sys.stdout = open(1, "w", closefd=False)
-    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
     os.chdir(there / "cwd")
     os.environ.clear()
     for variable in variables:
