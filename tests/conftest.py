@@ -19,10 +19,10 @@ from collections.abc import Iterable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import forks
 import numpy as np
 import pytest
 import scipy.linalg  # noqa: F401  it has a BLAS of its own
-import snakemake_process
 import yaml
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
@@ -319,10 +319,10 @@ class Project:
         )
 
     def snakemake(self, *arguments: str) -> subprocess.CompletedProcess:
-        return snakemake_process.run(arguments, self.folder, self.environment)
+        return forks.run(arguments, self.folder, self.environment)
 
     def biasgrid(self, *arguments: str) -> subprocess.CompletedProcess:
-        return snakemake_process.run(arguments, self.folder, self.environment, "biasgrid")
+        return forks.run(arguments, self.folder, self.environment, "biasgrid")
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess:
         done = self.snakemake("--cores", "1", *arguments)

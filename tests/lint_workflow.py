@@ -8,7 +8,7 @@ import re
 import sys
 from pathlib import Path
 
-import snakemake_process
+import forks
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPERIMENTS = ("validation/calibration/simulation.yaml", "validation/planted_bias/factory.yaml")
@@ -17,7 +17,7 @@ MEANT = {"Specify a conda environment or container for each rule.:"}
 
 for workflow in WORKFLOWS:
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = snakemake_process.run(("--lint", "--snakefile", *workflow), ROOT, environment)
+    done = forks.run(("--lint", "--snakefile", *workflow), ROOT, environment)
     said = re.findall(r"^    \* (.+)", done.stdout + done.stderr, re.M)
     if set(said) - MEANT or (done.returncode == 0) != (not said):
         sys.exit(f"snakemake --lint --snakefile {' '.join(workflow)}\n{done.stdout}{done.stderr}")

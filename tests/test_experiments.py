@@ -5,10 +5,10 @@
 
 import json
 
+import forks
 import numpy as np
 import pandas as pd
 import pytest
-import snakemake_process
 import yaml
 from conftest import ROOT, write_text_model
 
@@ -111,7 +111,7 @@ def test_the_engine_plans_every_step_of_it(folder, name):
         f"{name}.yaml",
         "-n",
     ]
-    done = snakemake_process.run(arguments, folder, environment(ROOT / "src"))
+    done = forks.run(arguments, folder, environment(ROOT / "src"))
     assert done.returncode == 0, done.stderr
     planned = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
     assert {rule: planned.get(rule) for rule in study.rules} == {

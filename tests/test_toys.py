@@ -4,9 +4,9 @@ edited."""
 import json
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pandas as pd
 import pytest
 from conftest import GRID_WORDS, ROOT, Project, biasgrid
@@ -357,7 +357,7 @@ def test_a_section_of_a_plugin_is_on_the_page_that_the_run_makes_and_on_no_other
 
 def test_a_test_of_a_plugin_that_is_not_loaded_is_read(with_toys):
     code = "import biasgrid; print(set(biasgrid.open_study('results/small').frame('tests')['test']))"
-    done = subprocess.run([sys.executable, "-c", code], cwd=with_toys.folder, capture_output=True, text=True)
+    done = subprocess.run([forks.python(), "-c", code], cwd=with_toys.folder, capture_output=True, text=True)
     assert "'moved'" in done.stdout, done.stderr
     assert "toys" in (with_toys.folder / "results/small/study.json").read_text()
 

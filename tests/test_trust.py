@@ -4,9 +4,9 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pytest
 import yaml
 from conftest import ROOT, forget_plugins, grid_config, write_text_model
@@ -113,7 +113,7 @@ def copy(results, tmp_path, monkeypatch):
 
 def look():
     return subprocess.run(
-        [sys.executable, "-c", LOOK],
+        [forks.python(), "-c", LOOK],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
@@ -308,7 +308,7 @@ def test_a_config_is_read_with_its_plugins_after_results_without(copy):
     """In one session: what results say of a plugin does not stand in for the plugin that a config loads."""
     code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.plan.study import Study\n"
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(len(Study.read('config.yaml').grid.cells))"],
+        [forks.python(), "-c", code + "print(len(Study.read('config.yaml').grid.cells))"],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},

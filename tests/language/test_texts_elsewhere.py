@@ -7,9 +7,9 @@ import re
 import zlib
 from pathlib import Path
 
+import forks
 import numpy as np
 import pytest
-import snakemake_process
 from conftest import ROOT, biasgrid, printed, refusal
 from fake_models import model_of
 from in_process import make_inputs, make_measured
@@ -267,7 +267,7 @@ def test_a_run_measures_answers_and_runs_again_when_they_change(folder):
     def run():
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
         arguments = ("run", "study.json", "--cores", "1")
-        done = snakemake_process.run(arguments, Path.cwd(), environment, "biasgrid")
+        done = forks.run(arguments, Path.cwd(), environment, "biasgrid")
         return done.returncode, [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
 
     code, lines = run()

@@ -1,8 +1,6 @@
 """A new metric is one file: in the package, it is in the grid, the tables, the inference, the property matrix."""
 
 import json
-import subprocess
-import sys
 from itertools import combinations
 
 import numpy as np
@@ -112,13 +110,7 @@ def test_a_new_metric_is_one_file(with_lead):
         pd.read_csv(with_lead.folder / "results" / "small" / "correlations.csv")["metric_a"]
     )
 
-    done = subprocess.run(
-        [sys.executable, "-m", "biasgrid", "properties", "--metric", "lead"],
-        cwd=with_lead.folder,
-        env=with_lead.environment,
-        capture_output=True,
-        text=True,
-    )
+    done = with_lead.biasgrid("properties", "--metric", "lead")
     assert done.returncode == 0, done.stderr
     holds = {(row["level"], row["property"]): row["holds"] for row in json.loads(done.stdout)}
     # a sign: right for one word; of several, those that lean one way and those that lean the other cancel out,

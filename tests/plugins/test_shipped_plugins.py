@@ -3,9 +3,9 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+import forks
 import pytest
 import yaml
 from conftest import ROOT, grid_config, write_text_model
@@ -35,7 +35,7 @@ OVERLAYS = [
 def python(code, **environment):
     """What a process prints that has loaded no plugin."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")} | environment
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    done = subprocess.run([forks.python(), "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -43,7 +43,7 @@ def python(code, **environment):
 def command(*arguments):
     """The `biasgrid` of a process of its own."""
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    program = [sys.executable, "-m", "biasgrid", *map(str, arguments)]
+    program = [forks.python(), "-m", "biasgrid", *map(str, arguments)]
     return subprocess.run(program, capture_output=True, text=True, env=environment)
 
 

@@ -9,8 +9,8 @@ import os
 import re
 import textwrap
 
+import forks
 import pytest
-import snakemake_process
 from conftest import ROOT
 
 pytestmark = pytest.mark.slow  # Snakemake is started
@@ -71,7 +71,7 @@ def said(tmp_path):
         text = text.replace("A_WORD", word).replace("B_SHELL", shell)
         (tmp_path / "Snakefile").write_text(text)
         environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-        done = snakemake_process.run(["--cores", "2", *arguments], tmp_path, environment)
+        done = forks.run(["--cores", "2", *arguments], tmp_path, environment)
         answers = tmp_path / "said.json"
         return json.loads(answers.read_text()) if answers.exists() else {}, done
 
@@ -247,7 +247,7 @@ def test_what_a_failed_job_left_of_an_updated_file_stays(said, tmp_path):
         text = text.replace(place, "pass")
     snakefile.write_text(text.replace("A_WORD", "x"))
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = snakemake_process.run(["--cores", "1", "--keep-incomplete"], tmp_path, environment)
+    done = forks.run(["--cores", "1", "--keep-incomplete"], tmp_path, environment)
     assert done.returncode == 1
     assert "ValueError" in done.stderr
     assert (tmp_path / "made/b.txt").read_text() == "half\n"

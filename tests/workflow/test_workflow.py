@@ -11,8 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
+import forks
 import pytest
-import snakemake_process
 import yaml
 from conftest import ROOT, grid_config
 from reruns import append, cells, every, made, planned, stale
@@ -510,7 +510,7 @@ def test_the_disk_of_the_full_study_is_near_what_a_rehearsal_took():
 @pytest.mark.slow
 def test_the_full_study_plans_all_its_cells():
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
-    done = snakemake_process.run(("--cores", "8", "--dry-run", "--quiet", "rules"), ROOT, environment)
+    done = forks.run(("--cores", "8", "--dry-run", "--quiet", "rules"), ROOT, environment)
     assert done.returncode == 0, done.stderr
     jobs = dict(re.findall(r"^(\w+) +(\d+)$", done.stdout + done.stderr, re.M))
     cells_there = len(list((ROOT / "results" / "case_study" / "cells").rglob("*.json")))

@@ -6,11 +6,11 @@ import re
 import shutil
 from collections import Counter
 
+import forks
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-import snakemake_process
 import yaml
 from conftest import ROOT
 
@@ -305,7 +305,7 @@ def test_a_simulation_of_shuffled_corpora(config, tmp_path, capsys):
 def snakemake(folder, *arguments):
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     arguments = ("--snakefile", "validation/experiment.smk", "--cores", "2", *arguments)
-    done = snakemake_process.run((*arguments, "--configfile", "simulation.yaml"), folder, environment)
+    done = forks.run((*arguments, "--configfile", "simulation.yaml"), folder, environment)
     assert done.returncode == 0, done.stderr
     return dict(re.findall(r"^([a-z_]+) +(\d+)$", done.stdout + done.stderr, re.MULTILINE))
 

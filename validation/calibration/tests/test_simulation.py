@@ -9,11 +9,11 @@ import re
 import shutil
 from functools import partial
 
+import forks
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-import snakemake_process
 import yaml
 from conftest import ROOT, SUBSET, checksums_of, write_text_model
 
@@ -223,7 +223,7 @@ def project(tmp_path, monkeypatch):
 def snakemake(folder, *arguments):
     environment = os.environ | {"PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     arguments = ("--snakefile", "validation/experiment.smk", "--cores", "2", *arguments)
-    return snakemake_process.run((*arguments, "--configfile", "simulation.yaml"), folder, environment)
+    return forks.run((*arguments, "--configfile", "simulation.yaml"), folder, environment)
 
 
 def files_of(folder):

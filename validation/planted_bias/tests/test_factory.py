@@ -9,10 +9,10 @@ import shutil
 from collections import Counter
 from functools import partial
 
+import forks
 import numpy as np
 import pandas as pd
 import pytest
-import snakemake_process
 import yaml
 from conftest import ROOT
 from scipy.stats import norm
@@ -163,7 +163,7 @@ def tiny(tmp_path_factory):
         "--configfile",
         "config/factory.yaml",
     )
-    done = snakemake_process.run(arguments, folder, environment)
+    done = forks.run(arguments, folder, environment)
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -5,9 +5,9 @@ import math
 import os
 import shutil
 
+import forks
 import numpy as np
 import pytest
-import snakemake_process
 import yaml
 from conftest import ROOT
 from hypothesis import given, settings
@@ -322,7 +322,7 @@ def run(folder, *options):
     environment.pop("BIASGRID_EMBEDDINGS", None)
     arguments = ["--snakefile", "validation/experiment.smk", "--cores", "2", "--until", "table"]
     arguments += ["--configfile", "config/small.yaml", *options]
-    return snakemake_process.run(arguments, folder, environment)
+    return forks.run(arguments, folder, environment)
 
 
 @pytest.fixture(scope="module")

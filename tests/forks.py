@@ -1,0 +1,234 @@
+"""Python as a process that has its packages already: a fork of one that did nothing but import them.
+
+Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. Nothing of
+biasgrid is imported before the fork: each test has its own copy of it. Workers of a run are forks of it. Those of a
+run that is started in another way, to be stopped or killed (`Project.start`), and of a wheel are processes of their
+own.
+
+`python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder and
+files, and ends as the fork ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import gc
+import importlib
+import os
+import runpy
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import types
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NoReturn
+
+PACKAGES = (
+    "snakemake.cli",
+    "numpy",
+    "pandas",
+    "scipy.stats",
+    "sklearn.linear_model",
+    "pydantic",
+    "smart_open",
+    "snakemake.report.html_reporter",
+    "joblib.externals.loky.backend.fork_exec",
+    "matplotlib.figure",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_pdf",
+    "matplotlib.backends.backend_svg",
+)
+# what is no fork: other modules, files and options of Python
+SHIM = """#!/bin/sh
+case "$1 $2" in
+    "-m biasgrid" | "-m snakemake" | "-c "*) ;;
+    *) exec {python} "$@" ;;
+esac
+mkfifo "{folder}/$$"
+exec 9<>"{folder}/$$"
+echo $$ >>"{folder}/requests"
+read -r code <&9
+rm "{folder}/$$"
+exit "$code"
+"""
+PAUSE = 0.1  # seconds between two looks at whether who asked is there
+
+
+def run(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], program: str = "snakemake"
+) -> subprocess.CompletedProcess[str]:
+    """What `python -m <program> <arguments>` does in this folder and environment, and what it prints."""
+    with tempfile.TemporaryDirectory() as made:
+        output, errors = Path(made, "stdout"), Path(made, "stderr")
+        with output.open("wb") as out, errors.open("wb") as err:
+            # where a run ends at once, Snakemake's temporary folder is left
+            variables = {"TMPDIR": made} | dict(environment)
+            command = [python(), "-m", program, *arguments]
+            code = subprocess.run(command, cwd=folder, env=variables, stdout=out, stderr=err).returncode
+        return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
+
+
+@cache
+def python() -> str:
+    """The program that is a fork of the server, which all of pytest's processes share; it ends with the last."""
+    run_of_tests = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
+    folder = Path(tempfile.gettempdir(), f"forks-{run_of_tests}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    requests, shim = folder / "requests", folder / "python"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not shim.exists():
+            os.mkfifo(requests)
+            subprocess.Popen([sys.executable, __file__, folder], stdin=subprocess.DEVNULL)
+            shim.write_text(SHIM.format(python=sys.executable, folder=folder))
+            shim.chmod(0o700)
+        os.open(requests, os.O_WRONLY)  # until this process ends
+    return str(shim)
+
+
+def _serve(folder: Path) -> None:
+    requests = os.open(folder / "requests", os.O_RDONLY)
+    for name in PACKAGES:
+        importlib.import_module(name)
+    sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
+    gc.collect()
+    gc.freeze()
+    # a child that ends is as good as a request
+    ended, ends = os.pipe2(os.O_NONBLOCK)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(ends)
+    asked: dict[int, int] = {}  # a fork -> who asked for it
+    while True:
+        ready = select.select([requests, ended], [], [], PAUSE if asked else None)[0]
+        if ended in ready:
+            os.read(ended, 4096)
+        if requests in ready:
+            if not (lines := os.read(requests, 65536)):
+                shutil.rmtree(folder)
+                return
+            for process in map(int, lines.split()):
+                if not (child := os.fork()):
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    os.close(requests)
+                    _end_after(_become, process)
+                asked[child] = process
+        for child, process in list(asked.items()):
+            done, status = os.waitpid(child, os.WNOHANG)
+            if done:
+                del asked[child]
+                code = os.waitstatus_to_exitcode(status)
+                with contextlib.suppress(OSError):  # who asked was killed
+                    answer = os.open(folder / str(process), os.O_WRONLY | os.O_NONBLOCK)
+                    os.write(answer, f"{code if code >= 0 else 128 - code}\n".encode())
+                    os.close(answer)
+            elif not Path("/proc", str(process)).exists():
+                os.kill(child, signal.SIGTERM)
+
+
+def _become(process: int) -> None:
+    """What that process of `SHIM` was started as."""
+    there = Path("/proc", str(process))
+    # what it starts by this name is a fork, too
+    _, sys.executable, option, program, *arguments = map(
+        os.fsdecode, there.joinpath("cmdline").read_bytes().split(b"\0")[:-1]
+    )
+    variables = there.joinpath("environ").read_bytes().split(b"\0")[:-1]
+    # two of them may be one file
+    for number, path, mode in (
+        (0, os.devnull, os.O_RDONLY),
+        (1, there / "fd" / "1", os.O_WRONLY | os.O_APPEND),
+        (2, there / "fd" / "2", os.O_WRONLY | os.O_APPEND),
+    ):
+        os.dup2(os.open(path, mode), number)
+    # the server's know whether they are pipes
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
+    os.chdir(there / "cwd")
+    os.environ.clear()
+    for variable in variables:
+        name, _, value = variable.partition(b"=")
+        os.environb[name] = value
+    if "BIASGRID_STARTED_BY" in os.environ:  # its parent here
+        os.environ["BIASGRID_STARTED_BY"] = str(os.getppid())
+    tempfile.tempdir = None
+    sys.path[:1] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    # modules are edited within a second
+    sys.dont_write_bytecode = True
+    sys.argv[1:] = arguments
+    starts = sys.modules["joblib.externals.loky.backend.fork_exec"]
+    if not hasattr(starts, "close_fds"):  # joblib 1.4 starts more than workers by it
+        starts.fork_exec = _fork_worker
+    try:
+        if option == "-c":
+            sys.argv[0] = "-c"
+            main = sys.modules["__main__"] = types.ModuleType("__main__")
+            exec(compile(program, "<string>", "exec"), vars(main))
+        elif program == "snakemake":
+            sys.exit(sys.modules["snakemake.cli"].main())
+        else:
+            os.execv = _execute
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+    finally:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+
+
+def _end_after(does: Callable[..., object], *arguments: object, **settings: object) -> NoReturn:
+    """End this process after this, but do not take apart all that it has, as Python does: a sixth of a second."""
+    code = 1
+    try:
+        does(*arguments, **settings)
+        code = 0
+    except SystemExit as ended:
+        code = ended.code or 0
+        if isinstance(code, str):
+            print(code, file=sys.stderr)
+            code = 1
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
+    """What joblib starts as a process of Python, which would import again what this one has."""
+    if worker := os.fork():
+        return worker
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    kept = {0, 1, 2, *map(int, keep)}
+    for open_file in [int(name) for name in os.listdir("/proc/self/fd")]:
+        if open_file not in kept:
+            with contextlib.suppress(OSError):
+                os.close(open_file)
+    os.environ.update(env)
+    tempfile.tempdir = None
+    sys.argv[1:] = command[3:]
+    warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
+    _end_after(runpy.run_module, command[2], run_name="__main__")
+
+
+def _execute(_: str, command: Sequence[str]) -> None:
+    """What `biasgrid run` becomes: Snakemake, which imports biasgrid anew."""
+    assert command[1:3] == ["-m", "snakemake"]
+    for name in [name for name in sys.modules if name.partition(".")[0] == "biasgrid"]:
+        del sys.modules[name]
+    sys.argv[1:] = command[3:]
+    sys.exit(sys.modules["snakemake.cli"].main())
+
+
+if __name__ == "__main__":
+    _serve(Path(sys.argv[1]))
