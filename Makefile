@@ -196,7 +196,10 @@ lint: lint-files ## the same, and types
 install: .venv/installed ## the environment, .venv, and nothing else
 
 # as root, in a container, pip would warn, although the environment is one of its own
-PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ignore
+PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ignore --no-compile
+# pip would compile on one core, and what packages have for their own tests, too. It leaves out what is no Python, as this
+COMPILED = find $(@D)/lib -name '*.py' -not -path '*/tests/*' -cnewer $< -print0 | \
+	xargs -0 -n 500 -P $(CORES) $(@D)/bin/python -m compileall -qq || true
 
 TORCH_INDEX ?=
 TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
@@ -207,22 +210,26 @@ TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(PIP) --no-deps -r requirements.lock
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
+	$(COMPILED)
 	touch $@
 
 .venv/installed-for-docs: requirements-docs.lock
 .venv/installed-for-notebooks: requirements-notebooks.lock
 .venv/installed-for-%: .venv/installed requirements-%.lock
 	$(BIN)/python $(PIP) --no-deps -r requirements-$*.lock
+	$(COMPILED)
 	touch $@
 
 .venv/installed-for-tests: .venv/installed requirements-test.lock requirements-torch.lock
 	$(BIN)/python $(PIP) --no-deps -r requirements-test.lock
 	$(TORCH)
+	$(COMPILED)
 	touch $@
 
 .venv/installed-for-language: .venv/installed requirements-language.lock requirements-torch.lock
 	$(BIN)/python $(PIP) --no-deps -r requirements-language.lock
 	$(TORCH)
+	$(COMPILED)
 	touch $@
 
 # An environment of its own: the plugin makes every start of Snakemake half a second slower.
@@ -230,6 +237,7 @@ TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $
 	$(PYTHON) -m venv .venv-slurm
 	.venv-slurm/bin/python $(PIP) --no-deps -r requirements.lock -r requirements-slurm.lock
 	.venv-slurm/bin/python $(PIP) --no-deps --no-build-isolation --editable .
+	$(COMPILED)
 	touch $@
 
 # Python's lowest and each dependency's, less torch, and what needs torch
@@ -240,6 +248,7 @@ TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $
 	$(PYTHON) -m venv --clear .venv-lowest
 	.venv-lowest/bin/python $(PIP) --no-deps -r .venv-locks/lowest.txt
 	.venv-lowest/bin/python $(PIP) --no-deps --editable .
+	$(COMPILED)
 	touch $@
 
 # A lock names what the extra adds to requirements.lock; what two locks name has the same version in both. What a lock

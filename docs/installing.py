@@ -104,7 +104,17 @@ def install_torch(*options: str) -> None:
     total = sum(size for _, size in downloads(dict(os.environ), *what))
     hint = "; a CPU build is smaller: TORCH_INDEX, docs/install.md" if total > LARGE else ""
     print(f"torch: {mb(total)} to download{hint}", file=sys.stderr, flush=True)
-    command = [sys.executable, "-m", "pip", "--quiet", "install", "--root-user-action", "ignore", *what]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--quiet",
+        "install",
+        "--root-user-action",
+        "ignore",
+        "--no-compile",
+        *what,
+    ]
     sys.exit(subprocess.run(command, cwd=ROOT).returncode)
 
 
