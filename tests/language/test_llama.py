@@ -284,6 +284,28 @@ def test_a_file_is_converted_once(tmp_path, tensors, own_cache, capfd, monkeypat
     assert second.metadata["format"] == "transformers"
 
 
+def test_a_file_is_read_once(tmp_path, monkeypatch):
+    """By each of those who ask what is in it: a vocabulary takes seconds."""
+    asked = {"reader": [], "names": []}
+
+    class Reader(tiny.gguf.GGUFReader):
+        def __init__(self, path):
+            asked["reader"].append(path)
+            super().__init__(path)
+
+    def names(*of):
+        asked["names"].append(of)
+        return get_tensor_name_map(*of)
+
+    get_tensor_name_map = tiny.gguf.get_tensor_name_map
+    monkeypatch.setattr(tiny.gguf, "GGUFReader", Reader)
+    monkeypatch.setattr(tiny.gguf, "get_tensor_name_map", names)
+    bg.load(tiny.write(tmp_path / "m.gguf", tiny.weights(12)), kind="language_model")
+    assert {name: len(of) for name, of in asked.items()} == {"reader": 1, "names": 1}
+    # and gguf is as it was
+    assert (tiny.gguf.GGUFReader, tiny.gguf.get_tensor_name_map) == (Reader, names)
+
+
 LETTERS = ["▁", *"aenrstu", "▁a", "an", "na", "nan", "anan", "st", "stu", "▁st", "▁▁"]
 
 

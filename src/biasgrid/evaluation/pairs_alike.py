@@ -85,11 +85,15 @@ def _most_alike(
 
 def _near(vectors: np.ndarray, threshold: float) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """The pairs of words that are at most `threshold` apart, each once, and their distances; block by block."""
+    lowest = 1 - (threshold**2 + SAME) / 2 - SAME  # a cosine below which float32 has no pair either
     for start in range(0, len(vectors), ROWS):
-        square = 2 - 2 * (vectors[start : start + ROWS] @ vectors[start:].T)
-        is_near = np.triu((square <= threshold**2 + SAME) & (square > SAME), k=1)
-        first, second = np.nonzero(is_near)
-        yield first + start, second + start, np.sqrt(square[first, second])
+        cosines = vectors[start : start + ROWS] @ vectors[start:].T
+        # few are near: all else is done with these
+        first, second = np.divmod(np.flatnonzero(cosines >= lowest), cosines.shape[1])
+        square = 2 - 2 * cosines[first, second]
+        is_pair = (square <= threshold**2 + SAME) & (square > SAME) & (first < second)
+        first, second = first[is_pair], second[is_pair]
+        yield first + start, second + start, np.sqrt(square[is_pair])
 
 
 def _highest(pool: list[Candidates], size: int) -> Candidates:

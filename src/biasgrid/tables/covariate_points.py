@@ -17,6 +17,7 @@ from .table import Files
 
 if TYPE_CHECKING:
     from ..planned import Planned
+    from ..query import Query
 
 
 LOG, PMI = "log_frequency", "pmi"
@@ -84,12 +85,16 @@ def has_covariates(study: Planned, criteria: Iterable[str]) -> bool:
         for c in study.grid.cells.values()
         if c.model in counted_models and c.criterion in criteria
     }
-    for entry in metrics_spec(study)["metrics"] if metric_keys else ():
-        if (entry["criterion"], entry["metric"]) in metric_keys:
-            queries = [study.queries[part["id"]] for part in entry["parts"].values()]
-            sets = [s for query in queries for s in (*query.target_sets, *query.attribute_sets)]
-            if len(queries) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
-                return True
+    for criterion, key in metric_keys:
+        template = study.metric(criterion, key).template
+        parts: dict[str, Query] = {}
+        for name in study.config.criteria[criterion].queries:
+            query = study.queries[name]
+            for part in query.subqueries(template) if query.fits(template) else ():
+                parts.setdefault(part.name, query)
+        sets = [s for query in parts.values() for s in (*query.target_sets, *query.attribute_sets)]
+        if len(parts) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
+            return True
     return False
 
 

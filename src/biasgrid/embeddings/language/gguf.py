@@ -6,11 +6,16 @@ way to part words. So what it made is held against the file.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import io
-from collections.abc import Collection
-from contextlib import redirect_stderr
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ...errors import BiasgridError, quote
 from ...extras import require_for
@@ -23,6 +28,7 @@ MAGIC = b"GGUF"
 FACTORS = "rope_freqs.weight"
 # how byte pairs part words, as GPT-2 does: SmolLM2 has no pair with a digit. Of other ways transformers knows some
 AS_GPT2 = ("gpt-2", "smollm")
+_LOCK = threading.Lock()  # what `_read_once` changes is of the whole process
 
 
 def convert(file: Path, folder: Path) -> Path:
@@ -42,12 +48,12 @@ def convert(file: Path, folder: Path) -> Path:
     # transformers takes a folder and a file's name, and reads a tokenizer that lies beside the file in its place
     place: dict[str, Any] = {"gguf_file": "model.gguf", "local_files_only": True, "trust_remote_code": False}
     # its bar ignores all settings
-    with working_folder() as alone, quiet(), one_line(file), redirect_stderr(io.StringIO()):
+    with working_folder() as alone, quiet(), one_line(file), redirect_stderr(io.StringIO()), _read_once():
         reference(file, alone.path / place["gguf_file"])
         config = transformers.AutoConfig.from_pretrained(alone.path, **place)
         if config.num_hidden_layers > MOST_LAYERS:
             raise BiasgridError(f"{file}: {config.num_hidden_layers} layers are more than any model has")
-        reader = gguf.GGUFReader(file)
+        reader = gguf.GGUFReader(str(alone.path / place["gguf_file"]))
         _take_biases(reader, config)
         tokenizer = transformers.AutoTokenizer.from_pretrained(alone.path, **place)
         opened: Any = transformers.AutoModelForCausalLM.from_pretrained(
@@ -66,6 +72,33 @@ def convert(file: Path, folder: Path) -> Path:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
     return folder
+
+
+@contextmanager
+def _read_once() -> Iterator[None]:
+    """gguf reads each file once, and makes each architecture's table of names once. transformers asks it for both
+    anew: for a configuration, a tokenizer and weights, and for each part of a model. Of SmolLM2's 25 seconds these
+    took 20."""
+    gguf: Any = importlib.import_module("gguf")
+
+    class Reader(gguf.GGUFReader):
+        """It cuts a file into hundreds of thousands of slices, and those of a memory map are dear."""
+
+        @property
+        def data(self) -> Any:
+            return self._data
+
+        @data.setter
+        def data(self, mapped: Any) -> None:
+            self._data = np.asarray(mapped)
+
+    with _LOCK:
+        former = gguf.GGUFReader, gguf.get_tensor_name_map
+        gguf.GGUFReader, gguf.get_tensor_name_map = functools.cache(Reader), functools.cache(former[1])
+        try:
+            yield
+        finally:
+            gguf.GGUFReader, gguf.get_tensor_name_map = former
 
 
 def _take_biases(reader: Any, config: Any) -> None:
