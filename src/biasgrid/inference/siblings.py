@@ -305,7 +305,7 @@ def _groups_around(
         # at random from the neighbourhood; nothing from without, nearest first, but where it is too small
         key = np.where(in_reach, luck[:, place], rank)
         key[~is_free] = np.inf
-        order = _smallest(key, most)
+        order = smallest(key, most)
         picks = np.where(
             np.take_along_axis(is_free, order, axis=1), np.take_along_axis(neighbours, order, axis=1), -1
         )
@@ -315,7 +315,7 @@ def _groups_around(
     return groups
 
 
-def _smallest(key: np.ndarray, most: int) -> np.ndarray:
+def smallest(key: np.ndarray, most: int) -> np.ndarray:
     """The columns of the smallest numbers of each row, smallest first: (rows, most). `key` is float32, from 0 on."""
     # such numbers are in the order of their bits; sorted with the columns behind them, in a third of the time
     columns = key.shape[1]
@@ -323,7 +323,7 @@ def _smallest(key: np.ndarray, most: int) -> np.ndarray:
     bits.sort(axis=1)
     numbers, order = np.divmod(bits[:, : most + 1], columns)
     order = order[:, :most]
-    # which one of equal numbers comes first has to stay as it was, so that draws do
+    # of equal numbers the sort takes others than argpartition, by which draws are what they are
     is_tied = (numbers[:, 1:] == numbers[:, :-1]).any(axis=1)
     tied = key[is_tied].astype(np.float64)
     first = np.argpartition(tied, most - 1, axis=1)[:, :most]
