@@ -48,14 +48,22 @@ def axes(
     the pairs' differences, centred on their mean; `raw`: the first pair's vectors keep their length (peers' code, see
     `biasgrid.metrics.direct_bias`).
     """
+    if direction == PAIR:
+        groups = [group[:1] for group in groups]
+    if not (direction == PAIR and raw):
+        groups = [unit(group) for group in groups]
+    return _axes_of_units(groups, direction, k, centred=centred)
+
+
+def _axes_of_units(groups: Vectors, direction: str, k: int = 1, *, centred: bool = False) -> np.ndarray:
+    """`axes` of groups whose words have unit length."""
     nan_axes = np.full((k, groups[0].shape[1]), np.nan)
     if not all(map(len, groups)):
         return nan_axes
     if direction == PAIR:
-        first, second = (group[:1] if raw else unit(group[:1]) for group in groups)
-        difference = first - second
+        first, second = groups
+        difference = first[:1] - second[:1]
         return unit(np.where(np.linalg.norm(difference) > FLAT, difference, np.nan))
-    groups = [unit(group) for group in groups]
     if direction == PCA:
         # all groups have as many rows, those of whole sets
         rows = (_contrasts(len(groups)) @ np.stack(groups, axis=1)).reshape(-1, groups[0].shape[1])
@@ -107,7 +115,8 @@ def _contrasts(groups: int) -> np.ndarray:
 def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float]:
     """The angle in degrees between each two directions of two groups of pairs, (n, d) both: 0 is the same direction;
     NaN where one is not defined."""
-    axes = {direction: axis(first, second, direction) for direction in COMPARED}
+    groups = [unit(first), unit(second)]
+    axes = {direction: _axes_of_units(groups, direction)[0] for direction in COMPARED}
     return {
         pair: math.degrees(math.acos(np.clip(np.dot(*(axes[direction] for direction in pair)), -1.0, 1.0)))
         for pair in combinations(COMPARED, 2)

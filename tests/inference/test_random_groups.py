@@ -14,7 +14,7 @@ from biasgrid.inference import group_draws
 from biasgrid.inference.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
 from biasgrid.inference.infer import infer_query
 from biasgrid.inference.pool import Pool, bands_of, pool_of
-from biasgrid.inference.siblings import NEAR, NEAR_BETWEEN
+from biasgrid.inference.siblings import NEAR, NEAR_BETWEEN, smallest
 from biasgrid.processes import RANDOM_GROUPS
 from biasgrid.request import Request
 from biasgrid.words import WordOptions, find
@@ -337,6 +337,21 @@ def test_what_was_planted_is_found(word2vec, pool):
     one = Query(groups, of_groups[:1])
     for name in ("rnd", "same", "semaxis", "sc_weat", "direct_bias", "same_skew", "ripa"):
         assert metrics.metric(name)(one, word2vec, random_groups={"draws": 999}).p_groups <= 0.05
+
+
+@pytest.mark.parametrize("most", [1, 3, 8])
+def test_the_smallest_numbers_of_rows_are_in_one_order_where_some_are_equal(most):
+    """That of NumPy's argpartition, which draws had when it was what found them."""
+    rng = np.random.default_rng(0)
+    equal = rng.integers(0, 30, size=(200, 64)) / 32
+    numbers = np.concatenate(
+        [equal, rng.random((200, 64)), rng.permuted(np.tile(np.arange(64), (9, 1)), axis=1)]
+    )
+    numbers[rng.random(numbers.shape) < 0.1] = np.inf
+    numbers = numbers.astype(np.float32)
+    places = np.argpartition(numbers.astype(np.float64), most - 1, axis=1)[:, :most]
+    in_order = np.argsort(np.take_along_axis(numbers.astype(np.float64), places, axis=1), axis=1)
+    assert np.array_equal(smallest(numbers, most), np.take_along_axis(places, in_order, axis=1))
 
 
 def test_processes_of_a_run_draw_once(word2vec, tmp_path, monkeypatch):

@@ -133,12 +133,16 @@ def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, n
         for width in range(WIDTHS):
             # at least as many words as neighbours are wanted, and one that may be the seed itself
             size = min(max(len(members) // 4**width, NEAREST + 1), len(members))
-            # members are in random order: so many in a row, from another place for each seed
-            subset = (np.arange(size) + size * np.arange(start, start + len(block))[:, None]) % len(members)
-            closeness = np.take_along_axis(similar, subset, axis=1) if width else similar
             most = min(NEAREST, size - 1)
             if not most:
                 break
+            closeness = similar
+            if width:
+                # members are in random order: so many in a row, from another place for each seed
+                first = size * np.arange(start, start + len(block)) % len(members)
+                subset = np.arange(size) + first[:, None]
+                subset -= len(members) * (subset >= len(members))
+                closeness = np.take_along_axis(similar, subset, axis=1)
             nearest = np.argpartition(closeness, size - most, axis=1)[:, -most:]
             order = np.argsort(-np.take_along_axis(closeness, nearest, axis=1), axis=1, kind="stable")
             nearest = np.take_along_axis(nearest, order, axis=1)

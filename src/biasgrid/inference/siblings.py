@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,26 +89,33 @@ def make_shape(
     if len(rows) == 1 or not len(seeds):
         return shape
 
-    def cosines(widths: np.ndarray, luck: np.ndarray) -> np.ndarray:
-        groups = _groups_around(pool, shape, seeds, widths, np.empty((len(seeds), 0), dtype=np.int64), luck)
-        is_whole = (groups >= 0).all(axis=1)
-        return np.where(is_whole, mean_cosines(sum_vectors(vectors, groups), len(rows)), -1.0)
+    def cosines(widths: np.ndarray, *luck: np.ndarray) -> list[np.ndarray]:
+        """Of groups at random from neighbourhoods so wide, for each luck."""
+        taken_words = np.empty((len(seeds), 0), dtype=np.int64)
+        neighbourhoods = _neighbourhoods(pool, shape, seeds, widths, taken_words)
+        found = []
+        for group_luck in luck:
+            groups = _groups_around(pool, shape, seeds, neighbourhoods, group_luck)
+            is_whole = (groups >= 0).all(axis=1)
+            found.append(np.where(is_whole, mean_cosines(sum_vectors(vectors, groups), len(rows)), -1.0))
+        return found
 
     def luck() -> np.ndarray:
         return rng.random((len(seeds), len(bands), NEAREST), dtype=np.float32)
 
     # seeds whose nearest words are at least as near to each other
-    is_tight = cosines(shape.widths, np.zeros((len(seeds), len(bands), 1))) >= cosine - NEAR / 2
+    (tightest,) = cosines(shape.widths, np.zeros((len(seeds), len(bands), 1), np.float32))
+    is_tight = tightest >= cosine - NEAR / 2
     seeds = seeds[is_tight][:MOST_SEEDS]
     if not len(seeds):
         return Shape(bands, counts, copies, cosine, seeds, np.empty(0), free)
-    widest = cosines(np.ones(len(seeds)), luck())
+    (widest,) = cosines(np.ones(len(seeds)), luck())
     if (np.abs(widest - cosine) <= NEAR).mean() >= OFTEN or np.median(widest) >= cosine:
         return Shape(bands, counts, copies, cosine, seeds, np.ones(len(seeds)), free)
     low, high = np.zeros(len(seeds)), np.ones(len(seeds))
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        is_nearer = np.mean([cosines(middle, luck()) for _ in range(GROUPS_PER_HALVING)], axis=0) > cosine
+        is_nearer = np.mean(cosines(middle, *(luck() for _ in range(GROUPS_PER_HALVING))), axis=0) > cosine
         low, high = np.where(is_nearer, middle, low), np.where(is_nearer, high, middle)
     return Shape(bands, counts, copies, cosine, seeds, (low + high) / 2, free)
 
@@ -210,7 +218,8 @@ class _Best:
         """Draw groups for these draws, and keep those that are nearer than before; returns the sums of their
         vectors. `beside`: means of earlier groups, and mean cosines that are wanted with them."""
         luck = rng.random((len(rows), len(shape.bands), NEAREST), dtype=np.float32)
-        groups = _groups_around(pool, shape, starts, widths, earlier[rows], luck)
+        neighbourhoods = _neighbourhoods(pool, shape, starts, widths, earlier[rows])
+        groups = _groups_around(pool, shape, starts, neighbourhoods, luck)
         sums = sum_vectors(vectors, groups)
         words = groups.shape[1]
         distances = (
@@ -228,43 +237,96 @@ class _Best:
         return sums
 
 
-def _groups_around(
-    pool: Pool,
-    shape: Shape,
-    starts: np.ndarray,
-    widths: np.ndarray,
-    taken_words: np.ndarray,
-    luck: np.ndarray,
-) -> np.ndarray:
-    """Groups (draws, words), places in the pool, of seeds (draws,) and neighbours of theirs at random: as many of
-    each band as the shape has, the seed among them, and none of those in `taken_words` (draws, words). `luck` is
-    random, (draws, bands, NEAREST). -1 where there are too few."""
-    groups = np.full((len(starts), int(shape.counts.sum())), -1, dtype=np.int64)
-    groups[:, 0] = pool.seeds[starts]
-    next_column = np.ones(len(starts), dtype=np.int64)
-    for place, (band, count) in enumerate(zip(shape.bands, shape.counts, strict=True)):
-        vacancies = count - (pool.bands[groups[:, 0]] == band)
-        most = int(vacancies.max())
-        if not most:
+class _Neighbourhood(NamedTuple):
+    """The words of a band in the neighbourhoods of seeds (draws,).
+
+    vacancies   how many words of the band a group needs besides its seed (draws,)
+    neighbours  the nearest that are known, places in the pool (draws, NEAREST)
+    is_free     which of these may be in a group
+    rank        how many of them are free up to each
+    in_reach    which of them the neighbourhood has, were they all free
+    """
+
+    vacancies: np.ndarray
+    neighbours: np.ndarray
+    is_free: np.ndarray
+    rank: np.ndarray
+    in_reach: np.ndarray
+
+
+def _neighbourhoods(
+    pool: Pool, shape: Shape, starts: np.ndarray, widths: np.ndarray, taken_words: np.ndarray
+) -> list[_Neighbourhood | None]:
+    """The neighbourhoods of seeds (draws,), so wide (draws,), without `taken_words` (draws, words), band by band of
+    the shape; None where no group needs a word of the band."""
+    seed_bands = pool.bands[pool.seeds[starts]]
+    near = pool.near.reshape(-1, NEAREST)
+    found: list[_Neighbourhood | None] = []
+    for band, count in zip(shape.bands, shape.counts, strict=True):
+        vacancies = count - (seed_bands == band)
+        if not vacancies.max():
+            found.append(None)
             continue
         # so many words of the band are in the neighbourhood; of wide ones every fourth, sixteenth, ... is known
         size = np.maximum(vacancies, 1) * np.exp(
             widths * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(vacancies, 1))
         )
         level = np.ceil(np.log(size / NEAREST) / np.log(4)).clip(0, WIDTHS - 1).astype(np.int64)
-        neighbours = pool.near[starts, band, level]
-        is_free = (neighbours >= 0) & shape.free[neighbours]
+        neighbours = near.take((starts * pool.near.shape[1] + band) * WIDTHS + level, axis=0)
+        # -1, none, counts from the end
+        is_free = (neighbours >= 0) & shape.free.take(neighbours, mode="wrap")
         for words in taken_words.T:
             is_free &= neighbours != words[:, None]
-        rank = np.cumsum(is_free, axis=1)
-        in_reach = rank <= np.maximum(size / 4.0**level, vacancies)[:, None]
+        # NEAREST at most, of which a byte holds the number
+        rank = np.cumsum(is_free, axis=1, dtype=np.int8)
+        reach = np.maximum(size / 4.0**level, vacancies).clip(max=NEAREST).astype(np.int8)
+        found.append(_Neighbourhood(vacancies, neighbours, is_free, rank, rank <= reach[:, None]))
+    return found
+
+
+def _groups_around(
+    pool: Pool,
+    shape: Shape,
+    starts: np.ndarray,
+    neighbourhoods: Sequence[_Neighbourhood | None],
+    luck: np.ndarray,
+) -> np.ndarray:
+    """Groups (draws, words), places in the pool, of seeds (draws,) and neighbours of theirs at random: as many of
+    each band as the shape has, the seed among them. `luck` is random, (draws, bands, NEAREST). -1 where there are too
+    few."""
+    groups = np.full((len(starts), int(shape.counts.sum())), -1, dtype=np.int64)
+    groups[:, 0] = pool.seeds[starts]
+    next_column = np.ones(len(starts), dtype=np.int64)
+    for place, neighbourhood in enumerate(neighbourhoods):
+        if neighbourhood is None:
+            continue
+        vacancies, neighbours, is_free, rank, in_reach = neighbourhood
+        most = int(vacancies.max())
         # at random from the neighbourhood; nothing from without, nearest first, but where it is too small
         key = np.where(in_reach, luck[:, place], rank)
         key[~is_free] = np.inf
-        order = np.argpartition(key, most - 1, axis=1)[:, :most]
-        order = np.take_along_axis(order, np.argsort(np.take_along_axis(key, order, axis=1), axis=1), axis=1)
-        picks = np.take_along_axis(np.where(is_free, neighbours, -1), order, axis=1)
+        order = smallest(key, most)
+        picks = np.where(
+            np.take_along_axis(is_free, order, axis=1), np.take_along_axis(neighbours, order, axis=1), -1
+        )
         rows, columns = np.nonzero(np.arange(most) < vacancies[:, None])
         groups[rows, next_column[rows] + columns] = picks[rows, columns]
         next_column += vacancies
     return groups
+
+
+def smallest(key: np.ndarray, most: int) -> np.ndarray:
+    """The columns of the smallest numbers of each row, smallest first: (rows, most). `key` is float32, from 0 on."""
+    # such numbers are in the order of their bits; sorted with the columns behind them, in a third of the time
+    columns = key.shape[1]
+    bits = key.view(np.int32).astype(np.int64) * columns + np.arange(columns)
+    bits.sort(axis=1)
+    numbers, order = np.divmod(bits[:, : most + 1], columns)
+    order = order[:, :most]
+    # of equal numbers the sort takes others than argpartition, by which draws are what they are
+    is_tied = (numbers[:, 1:] == numbers[:, :-1]).any(axis=1)
+    tied = key[is_tied].astype(np.float64)
+    first = np.argpartition(tied, most - 1, axis=1)[:, :most]
+    in_order = np.argsort(np.take_along_axis(tied, first, axis=1), axis=1)
+    order[is_tied] = np.take_along_axis(first, in_order, axis=1)
+    return order

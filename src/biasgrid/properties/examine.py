@@ -55,9 +55,9 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
     if metric.needs in WITHOUT_VECTORS:
-        can_be_examined, verdicts_of_level = WITHOUT_VECTORS[metric.needs]
+        can_be_examined, verdicts_by_level = WITHOUT_VECTORS[metric.needs]
         if can_be_examined(metric):
-            return _verdicts_without_vectors(verdicts_of_level, metric, parameters, label, variant)
+            return _verdicts_without_vectors(verdicts_by_level, metric, parameters, label, variant)
     if reason := _why_not_examined(metric):
         return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
     verdicts = []
@@ -92,7 +92,7 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
 
 
 def _verdicts_without_vectors(
-    verdicts_of_level: Callable[..., dict[str, tuple[str, str, int]]],
+    verdicts_by_level: Callable[..., dict[str, dict[str, tuple[str, str, int]]]],
     metric: Metric,
     parameters: Mapping[str, Any],
     label: str,
@@ -100,12 +100,12 @@ def _verdicts_without_vectors(
 ) -> list[Verdict]:
     """The verdicts on a metric of corpora or of language models, whose counterexamples are texts or scores."""
     verdicts = []
-    for level in (WORD, SET):
+    for level, answers in verdicts_by_level(metric, parameters).items():
         general_arguments, level_arguments = (
             ARGUMENTS.get((metric.name, variant, scope), {}) for scope in (None, level)
         )
         arguments = general_arguments | level_arguments
-        for name, (holds, example, setting_count) in verdicts_of_level(metric, parameters, level).items():
+        for name, (holds, example, setting_count) in answers.items():
             why = arguments.get(name, "")
             holds = YES if holds == NOT_REFUTED and why else holds
             note = example or why

@@ -9,7 +9,8 @@ questions as of vectors, but for the length of vectors, which scores do not have
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
@@ -25,6 +26,7 @@ SIZES = {WORD: (1,), SET: (2, 3)}  # pairs, or words, of the settings that are t
 COMPARED = (2, 3, 4)  # and of those whose extreme values are compared
 
 PairScores = tuple[tuple[float, float], ...]  # of each pair of sentences, or word, its score on either side
+Value = Callable[[PairScores], float]
 
 
 def can_be_examined(metric: Metric) -> bool:
@@ -32,18 +34,22 @@ def can_be_examined(metric: Metric) -> bool:
     return metric.template in ((2, 0), (2, 1), (1, 2))
 
 
-def verdicts(metric: Metric, parameters: Mapping[str, Any], level: str) -> dict[str, tuple[str, str, int]]:
-    """Property -> whether it holds, the scores that refute it, and how many settings were tried."""
+def verdicts(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, str, int]]]:
+    """Level -> property -> whether it holds, the scores that refute it, and how many settings were tried."""
+    # settings of both levels, and those whose extreme values are compared, are the same ones
+    value = cache(partial(_value, metric, parameters))
+    ranges = {size: _value_range(value, size) for size in COMPARED}
+    return {level: _verdicts_of_level(metric, value, ranges, level) for level in SIZES}
+
+
+def _verdicts_of_level(
+    metric: Metric, value: Value, ranges: Mapping[int, tuple[float, float]], level: str
+) -> dict[str, tuple[str, str, int]]:
     settings = (
-        (
-            pair_scores,
-            np.array([first - second for first, second in pair_scores]),
-            _value(metric, parameters, pair_scores),
-        )
+        (pair_scores, np.array([first - second for first, second in pair_scores]), value(pair_scores))
         for pair_scores in _settings(SIZES[level])
     )
     counterexamples, counts = find_counterexamples(metric, level, settings, _describe)
-    ranges = {size: _value_range(metric, parameters, size) for size in COMPARED}
     counts["comparable"] = sum(1 for _ in _settings(COMPARED))
     first = ranges[COMPARED[0]]
     for size, ends in ranges.items():
@@ -70,11 +76,9 @@ def _settings(sizes: tuple[int, ...]) -> Iterator[PairScores]:
         )
 
 
-def _value_range(metric: Metric, parameters: Mapping[str, Any], size: int) -> tuple[float, float]:
+def _value_range(value: Value, size: int) -> tuple[float, float]:
     """The smallest and the largest value of so many pairs, or words."""
-    values = [
-        v for pair_scores in _settings((size,)) if math.isfinite(v := _value(metric, parameters, pair_scores))
-    ]
+    values = [v for pair_scores in _settings((size,)) if math.isfinite(v := value(pair_scores))]
     return min(values, default=math.nan), max(values, default=math.nan)
 
 

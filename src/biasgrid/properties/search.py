@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from itertools import product
+from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -274,15 +274,17 @@ class Search:
         candidates = []
         if self.level == WORD:
             tuples: list[tuple[np.ndarray, ...]] = [(p[None],) for p in points]
+        elif self.sets == 1:
+            # the words in the other order are the same set
+            tuples = [(p[None], q[None]) for p, q in combinations_with_replacement(points, 2)]
         else:
-            copies = 1 if self.sets == 1 else 2
             tuples = [
-                (np.repeat(p[None], copies, axis=0), np.repeat(q[None], copies, axis=0))
+                (np.repeat(p[None], 2, axis=0), np.repeat(q[None], 2, axis=0))
                 for p, q in product(points, points)
             ]
+        self.counts["comparable"] += len(points) if self.level == WORD else len(points) ** 2
         for words in tuples:
             value = self.value(groups, words)
-            self.counts["comparable"] += 1
             if math.isfinite(value):
                 candidates.append((value, words))
         if not candidates:

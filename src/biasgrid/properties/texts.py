@@ -20,7 +20,7 @@ from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..metrics.registry import Metric
 from .leanings import CLEAR, find_counterexamples
 from .numbers import number
-from .questions import NO, NOT_REFUTED, SET
+from .questions import NO, NOT_REFUTED, SET, WORD
 
 SEED, DRAWN, MOST = 5, 1000, 4
 SIZES = (
@@ -37,8 +37,14 @@ NAMES = ("he", "she", "doctor", "nurse")
 Text = tuple[int, ...]
 
 
-def verdicts(metric: Metric, parameters: Mapping[str, Any], level: str) -> dict[str, tuple[str, str, int]]:
-    """Property -> whether it holds, the text that refutes it, and how many texts were tried."""
+def verdicts(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, str, int]]]:
+    """Level -> property -> whether it holds, the text that refutes it, and how many texts were tried."""
+    return {level: _verdicts_of_level(metric, parameters, level) for level in (WORD, SET)}
+
+
+def _verdicts_of_level(
+    metric: Metric, parameters: Mapping[str, Any], level: str
+) -> dict[str, tuple[str, str, int]]:
     settings = (
         (text, _leanings(text, level), _value(metric, parameters, text, level))
         for text in texts()
@@ -107,13 +113,17 @@ def _leanings(text: Text, level: str) -> np.ndarray:
 
 def _value(metric: Metric, parameters: Mapping[str, Any], text: Text, level: str) -> float:
     words = 4 if level == SET else 3
-    patterns = csr_array(np.array(SENTENCES, dtype=np.float32)[:, :words])
-    together = Cooccurrence(patterns, np.array(text, dtype=np.int64), sum(text))
+    together = Cooccurrence(_patterns(words), np.array(text, dtype=np.int64), sum(text))
     one = np.ones((1, 1))
     with np.errstate(all="ignore"):
         return metric.function(
             [one, one], [np.ones((words - 2, 1))], cooccurrence=together, **parameters
         ).value
+
+
+@cache
+def _patterns(words: int) -> csr_array:
+    return csr_array(np.array(SENTENCES, dtype=np.float32)[:, :words])
 
 
 def _describe(text: Text) -> str:

@@ -7,7 +7,7 @@ sentences, and they suffice for any grouping of the words.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,10 +35,16 @@ class Cooccurrence:
     patterns: csr_array
     units: NDArray[np.int64]
     total: int
+    _parts: dict[tuple[int | None, int | None], csr_array] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def part(self, words: slice) -> csr_array:
-        """The patterns of some of the words alone."""
-        return self.patterns[:, words]
+        """The patterns of some of the words alone, which a metric asks for several times."""
+        ends = (words.start, words.stop)
+        if ends not in self._parts:
+            self._parts[ends] = self.patterns[:, words]
+        return self._parts[ends]
 
 
 def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
