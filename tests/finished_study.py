@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -221,6 +222,7 @@ def make(folder: Path) -> Project:
     return project
 
 
+@cache
 def _digest() -> str:
     """Of all that it is made of."""
     versions = (metadata.version(name) for name in ("numpy", "pandas", "scipy", "scikit-learn", "snakemake"))

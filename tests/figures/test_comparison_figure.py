@@ -111,6 +111,9 @@ def test_what_rounding_may_have_made_differs_in_print(quantity, published, ours,
     figure = draw(table([row(f"q1: {quantity}", published, ours, "differs")]), LABELS, [])
     ((_, cells),) = lines(figure).values()
     assert cells[-1] == ("≠ differs in print" if is_near else "✗ differs")
+
+
+def test_what_is_more_than_rounding_or_agrees_does_not_differ_in_print():
     # zeros at the end are no digits of a number, and of its column all the same
     more = [row("q1: value", 0.8, 0.9, "differs"), row("q2: value", 0.25, 0.25)]
     assert "✗ differs" in texts(draw(table(more), LABELS, []))

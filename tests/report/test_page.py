@@ -359,6 +359,14 @@ def test_a_section_without_its_template_is_refused(monkeypatch, tmp_path):
         step.template_file(step.REGISTRY["verdict"])
 
 
+def test_a_template_that_changes_is_read_anew(monkeypatch, tmp_path):
+    """In one process, which keeps those that it has compiled."""
+    monkeypatch.setattr(step, "TEMPLATES", tmp_path)
+    for text in ("one", "other", "one"):
+        (tmp_path / "text.html").write_text(text)
+        assert step.templates().get_template("text.html").render() == text
+
+
 def test_misspellings_of_print_are_marked_where_people_read_them():
     link = '<a href="#Appearence">'
     assert mark_misspellings(f"{link}wrt Appearence</a>") == f"{link}wrt Appearence [sic]</a>"

@@ -151,7 +151,7 @@ def in_order(names: Iterable[str]) -> list[Section]:
 def _text(section: Section, environment: Environment, material: Material) -> Markup:
     """What stands below a section's heading."""
     read_tables = {name: table for name, table in material.tables.items() if name in section.reads}
-    context = section.make(replace(material, tables=read_tables))
+    context = section.make(replace(material, tables=read_tables, whole=material))
     return Markup(environment.get_template(f"{section.name}/{section.template}").render(context))
 
 
@@ -173,12 +173,15 @@ def templates(entries: Iterable[Section] = ()) -> Environment:
     """The templates, also those of sections, whose output is escaped, as words of queries are user input."""
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 
+    from .compiled import Compiled
+
     folders = {section.name: FileSystemLoader(template_file(section).parent) for section in entries}
     environment = Environment(
         loader=ChoiceLoader([FileSystemLoader(TEMPLATES), PrefixLoader(folders)]),
         autoescape=lambda name: name is None or not name.endswith(".css"),
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=Compiled(),
     )
     environment.filters |= {"slug": slug, "first_words": first_words, "json": _json, "packed": packed}
     cell_html.install(environment)

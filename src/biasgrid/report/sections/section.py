@@ -43,6 +43,8 @@ class Material:
         Every score.
     config, config_text
         The study's config, and the text of its file.
+    whole
+        Of a section's, that of all sections.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -54,10 +56,13 @@ class Material:
     cells: Cells
     config: Mapping[str, Any]
     config_text: str
+    whole: Material | None = None
 
     @cached_property
     def answers(self) -> list[Answer]:
         """What each metric says of the models; nothing of a study without rankings."""
+        if self.whole:
+            return self.whole.answers
         if "rankings" not in self.tables or self.tables["rankings"].empty:
             return []
         draws = (self.spec["inference"].get("bootstrap") or {}).get("draws", 0)
