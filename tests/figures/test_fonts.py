@@ -4,11 +4,9 @@ import warnings
 
 import pandas as pd
 import pytest
-from odd_texts import odd
 
 from biasgrid.figures import fonts, palette
-from biasgrid.figures.frame import style
-from biasgrid.figures.text import fit_text, shorten, shorten_labels, shorten_to_fit, text_width, wrap_text
+from biasgrid.figures.text import shorten, shorten_labels, wrap_text
 
 INSTALLED = {
     "Noto Sans Devanagari": "हिन्दी",
@@ -79,28 +77,3 @@ def test_labels_that_a_cut_makes_alike_are_numbered():
     cut = f"{'x' * 54} … {'y' * 28}"
     assert shorten_labels(labels) == {"a": cut, "b": f"{cut} (2)", "c": "short"}
     assert shorten("a" * 85) == "a" * 85
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Which of two models is less biased, and by how much, where an interval has both? " * 3,
-        "AVAVA AV T. To Ty V. " * 5,
-        "a  b   of several spaces  " * 5,
-        "well-known-of-hyphens " * 4 + "i" * 60,
-        odd("", 120),
-        "",
-    ],
-)
-def test_text_fits_as_if_each_line_were_measured(text):
-    """Most are not: a line is nearly as wide as its words."""
-    with style():
-        for inches in (0.02, 0.3, 1.1, 2.5, 6.8):
-            characters = max(len(text), 1)
-            while text_width(lines := wrap_text(text, characters), 7) > inches and characters > 1:
-                characters = int(characters * 0.97)
-            assert fit_text(text, inches, 7) == lines
-            short = shorten_to_fit(text, inches, 7)
-            assert text_width(short, 7) <= inches or len(short) <= 6
-            longer = shorten(text, len(short) + 1)
-            assert short == text or text_width(longer, 7) > inches or len(longer) <= len(short)

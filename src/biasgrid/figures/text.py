@@ -64,17 +64,13 @@ def part_label(label: str, part: str | None) -> str:
 
 def wrap_text(text: str, width: int) -> str:
     """Text in as few lines of at most `width` characters as it needs, and those of even length."""
-    marked, parts = _marked(text)
-    return _wrap(marked, width).translate(parts)
-
-
-def _marked(text: str) -> tuple[str, dict[int, str]]:
-    """Text in which what a reader takes for one character is one, to break lines; and what such a one stands for."""
     if text.isascii():
-        return text, {}
+        return _wrap(text, width)
+    # what a reader takes for one character is one while lines are broken
     parts = _graphemes(text)
     marks = {part: chr(0xF0000 + i) for i, part in enumerate(dict.fromkeys(parts)) if len(part) > 1}
-    return "".join(marks.get(part, part) for part in parts), {ord(m): part for part, m in marks.items()}
+    lines = _wrap("".join(marks.get(part, part) for part in parts), width)
+    return lines.translate({ord(mark): part for part, mark in marks.items()})
 
 
 def _graphemes(text: str) -> list[str]:
@@ -120,38 +116,20 @@ def shared_half(queries: Sequence[str]) -> tuple[str, list[str]]:
 
 def text_width(text: str, size: float) -> float:
     """Inches that the widest line of a text of so many points takes."""
-    fonts = _fonts()
-    return max(_line_width(line, fonts) for line in text.split("\n")) * (size / 100) / 72
-
-
-def _is_wider(text: str, inches: float, size: float) -> bool:
-    """Whether `text_width` is more. A line is nearly as wide as its words, and few lines are measured themselves."""
-    fonts, limit = _fonts(), inches * 72 * 100 / size
-    for line in text.split("\n"):
-        words = line.split(" ")
-        width = sum(_line_width(word, fonts) for word in words) + (len(words) - 1) * _line_width(" ", fonts)
-        if abs(width - limit) < 0.05 * limit:
-            width = _line_width(line, fonts)
-        if width * (size / 100) / 72 > inches:
-            return True
-    return False
-
-
-def _fonts() -> tuple[str, ...]:
-    """Those that are set, which widths depend on."""
     from matplotlib import rcParams
 
-    return (*rcParams["font.family"], *rcParams["font.sans-serif"])
+    fonts = (*rcParams["font.family"], *rcParams["font.sans-serif"])
+    return max(_line_width(line, size, fonts) for line in text.split("\n")) / 72
 
 
 # figures of many labels break the same words again and again
 @lru_cache(maxsize=8192)
-def _line_width(line: str, fonts: tuple[str, ...]) -> float:
-    """Points that a line of 100 points takes in these fonts."""
+def _line_width(line: str, size: float, fonts: tuple[str, ...]) -> float:
+    """Points that a line takes; `fonts` are those that are set, which the width depends on."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    return float(text_to_path.get_text_width_height_descent(line, FontProperties(size=100), ismath=False)[0])
+    return float(text_to_path.get_text_width_height_descent(line, FontProperties(size=size), ismath=False)[0])
 
 
 def line_count(text: str) -> int:
@@ -161,24 +139,18 @@ def line_count(text: str) -> int:
 
 def fit_text(text: str, inches: float, size: float) -> str:
     """Text of so many points in lines of at most so many inches."""
-    marked, parts = _marked(text)
-    longest_word = max(map(len, marked.split()), default=0)
     characters = max(len(text), 1)
-    while _is_wider((lines := _wrap(marked, characters)).translate(parts), inches, size) and characters > 1:
-        # lines of fewer characters are the same, as long as these lines have no more
-        longest = max(longest_word, *map(len, lines.split("\n")))
+    while text_width(lines := wrap_text(text, characters), size) > inches and characters > 1:
         characters = int(characters * 0.97)
-        while characters >= longest and characters > 1:
-            characters = int(characters * 0.97)
-    return lines.translate(parts)
+    return lines
 
 
 def shorten_to_fit(text: str, inches: float, size: float) -> str:
     """Text of so many points in one line of at most so many inches: `shorten`."""
     lengths = range(6, len(text) + 1)
-    if not lengths or not _is_wider(text, inches, size):
+    if not lengths or text_width(text, size) <= inches:
         return text
-    fit = bisect_right(lengths, False, key=lambda most: _is_wider(shorten(text, most), inches, size))
+    fit = bisect_right(lengths, inches, key=lambda most: text_width(shorten(text, most), size))
     return shorten(text, lengths[max(fit - 1, 0)])
 
 
