@@ -178,7 +178,9 @@ def write_inputs(folder: Path) -> None:
 
 
 def finished() -> Project:
-    """The study, to be read only."""
+    """The study, to be read only; where `FINISHED_STUDY` names one, that."""
+    if made := os.environ.get("FINISHED_STUDY"):
+        return Project(Path(made))
     folder = Path(tempfile.gettempdir()) / f"biasgrid-studies-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     place = folder / _digest()

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 
+import finished_study
 import pytest
 from conftest import ROOT
 
@@ -28,6 +29,12 @@ for path, draw in pages.pictures().items():
     if path.stem in NAMES:
         draw().save(path, optimize=True)
 assert not pictures.main(["gallery-lost-bars"])
+"""
+# the table of the page, of the finished study, which takes half a minute to be made by the engine
+TABLE = """
+import in_process
+from biasgrid.plan.study import Study
+in_process.make_tables(Study.read("config/config.yaml"), "lost_shares")
 """
 COMMON = {
     "api/test_functions.py": "NAMES or attributes_of_the_packages or stubs_have",
@@ -66,12 +73,13 @@ def copy(tmp_path):
     return tmp_path
 
 
-def run(folder, *arguments):
-    path = os.pathsep.join(str(folder / name) for name in ("src", "docs"))
+def run(folder, *arguments, cwd=None):
+    path = os.pathsep.join(str(folder / name) for name in ("src", "docs", "tests"))
+    study = {"FINISHED_STUDY": str(folder / "finished")}
     return subprocess.run(
         [sys.executable, "-W", "ignore", *map(str, arguments)],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""},
+        cwd=cwd or folder,
+        env=os.environ | {"PYTHONPATH": path, "PYTEST_ADDOPTS": ""} | study,
         capture_output=True,
         text=True,
     )
@@ -103,6 +111,9 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     (copy / "results" / "embedded").mkdir(parents=True)
     shutil.copy2(copy / "docs/images/gallery-scores.csv", copy / "results/embedded/scores.csv")
     made = run(copy, "-c", f"NAMES = {NAMES}{REFERENCE}")
+    assert made.returncode == 0, made.stderr
+    shutil.copytree(finished_study.finished().folder, copy / "finished", symlinks=True)
+    made = run(copy, "-c", TABLE, cwd=copy / "finished")
     assert made.returncode == 0, made.stderr
     done = common_tests(copy, *COMMON)
     assert done.returncode == 0, done.stdout
