@@ -5,8 +5,9 @@ biasgrid is imported before the fork: each test has its own copy of it. Workers 
 run that is started in another way, to be stopped or killed (`Project.start`), and of a wheel are processes of their
 own.
 
-`python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder and
-files, and ends as the fork ends.
+`python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder,
+output and errors, but an empty input; it ends as the fork ends (with 128 + n where signal n killed it). What Python
+reads when it starts (the seed of hashes, its options) is the server's.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import sys
 import tempfile
 import threading
 import types
+import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -80,7 +82,7 @@ def run(
 @cache
 def python() -> str:
     """The program that is a fork of the server, which all of pytest's processes share; it ends with the last."""
-    run_of_tests = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
+    run_of_tests = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
     folder = Path(tempfile.gettempdir(), f"forks-{run_of_tests}")
     folder.mkdir(mode=0o700, exist_ok=True)
     requests, shim = folder / "requests", folder / "python"
@@ -97,42 +99,61 @@ def python() -> str:
 
 def _serve(folder: Path) -> None:
     requests = os.open(folder / "requests", os.O_RDONLY)
-    for name in PACKAGES:
-        importlib.import_module(name)
-    sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
-    gc.collect()
-    gc.freeze()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # pytest ends, and this with it
+    askers: dict[int, int] = {}  # a fork -> who asked for it
+    server = os.getpid()
+    try:
+        for name in PACKAGES:
+            importlib.import_module(name)
+        sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
+        gc.collect()
+        gc.freeze()
+        _answer(folder, requests, askers)
+    finally:
+        if os.getpid() == server:
+            # who waits for an answer would wait for ever
+            os.set_blocking(requests, False)
+            with contextlib.suppress(BlockingIOError):
+                askers |= {process: process for process in map(int, os.read(requests, 65536).split())}
+            for process in {*askers, *askers.values()} - {0}:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGTERM)
+            shutil.rmtree(folder)
+
+
+def _answer(folder: Path, requests: int, askers: dict[int, int]) -> None:
+    """Fork for all who ask, until nobody can ask any more."""
     # a child that ends is as good as a request
     ended, ends = os.pipe2(os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(ends)
-    asked: dict[int, int] = {}  # a fork -> who asked for it
     while True:
-        ready = select.select([requests, ended], [], [], PAUSE if asked else None)[0]
+        ready = select.select([requests, ended], [], [], PAUSE if askers else None)[0]
         if ended in ready:
             os.read(ended, 4096)
         if requests in ready:
             if not (lines := os.read(requests, 65536)):
-                shutil.rmtree(folder)
                 return
             for process in map(int, lines.split()):
                 if not (child := os.fork()):
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
                     os.close(requests)
                     _end_after(_become, process)
-                asked[child] = process
-        for child, process in list(asked.items()):
+                askers[child] = process
+        for child, process in list(askers.items()):
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
-                del asked[child]
+                del askers[child]
                 code = os.waitstatus_to_exitcode(status)
                 with contextlib.suppress(OSError):  # who asked was killed
                     answer = os.open(folder / str(process), os.O_WRONLY | os.O_NONBLOCK)
                     os.write(answer, f"{code if code >= 0 else 128 - code}\n".encode())
                     os.close(answer)
-            elif not Path("/proc", str(process)).exists():
+            elif process and not Path("/proc", str(process)).exists():
                 os.kill(child, signal.SIGTERM)
+                askers[child] = 0  # it was told
 
 
 def _become(process: int) -> None:
@@ -197,8 +218,9 @@ def _end_after(does: Callable[..., object], *arguments: object, **settings: obje
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # nobody reads them any more
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
 
 

@@ -24,6 +24,8 @@ def in_blocks(
 
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Rows divided by their Euclidean norm; a zero row, which has no direction, becomes NaN."""
+    if not np.issubdtype(vectors.dtype, np.inexact):
+        vectors = vectors.astype(np.float64)
     # as np.linalg.norm computes it, which for few words takes twice as long
     norms = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
     return vectors / np.where(norms > 0, norms, np.nan)

@@ -163,7 +163,7 @@ FIGURES = (
         needs="shuffled",
         reading="A mark is the distance from neutral on shuffled text as a share of that on the same text in "
         "order, with a 95 % interval over models. At the dashed line both are alike; an open mark has "
-        "no interval.",
+        "no interval, and none is where real text is exactly neutral.",
         example=Example(
             "frequency",
             "shuffled-gender-career",

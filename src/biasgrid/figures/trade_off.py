@@ -177,8 +177,8 @@ FIGURES = (
         facts=("labels",),
         group="mitigation",
         reading="A mark is a debias method, the diamond the untouched model, the star the goal; lines reach "
-        "from the lowest metric, or benchmark, to the highest. The darker a mark, the more biased "
-        "words a clustering still tells apart.",
+        "from the lowest metric, or benchmark, to the highest; left of 0, a method added bias. The darker a "
+        "mark, the larger the share of the most biased words that a clustering still tells apart.",
         example=Example("debias", "trade-off-gender", {"criterion": "Gender"}),
     ),
 )

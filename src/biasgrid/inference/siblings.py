@@ -93,12 +93,12 @@ def make_shape(
         """Of groups at random from neighbourhoods so wide, for each luck."""
         taken_words = np.empty((len(seeds), 0), dtype=np.int64)
         neighbourhoods = _neighbourhoods(pool, shape, seeds, widths, taken_words)
-        found = []
+        values = []
         for group_luck in luck:
             groups = _groups_around(pool, shape, seeds, neighbourhoods, group_luck)
             is_whole = (groups >= 0).all(axis=1)
-            found.append(np.where(is_whole, mean_cosines(sum_vectors(vectors, groups), len(rows)), -1.0))
-        return found
+            values.append(np.where(is_whole, mean_cosines(sum_vectors(vectors, groups), len(rows)), -1.0))
+        return values
 
     def luck() -> np.ndarray:
         return rng.random((len(seeds), len(bands), NEAREST), dtype=np.float32)
@@ -261,11 +261,11 @@ def _neighbourhoods(
     the shape; None where no group needs a word of the band."""
     seed_bands = pool.bands[pool.seeds[starts]]
     near = pool.near.reshape(-1, NEAREST)
-    found: list[_Neighbourhood | None] = []
+    neighbourhoods: list[_Neighbourhood | None] = []
     for band, count in zip(shape.bands, shape.counts, strict=True):
         vacancies = count - (seed_bands == band)
         if not vacancies.max():
-            found.append(None)
+            neighbourhoods.append(None)
             continue
         # so many words of the band are in the neighbourhood; of wide ones every fourth, sixteenth, ... is known
         size = np.maximum(vacancies, 1) * np.exp(
@@ -280,8 +280,8 @@ def _neighbourhoods(
         # NEAREST at most, of which a byte holds the number
         rank = np.cumsum(is_free, axis=1, dtype=np.int8)
         reach = np.maximum(size / 4.0**level, vacancies).clip(max=NEAREST).astype(np.int8)
-        found.append(_Neighbourhood(vacancies, neighbours, is_free, rank, rank <= reach[:, None]))
-    return found
+        neighbourhoods.append(_Neighbourhood(vacancies, neighbours, is_free, rank, rank <= reach[:, None]))
+    return neighbourhoods
 
 
 def _groups_around(

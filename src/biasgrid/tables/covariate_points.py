@@ -17,7 +17,7 @@ from .table import Files
 
 if TYPE_CHECKING:
     from ..planned import Planned
-    from ..query import Query
+    from ..query import Arity, Query
 
 
 LOG, PMI = "log_frequency", "pmi"
@@ -88,14 +88,20 @@ def has_covariates(study: Planned, criteria: Iterable[str]) -> bool:
     for criterion, key in metric_keys:
         template = study.metric(criterion, key).template
         parts: dict[str, Query] = {}
-        for name in study.config.criteria[criterion].queries:
-            query = study.queries[name]
-            for part in query.subqueries(template) if query.fits(template) else ():
-                parts.setdefault(part.name, query)
+        for key_of_query, part in _subqueries(study, criterion, template):
+            parts.setdefault(part.name, study.queries[key_of_query])
         sets = [s for query in parts.values() for s in (*query.target_sets, *query.attribute_sets)]
         if len(parts) >= FEWEST or any(len(set(s.words)) >= FEWEST for s in sets):
             return True
     return False
+
+
+def _subqueries(study: Planned, criterion: str, template: tuple[Arity, Arity]) -> Iterator[tuple[str, Query]]:
+    """The (sub-)queries of a criterion that a metric of this template is measured on, each behind its query's key."""
+    for key in study.config.criteria[criterion].queries:
+        if study.queries[key].fits(template):
+            for part in study.queries[key].subqueries(template):
+                yield key, part
 
 
 def metrics_spec(study: Planned) -> dict[str, Any]:
@@ -106,17 +112,15 @@ def metrics_spec(study: Planned) -> dict[str, Any]:
     "prefixes": what the words of models begin with; "corpora": the models that are corpora.
     """
     entries = []
-    for criterion, criterion_entry in study.config.criteria.items():
+    for criterion in study.config.criteria:
         set_numbers: dict[tuple, int] = {}
         for key in sorted(
             key for key in study.metrics(criterion) if study.grid.suitable_models(criterion, key)
         ):
             metric = study.metric(criterion, key)
             parts: dict[str, dict[str, Any]] = {}
-            for query in criterion_entry.queries:
-                if study.queries[query].fits(metric.template):
-                    for part in study.queries[query].subqueries(metric.template):
-                        parts.setdefault(part.name, {"id": query, **_part(part, metric, set_numbers)})
+            for query, part in _subqueries(study, criterion, metric.template):
+                parts.setdefault(part.name, {"id": query, **_part(part, metric, set_numbers)})
             detail, selection = metric.scored_by
             entry = {
                 "criterion": criterion,

@@ -35,16 +35,16 @@ class Cooccurrence:
     patterns: csr_array
     units: NDArray[np.int64]
     total: int
-    _parts: dict[tuple[int | None, int | None], csr_array] = field(
+    _parts: dict[tuple[int | None, int | None, int | None], csr_array] = field(
         default_factory=dict, init=False, repr=False
     )
 
     def part(self, words: slice) -> csr_array:
         """The patterns of some of the words alone, which a metric asks for several times."""
-        ends = (words.start, words.stop)
-        if ends not in self._parts:
-            self._parts[ends] = self.patterns[:, words]
-        return self._parts[ends]
+        key = (words.start, words.stop, words.step)
+        if key not in self._parts:
+            self._parts[key] = self.patterns[:, words]
+        return self._parts[key]
 
 
 def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:

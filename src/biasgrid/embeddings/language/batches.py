@@ -142,9 +142,9 @@ def is_out_of_memory(error: BaseException) -> bool:
     """Whether memory ran out, of a GPU or of this machine: torch says so in several ways."""
     import torch
 
-    said = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
+    phrases = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or (
-        isinstance(error, RuntimeError) and any(words in str(error) for words in said)
+        isinstance(error, RuntimeError) and any(words in str(error) for words in phrases)
     )
 
 

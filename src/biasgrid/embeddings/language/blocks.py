@@ -20,8 +20,8 @@ T = TypeVar("T")
 def computed_beside(former: Mapping[str, Any], computed: Mapping[str, Any]) -> dict[str, Any]:
     """How values were computed some of which were there before: `former` says how these were. Of all that `computed`
     says only the device may differ, and each is named."""
-    said = [how["device"] for how in (former, computed) if "device" in how]
-    devices = sorted({device for devices in said for device in devices.split(", ")})
+    named = [how["device"] for how in (former, computed) if "device" in how]
+    devices = sorted({device for devices in named for device in devices.split(", ")})
     return {**computed, "device": ", ".join(devices)} if devices else dict(computed)
 
 

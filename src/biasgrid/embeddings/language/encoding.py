@@ -111,8 +111,8 @@ def write(
     for former in (folder, partial_store):
         if store := _open_former(former, metadata):
             vectors |= _vectors_of(store, words)
-            if said := store.metadata.get(COMPUTED):
-                extra[COMPUTED] = computed_beside(extra.get(COMPUTED, {}), said)
+            if computed := store.metadata.get(COMPUTED):
+                extra[COMPUTED] = computed_beside(extra.get(COMPUTED, {}), computed)
 
     def save(store: Path) -> None:
         encoded_words = [word for word in words if word in vectors]
