@@ -1,7 +1,7 @@
 """Vectors of words in sentences: what an encoder makes of each, as a mean over templates.
 
 A word's vector depends on nothing but the word, the templates and the encoder: it is the same to the last bit on one
-machine, whatever else is encoded with it.
+machine's CPU (on a GPU this was seen of scores alone), whatever else is encoded with it.
 """
 
 from __future__ import annotations

@@ -41,6 +41,6 @@ class Network(Protocol):
         log-likelihood of a causal model, the pseudo-log-likelihood (Salazar et al. 2020) of a masked one.
 
         A sentence's score does not depend on the others that are passed with it, nor on the number of threads: on one
-        machine it is the same to the last bit.
+        machine and device it is the same to the last bit.
         """
         ...
