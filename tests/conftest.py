@@ -274,11 +274,11 @@ class Project:
     def __init__(self, folder: Path):
         self.folder = folder
         self.word_sets = folder / "data" / "word_sets" / "toy.json"
-        if (folder / "src").exists():
+        if (folder / "Snakefile").exists():
             self.config = yaml.safe_load((folder / "config" / "config.yaml").read_text())
             return
-        for name in ("src", "workflow", "profiles"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("*.egg-info"))
+        for name in ("workflow", "profiles"):
+            shutil.copytree(ROOT / name, folder / name)
         for name in ("Snakefile", "environment.yml"):
             shutil.copy(ROOT / name, folder)
         self.word_sets.parent.mkdir(parents=True)
@@ -302,9 +302,19 @@ class Project:
     def command(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "snakemake", *arguments]
 
+    def own_code(self, file: str = "") -> Path:
+        """The package, or a file of it, to be edited: from now on, the project runs a copy of its own."""
+        if not (own := self.folder / "src").exists():
+            shutil.copytree(ROOT / "src", own, ignore=shutil.ignore_patterns("*.egg-info"))
+        return own / "biasgrid" / file
+
     @property
     def environment(self) -> dict[str, str]:
-        return os.environ | {"PYTHONPATH": str(self.folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+        own = self.folder / "src"
+        return os.environ | {
+            "PYTHONPATH": str(own if own.exists() else ROOT / "src"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
 
     def start(self, cores: int = 2, **options) -> subprocess.Popen:
         """A run to be killed, in its own group of processes: temporary files that it leaves lie in the project."""

@@ -1,9 +1,9 @@
 """Python as a process that has its packages already: a fork of one that did nothing but import them.
 
-Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. Nothing of
-biasgrid is imported before the fork: each test has its own copy of it. Workers of a run are forks of it. Those of a
-run that is started in another way, to be stopped or killed (`Project.start`), and of a wheel are processes of their
-own.
+Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. biasgrid
+itself is imported before the fork, too, and once more where PYTHONPATH names another copy of it, which tests edit.
+Workers of a run are forks of it. Those of a run that is started in another way, to be stopped or killed
+(`Project.start`), and of a wheel are processes of their own.
 
 `python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder,
 output and errors, but an empty input; it ends as the fork ends (with 128 + n where signal n killed it). What Python
@@ -48,7 +48,11 @@ PACKAGES = (
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
+    "biasgrid.cli",
+    "biasgrid.workflow.engine",
+    "biasgrid.workflow.run",
 )
+SOURCE = Path(__file__).resolve().parents[1] / "src"
 # what is no fork: other modules, files and options of Python
 SHIM = """#!/bin/sh
 case "$1 $2" in
@@ -103,8 +107,10 @@ def _serve(folder: Path) -> None:
     askers: dict[int, int] = {}  # a fork -> who asked for it
     server = os.getpid()
     try:
+        sys.path.insert(0, str(SOURCE))
         for name in PACKAGES:
             importlib.import_module(name)
+        sys.path.remove(str(SOURCE))
         sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
         gc.collect()
         gc.freeze()
@@ -183,6 +189,8 @@ def _become(process: int) -> None:
         os.environ["BIASGRID_STARTED_BY"] = str(os.getppid())
     tempfile.tempdir = None
     sys.path[:1] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    if Path(sys.path[1]).resolve() != SOURCE:
+        _forget_biasgrid()
     # modules are edited within a second
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
@@ -243,11 +251,15 @@ def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, 
     _end_after(runpy.run_module, command[2], run_name="__main__")
 
 
+def _forget_biasgrid() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "biasgrid"]:
+        del sys.modules[name]
+
+
 def _execute(_: str, command: Sequence[str]) -> None:
     """What `biasgrid run` becomes: Snakemake, which imports biasgrid anew."""
     assert command[1:3] == ["-m", "snakemake"]
-    for name in [name for name in sys.modules if name.partition(".")[0] == "biasgrid"]:
-        del sys.modules[name]
+    _forget_biasgrid()
     sys.argv[1:] = command[3:]
     sys.exit(sys.modules["snakemake.cli"].main())
 

@@ -346,7 +346,7 @@ def test_a_study_of_trained_models_runs_to_its_cells(trained_project):
     assert len(list((results / "cells").rglob("*.json"))) == 3 * 2
 
 
-TRAINING = "src/biasgrid/embeddings/training.py"
+TRAINING = "embeddings/training.py"
 
 
 def with_other_parameter(project):
@@ -355,7 +355,7 @@ def with_other_parameter(project):
 
 
 def with_other_version(project):
-    module = project.folder / TRAINING
+    module = project.own_code(TRAINING)
     module.write_text(module.read_text().replace("VERSION = 1\n", "VERSION = 2\n"))
 
 
@@ -363,7 +363,7 @@ def with_other_version(project):
 @pytest.mark.parametrize(
     ("edit", "trained", "archives"),
     [
-        (lambda project: append(project.folder / TRAINING), set(), set()),
+        (lambda project: append(project.own_code(TRAINING)), set(), set()),
         (with_other_parameter, {"ft"}, set()),
         (with_other_version, {"ft", "w2v"}, set()),
         (

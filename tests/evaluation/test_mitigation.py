@@ -384,7 +384,7 @@ def test_through_the_engine_the_files_are_the_same(tmp_path, monkeypatch):
     made |= {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(engine.results())}
     assert engine.results() == made
 
-    append(engine.folder / "src" / "biasgrid" / "debias" / "hard.py")
+    append(engine.own_code("debias/hard.py"))
     jobs = planned(engine)
     assert (jobs["debias"], jobs["evaluation"]) == (
         {"debias/one/hard.npz"}, {"evaluation/one/hard/first.json"},

@@ -220,7 +220,7 @@ def test_two_figures_of_one_name_are_refused(plugin, root):
 
 @pytest.mark.slow
 def test_a_new_kind_of_figure_is_one_file(finished):
-    module = finished.folder / "src" / "biasgrid" / "figures" / "toy.py"
+    module = finished.own_code("figures/toy.py")
     module.write_text(TOY.format(kind="toy", name="toy/scores"))
     finished.config["figures"] = ["toy"]
     finished.configure(finished.config)

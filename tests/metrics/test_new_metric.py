@@ -51,7 +51,7 @@ CONFIG = {
 @pytest.fixture
 def with_lead(project):
     """A copy of the project with one more file, and its study of the new metric, done."""
-    (project.folder / "src" / "biasgrid" / "metrics" / "lead.py").write_text(LEAD)
+    project.own_code("metrics/lead.py").write_text(LEAD)
     project.configure(CONFIG)
     project.run()
     return project

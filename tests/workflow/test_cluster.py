@@ -55,7 +55,7 @@ PROCESS = """import os
 
 
 def measure_fact(project, body):
-    (project.folder / "src" / "biasgrid" / "metrics" / "fact.py").write_text(FACT.format(body=body))
+    project.own_code("metrics/fact.py").write_text(FACT.format(body=body))
     project.configure(grid_config() | {"metrics": {"fact": {}}, "figures": []})
 
 

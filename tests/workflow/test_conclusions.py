@@ -163,7 +163,7 @@ def test_warnings_of_a_run_are_counted_and_written_down(finished):
     """A word that stands twice in a query is read when the run is planned."""
     query = finished.config["criteria"]["First"]["queries"]["q1"]
     query["targets"]["A"].append(query["targets"]["A"][0])
-    metric = finished.folder / "src/biasgrid/metrics/rnd.py"
+    metric = finished.own_code("metrics/rnd.py")
     marker = "    first, second = (words.mean(axis=0) for words in targets)\n"
     text = metric.read_text()
     assert marker in text

@@ -36,7 +36,7 @@ def test_a_parameter_is_named(finished):
 
 
 def test_a_module_is_named(finished):
-    append(finished.folder / "src/biasgrid/metrics/rnd.py")
+    append(finished.own_code("metrics/rnd.py"))
     changed = "  code changed: biasgrid.metrics.rnd"
     assert changed in why(finished, "figure rankings")
     assert why(finished, "cell one/none/weat/q1")[1:] == []

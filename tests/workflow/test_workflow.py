@@ -31,7 +31,7 @@ AND_STUDY = {*TABLES_AND_FIGURES, "study"}
 def test_a_finished_study_has_nothing_to_do(finished):
     """Also where files were touched."""
     for path in [
-        *(finished.folder / "src").rglob("*.py"),
+        *finished.own_code().rglob("*.py"),
         finished.word_sets,
         *finished.folder.rglob("*.yaml"),
     ]:
@@ -83,7 +83,7 @@ def test_what_says_the_same_in_another_form_changes_nothing(finished):
         append(path, "\n# edited\n")
     cell = finished.folder / "workflow" / "rules" / "cells.smk"
     cell.write_text(cell.read_text().replace("    run:\n", "    run:\n        # a comment in a rule\n"))
-    code = finished.folder / "src" / "biasgrid"
+    code = finished.own_code()
     for module in ("plan/study", "cli/studies", "workflow/run", "plan/steps", "config/study", "metrics/ect"):
         append(code / f"{module}.py")
     path = code / "metrics" / "rnd.py"
@@ -288,7 +288,7 @@ def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
 def test_an_edit_of_modules_reruns_what_is_made_with_them(finished):
     """Which steps those are, of every module: tests/plan/test_code.py."""
     for module in ("metrics/rnd", "figures/frame"):
-        append(finished.folder / "src" / "biasgrid" / f"{module}.py")
+        append(finished.own_code(f"{module}.py"))
     jobs = planned(finished)
     assert set(jobs) == {"cell", *TABLES_AND_FIGURES}
     assert cells(jobs) == every("/rnd/")
@@ -315,7 +315,7 @@ def test_a_deleted_cell_is_made_again(finished):
 
 def test_a_new_metric_makes_no_other_stale(finished):
     """What it is then in: tests/test_new_metric.py."""
-    (finished.folder / "src/biasgrid/metrics/toy.py").write_text(
+    finished.own_code("metrics/toy.py").write_text(
         "from .registry import Metric, Score\n\n\n"
         "def toy(targets, attributes, *, factor=1):\n"
         "    return Score(float(factor * len(targets[0])))\n\n\n"
@@ -333,7 +333,7 @@ def test_a_figure_that_fails_costs_no_other_and_is_made_by_the_next_run(finished
     finished.run()
     figures = finished.folder / "results/small/figures"
     before = finished.results()
-    module = finished.folder / "src/biasgrid/figures/rankings.py"
+    module = finished.own_code("figures/rankings.py")
     text = module.read_text()
     line = '    rows_of(rankings, "rankings", criterion=criterion)\n'
     assert line in text
@@ -351,7 +351,7 @@ def test_a_figure_that_fails_costs_no_other_and_is_made_by_the_next_run(finished
 
 def test_a_table_that_fails_leaves_no_stale_one_behind(finished):
     (finished.folder / "results/small/figures/rankings.svg").unlink()
-    module = finished.folder / "src/biasgrid/tables/scores.py"
+    module = finished.own_code("tables/scores.py")
     text = module.read_text()
     module.write_text(text.replace("def make(", "def make(inputs, spec):\n    1 / 0\n\n\ndef _make("))
     assert finished.snakemake("--cores", "2").returncode == 1
@@ -375,7 +375,7 @@ def test_cores_do_not_change_a_byte(project, finished_project):
 def test_one_failing_cell_stops_no_other_and_is_named(project):
     """A metric that fails on one query: the other cells are made, the failed one is named at the end."""
     project.configure(project.config | {"figures": []})
-    path = project.folder / "src/biasgrid/metrics/rnd.py"
+    path = project.own_code("metrics/rnd.py")
     text = path.read_text()
     marker = "    first, second = (words.mean(axis=0) for words in targets)\n"
     assert marker in text
@@ -518,7 +518,7 @@ def test_the_full_study_plans_all_its_cells():
 
 
 def test_a_run_where_the_file_system_has_no_locks_says_so_and_continues(project):
-    begin = project.folder / "src/biasgrid/hooks.py"
+    begin = project.own_code("hooks.py")
     refusal = "import errno, fcntl\ndef refuse(*_): raise OSError(errno.ENOLCK, 'No locks available')\n"
     begin.write_text(begin.read_text() + refusal + "fcntl.flock = refuse\n")
     cell = "results/small/cells/one/none/weat/q1.json"
@@ -530,7 +530,7 @@ def test_a_run_where_the_file_system_has_no_locks_says_so_and_continues(project)
 
 
 def test_two_runs_at_once_are_refused(project):
-    slow, at_work = project.folder / "src/biasgrid/metrics/rnd.py", project.folder / "at_work"
+    slow, at_work = project.own_code("metrics/rnd.py"), project.folder / "at_work"
     text = slow.read_text()
     wait = f"    open({str(at_work)!r}, 'w'); __import__('time').sleep(60)\n"
     slow.write_text(text.replace("    first, second =", f"{wait}    first, second =", 1))
