@@ -18,6 +18,8 @@ import fcntl
 import gc
 import importlib
 import os
+import pkgutil
+import re
 import runpy
 import select
 import shutil
@@ -48,9 +50,6 @@ PACKAGES = (
     "matplotlib.backends.backend_agg",
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
-    "biasgrid.cli",
-    "biasgrid.workflow.engine",
-    "biasgrid.workflow.run",
 )
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 # what is no fork: other modules, files and options of Python
@@ -108,8 +107,12 @@ def _serve(folder: Path) -> None:
     server = os.getpid()
     try:
         sys.path.insert(0, str(SOURCE))
-        for name in PACKAGES:
+        names = (module.name for module in pkgutil.walk_packages([str(SOURCE)]))
+        # those of language models bring torch, and `__main__` runs what it is
+        own = [name for name in names if not re.search(r"\.language\b|__main__", name)]
+        for name in (*PACKAGES, *own):
             importlib.import_module(name)
+        sys.modules["biasgrid.plan.code"].closure(*own)  # it keeps what it has read
         sys.path.remove(str(SOURCE))
         sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
         gc.collect()

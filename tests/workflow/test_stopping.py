@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import forks
 import numpy as np
 import psutil
 import pytest
@@ -17,27 +18,33 @@ from loopback import Handler, acting, sleep, started
 
 SOON = 5  # seconds; on a quiet machine it is a fraction of one
 WORDS = ["he", "she", "man", "woman", "career", "office", "science", "art", "family", "home"]
+RUN = ("run", "study.yaml", "--cores", "2")
 LINES = ["biasgrid: stopping ...", "biasgrid: stopped; run the same command to go on"]
 
 pytestmark = pytest.mark.slow
 
 
+def zipped(rows: int) -> bytes:
+    """A gzipped text model of so many words."""
+    numbers = [f"{x:.5f}" for x in np.random.default_rng(3).normal(size=3000)]
+    lines = [
+        f"{WORDS[i] if i < len(WORDS) else f'w{i}'} {' '.join(numbers[i % 2700 : i % 2700 + 300])}"
+        for i in range(rows)
+    ]
+    return gzip.compress("\n".join(lines).encode(), 1)
+
+
 @pytest.fixture(scope="module")
 def archive() -> bytes:
-    """A gzipped text model whose conversion takes some seconds."""
-    numbers = [f"{x:.5f}" for x in np.random.default_rng(3).normal(size=3000)]
-    rows = [
-        f"{WORDS[i] if i < len(WORDS) else f'w{i}'} {' '.join(numbers[i % 2700 : i % 2700 + 300])}"
-        for i in range(30_000)
-    ]
-    return gzip.compress("\n".join(rows).encode(), 1)
+    """One whose conversion takes some seconds."""
+    return zipped(30_000)
 
 
 @pytest.fixture
-def server(archive):
+def server():
     with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as made:
         made.seen, made.sent, made.plan = [], 0, []
-        made.usual = acting(body=archive)
+        made.usual = acting(body=zipped(10_000))
         yield made
 
 
@@ -65,30 +72,32 @@ class Study:
 
     def start(self) -> subprocess.Popen:
         (self.folder / "study.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
-        return start(self.folder, "run", "study.yaml", "--cores", "2")
+        return start(self.folder, *RUN)
 
     def finish(self) -> str:
-        run = self.start()
-        errors = run.communicate(timeout=120)[1]
-        assert run.returncode == 0, errors
+        run = forks.run(RUN, self.folder, environment(self.folder), "biasgrid")
+        assert run.returncode == 0, run.stderr
         assert (self.folder / "results" / "small" / "scores.csv").is_file()
-        return errors
+        return run.stderr
 
 
-def start(folder, *arguments) -> subprocess.Popen:
-    """A command of biasgrid at work in a group of processes of its own, as a shell starts it. It gets SIGINT also
-    where these tests ignore that, as under nohup."""
+def environment(folder) -> dict[str, str]:
     (folder / "tmp").mkdir(exist_ok=True)
-    environment = os.environ | {
+    return os.environ | {
         "PYTHONPATH": str(ROOT / "src"),
         "TMPDIR": str(folder / "tmp"),  # Snakemake leaves a folder there when it is stopped
         "BIASGRID_EMBEDDINGS": str(folder / "embeddings"),
         "COLUMNS": "80",
     }
+
+
+def start(folder, *arguments) -> subprocess.Popen:
+    """A command of biasgrid at work in a group of processes of its own, as a shell starts it. It gets SIGINT also
+    where these tests ignore that, as under nohup."""
     return subprocess.Popen(
         [sys.executable, "-m", "biasgrid", *map(str, arguments)],
         cwd=folder,
-        env=environment,
+        env=environment(folder),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -123,7 +132,7 @@ def stopped(run, number, whole_group=False, again=None):
     assert not psutil.wait_procs(children, timeout=3)[1]
 
 
-def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server, archive):
+def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server):
     study.config["models"]["one"]["source"] = {
         "type": "url",
         "url": f"http://127.0.0.1:{server.server_port}/one.txt.gz",

@@ -3,6 +3,7 @@ import atexit
 import gc
 import os
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from threadpoolctl import threadpool_limits
@@ -17,6 +18,11 @@ threadpool_limits(1)
 for folder in Path(workflow.main_snakefile).resolve().parents[:2]:
     if (folder / "src" / "biasgrid").is_dir():
         sys.path.insert(0, str(folder / "src"))
+# profiles/default may have begun to import another copy
+origin = getattr(PathFinder.find_spec("biasgrid"), "origin", None)
+if getattr(sys.modules.get("biasgrid"), "__file__", origin) != origin:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "biasgrid"]:
+        del sys.modules[name]
 
 from biasgrid import processes, resources
 from biasgrid.workflow import engine
