@@ -202,7 +202,7 @@ def finished() -> Project:
 @contextmanager
 def copied(folder: Path) -> Iterator[Study]:
     """A copy to write to, without the workflow that made it; this folder is the working directory meanwhile."""
-    left_out = shutil.ignore_patterns("src", "workflow", "profiles", ".snakemake")
+    left_out = shutil.ignore_patterns("workflow", "profiles", ".snakemake")
     shutil.copytree(finished().folder, folder, ignore=left_out, symlinks=True, dirs_exist_ok=True)
     with contextlib.chdir(folder):
         yield Study.read("config/config.yaml")

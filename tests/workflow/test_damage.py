@@ -38,9 +38,9 @@ def project(whole, tmp_path, monkeypatch) -> Project:
 
 @pytest.fixture
 def without_code(whole, tmp_path, monkeypatch) -> Path:
-    """A copy of all but the workflow and its code, which only a run needs."""
+    """A copy of all but the workflow, which only a run needs."""
     folder = tmp_path / "project"
-    shutil.copytree(whole.folder, folder, ignore=shutil.ignore_patterns("src", "workflow", ".snakemake"))
+    shutil.copytree(whole.folder, folder, ignore=shutil.ignore_patterns("workflow", ".snakemake"))
     monkeypatch.chdir(folder)
     return folder
 

@@ -431,6 +431,15 @@ def test_a_cell_as_a_process_gives_the_same_bytes(finished):
     assert finished.results() == before
 
 
+def test_the_code_beside_the_snakefile_runs_also_in_a_folder_with_code_of_its_own(finished, tmp_path):
+    """The profile of the folder has begun to import that."""
+    other = finished.copy(tmp_path / "other")
+    other.own_code()
+    append(finished.own_code("metrics/rnd.py"))
+    assert "Nothing to be done" in finished.run("--snakefile", str(other.folder / "Snakefile")).stderr
+    assert planned(finished)
+
+
 def test_what_the_study_has_no_name_for_is_no_target(project):
     for target in ("cells/one/none/weat/q9.json", "queries/q9.json", "figures/nope.pdf"):
         done = project.snakemake("--cores", "1", "--dry-run", f"results/small/{target}")
