@@ -125,7 +125,14 @@ def test_null_distributions_are_the_workflows(study, grid):
             )
 
 
-def test_aggregates_without_their_tests_have_none(study, grid, tmp_path):
+@pytest.fixture(scope="module")
+def untested(study):
+    """Without random groups and a test of aggregates, and with an aggregation of one's own."""
+    some = {name: METRICS[name] for name in ("weat", "mac")}
+    return measured(study, some, aggregation=np.median, ties="min", **WITHOUT_TESTS)
+
+
+def test_aggregates_without_their_tests_have_none(study, grid, untested, tmp_path):
     """Of a grid without random groups, of a study of older code, and of criteria that lose a query."""
     tested = grid.frame("aggregates")
     assert set(tested.loc[tested["p_groups"].notna(), "aggregation"]) == {"abs_avg"}
@@ -139,8 +146,7 @@ def test_aggregates_without_their_tests_have_none(study, grid, tmp_path):
     old = bg.open_study(tmp_path / "old").without("q1").frame("aggregates")
     assert set(old["evidence"]) == {"untested"}
     assert old["value"].notna().any()
-    plain = measured(study, **WITHOUT_TESTS).frame("aggregates")
-    assert set(plain["evidence"]) == {"untested"}
+    assert set(untested.frame("aggregates")["evidence"]) == {"untested"}
 
 
 def test_processes_change_nothing(study, picklable):
@@ -299,12 +305,11 @@ def test_correlations_of_ranks_and_a_function_of_ones_own(grid):
     assert grid.correlate(agreement, criterion="First").loc["weat", "weat"] == 1
 
 
-def test_own_aggregation_has_rank_intervals_too(study):
-    grid = measured(study, aggregation=np.median, ties="min", **WITHOUT_TESTS)
-    ranks = grid.frame("rank_intervals")
+def test_own_aggregation_has_rank_intervals_too(untested):
+    ranks = untested.frame("rank_intervals")
     assert ranks[["low", "high"]].notna().any(axis=None)
     assert set(ranks["rank"].dropna()) <= {1.0, 2.0, 3.0, 4.0, 5.0}
-    assert grid.aggregate().equals(grid.aggregate(np.median))
+    assert untested.aggregate().equals(untested.aggregate(np.median))
 
 
 def test_a_query_that_does_not_fit_is_left_out_with_its_reason(tiny):
@@ -495,18 +500,27 @@ def test_a_debiased_state_is_compared_with_its_own_model_and_no_model_is_the_lea
     assert len(grid.least_biased()) == 1
 
 
-KINDS = ["scores", "rankings", "rankings-by-criterion", "correlations"]
-KINDS += ["rank-intervals", "influence", "null", "sentiment"]
+@pytest.fixture
+def draw(grid):
+    """Draws a figure, which has something on it and changes nothing of matplotlib's."""
+
+    def drawn(kind, **options):
+        before, settings = matplotlib.get_backend(), dict(matplotlib.rcParams)
+        figure = grid.plot(kind, **options)
+        assert figure.axes or figure.texts
+        assert matplotlib.get_backend() == before
+        assert dict(matplotlib.rcParams) == settings
+
+    return drawn
 
 
+# and those of the next test but one
 @pytest.mark.filterwarnings("ignore:plot")
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_that_the_data_allow_is_drawn(grid, kind, tmp_path):
-    before, settings = matplotlib.get_backend(), dict(matplotlib.rcParams)
-    figure = grid.plot(kind)
-    assert figure.axes or figure.texts
-    assert matplotlib.get_backend() == before
-    assert dict(matplotlib.rcParams) == settings
+@pytest.mark.parametrize(
+    "kind", ["rankings", "rankings-by-criterion", "correlations", "rank-intervals", "influence", "sentiment"]
+)
+def test_every_kind_that_the_data_allow_is_drawn(draw, kind):
+    draw(kind)
 
 
 def test_words_between_two_groups_are_drawn(tiny):
@@ -515,13 +529,13 @@ def test_words_between_two_groups_are_drawn(tiny):
     assert grid.plot("projections").axes
 
 
-def test_one_of_several_figures_is_chosen_and_the_others_are_named(grid, tmp_path):
+def test_one_of_several_figures_is_chosen_and_the_others_are_named(draw, tmp_path):
     with pytest.warns(UserWarning, match="the figure of criterion='First'; others: criterion='Second'"):
-        grid.plot("scores")
+        draw("scores")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        grid.plot("scores", criterion="Second", path=tmp_path / "scores.of.second.svg")
-        grid.plot("null", model="two", metric="weat", query="q2", criterion="First", debias="none")
+        draw("scores", criterion="Second", path=tmp_path / "scores.of.second.svg")
+        draw("null", model="two", metric="weat", query="q2", criterion="First", debias="none")
     assert [path.name for path in tmp_path.iterdir()] == ["scores.of.second.svg"]
 
 

@@ -149,7 +149,7 @@ def test_a_sample_has_the_value_of_its_words(name, parameters, data):
     if metric.paired:
         # of a pair of one word there is no relation
         sets[1] = rng.normal(size=sets[0].shape)
-    samples = 8
+    samples = 4
     counts = [drawn(rng, size, samples) for size in sizes]
     # samples of one side alone, too: the other's words stay as they are
     alone = data.draw(st.sampled_from(["both", "targets", "attributes"]))

@@ -196,19 +196,20 @@ CHECKS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def verdicts(study):
+    return expected(study)
+
+
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_study_says_the_same_everywhere(study, check):
-    verdicts = expected(study)
+def test_a_study_says_the_same_everywhere(study, verdicts, check):
     # some are decided, and some are not
     assert {bool(least) for *_, least in verdicts.values()} == {True, False}
     check(study, verdicts)
 
 
 def test_page_terminal_and_python_have_one_text(study, monkeypatch):
-    made = report_step(study)
-
-    def texts():
-        page = step.render(made.inputs, made.spec)
+    def texts(page):
         said = re.findall(r'<p class="says"><b>([\w ]+)</b> (.*?)</p>', page)
         return [
             html.unescape(" ".join(f"{topic}: {sentence}" for topic, sentence in said)),
@@ -216,7 +217,7 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
             " ".join(Grid(study).summary().split()),
         ]
 
-    page, terminal, python = texts()
+    page, terminal, python = texts(page_of(study))
     assert page == terminal == python
     printed = open_study(study.results).summary()
     assert repr(printed) == str(printed)
@@ -224,7 +225,8 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     # all three are the one function's
     for target in ("biasgrid.tables.answers.summary", "biasgrid.report.sections.verdict.summary"):
         monkeypatch.setattr(target, lambda *arguments: {"Answer": "Other."})
-    assert texts() == ["Answer: Other."] * 3
+    made = report_step(study)
+    assert texts(step.render(made.inputs, made.spec)) == ["Answer: Other."] * 3
 
 
 def test_the_pages_correlations_leave_debiased_models_out(study):

@@ -22,13 +22,18 @@ from biasgrid.verdicts.evidence import MEANINGS
 pytestmark = pytest.mark.slow  # studies are run first
 
 
+def copied(folder):
+    """A copy of the results of the finished study, in a folder, beside its word sets."""
+    study = finished_study.finished().folder
+    shutil.copytree(study / "data" / "word_sets", folder / "data" / "word_sets")
+    return shutil.copytree(study / "results" / "small", folder / "one")
+
+
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    """A copy of the results of the finished study, in the working directory, beside its word sets."""
-    study = finished_study.finished().folder
+    """A copy, in the working directory."""
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(study / "data" / "word_sets", tmp_path / "data" / "word_sets")
-    return shutil.copytree(study / "results" / "small", tmp_path / "one")
+    return copied(tmp_path)
 
 
 @pytest.fixture
@@ -52,11 +57,10 @@ def at(table, row, **values):
 def test_a_report_is_the_page_of_the_workflow(results):
     made = (results / "report.html").read_bytes()
     (results / "report.html").unlink()
-    record = printed("report", "one")
-    assert record == {"report": str(results / "report.html"), "bytes": len(made)}
-    assert (results / "report.html").read_bytes() == made
-    assert printed("report", results / "study.json", "--output", "here.html")["report"] == "here.html"
+    record = printed("report", results / "study.json", "--output", "here.html")
+    assert record == {"report": "here.html", "bytes": len(made)}
     assert (results.parent / "here.html").read_bytes() == made
+    assert not (results / "report.html").exists()
 
 
 def test_a_study_is_named_by_its_config_too(tmp_path):
@@ -69,12 +73,14 @@ def test_a_study_is_named_by_its_config_too(tmp_path):
 
 def test_tables_that_older_code_did_not_make_are_made_in_memory(results):
     made = (results / "report.html").read_bytes()
+    (results / "report.html").unlink()
     for name in ("pairs.csv", "lost_words.csv", "rank_samples.npy"):
         (results / name).unlink()
     edit(results, "scores", lambda table: table.drop(columns=["p_groups", "p_groups_adjusted"]))
     before = {path: path.read_bytes() for path in results.glob("*.csv")}
     done = biasgrid("report", "one")
     assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {"report": str(results / "report.html"), "bytes": len(made)}
     assert (results / "report.html").read_bytes() == made
     assert {path: path.read_bytes() for path in results.glob("*.csv")} == before
 
@@ -110,14 +116,19 @@ def part(tmp_path_factory):
 LEFT_OUT = ("q1", "q3")
 
 
+@pytest.fixture(scope="module")
+def both(part):
+    """The finished study without some queries, and the one that was run without them."""
+    whole = finished_study.finished().folder / "results" / "small"
+    return open_study(whole).without(*LEFT_OUT), open_study(part.results)
+
+
 @pytest.mark.parametrize(
     "table",
     ["scores", "aggregates", "rankings", "rank_intervals", "pairs", "correlations", "order", "lost_words"],
 )
-def test_without_queries_numbers_are_those_of_a_study_that_lacks_them(part, results, table):
-    found, expected = (
-        study.frame(table) for study in (open_study(results).without(*LEFT_OUT), open_study(part.results))
-    )
+def test_without_queries_numbers_are_those_of_a_study_that_lacks_them(both, table):
+    found, expected = (study.frame(table) for study in both)
     if table == "aggregates":  # whose tests a criterion that loses a query has not: tests/api/test_grid.py
         columns = [*found.columns[: list(found).index("p_groups")], "model_label"]
         found, expected = found[columns], expected[columns]
@@ -165,8 +176,9 @@ def test_the_same_study_twice(results, other):
     text = (results.parent / "compare-small-small.html").read_bytes()
     assert record["bytes"] == len(text)
     assert b"Nothing changed" in text
-    printed("compare", "one", "other")
-    assert (results.parent / "compare-small-small.html").read_bytes() == text
+    # which has all of it written and printed at once
+    assert printed("compare", "one", "other", "--json", "--output", "again.html")["page"] == "again.html"
+    assert (results.parent / "again.html").read_bytes() == text
 
 
 def test_json_has_what_changed_and_writes_no_page(results, other):
@@ -185,7 +197,6 @@ def test_json_has_what_changed_and_writes_no_page(results, other):
     assert {name: row[name] for name in key} == key
     assert row["value_b"] == 0.123456789012345
     assert row["difference"] == pytest.approx(row["value_b"] - row["value_a"])
-    assert printed("compare", "one", "other", "--json", "--output", "c.html")["page"] == "c.html"
 
 
 def test_the_page_shows_what_changed(results, other):
@@ -285,13 +296,13 @@ def test_seven_thousand_changes_are_cut_and_that_is_said(results, other, monkeyp
 
     many(results)
     many(other)
-    record = printed("compare", "one", "other", "--output", "c.html")
+    record = printed("compare", "one", "other", "--json", "--output", "c.html")
     changed = record["scores"]["changed"]
     assert changed > compare_page.MOST
     assert record["bytes"] < 4e6
     text = (results.parent / "c.html").read_text()
     assert f"The first {compare_page.MOST:,} of {changed:,} are here." in text
-    assert len(printed("compare", "one", "other", "--json")["changes"]["scores"]) == changed
+    assert len(record["changes"]["scores"]) == changed
 
 
 def damaged(change):
@@ -307,6 +318,14 @@ def damaged(change):
 def contents(folder):
     """Of all files, but checksums, which go with what a page reads."""
     return {path: path.read_bytes() for path in folder.rglob("*.*") if path.suffix != ".sha256"}
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """A folder with two copies, for tests that restore what they change, and what its files hold."""
+    folder = tmp_path_factory.mktemp("two")
+    shutil.copytree(copied(folder), folder / "other")
+    return folder, contents(folder)
 
 
 def without_a_cell(other):
@@ -352,7 +371,11 @@ BOTH = ("compare", "one", "other")
             for command in (("report",), ("compare", "one"))
             for change, name, says in (
                 (None, "nowhere", "nowhere: not the results of a study: there is no such folder"),
-                (lambda other: (other.parent / "empty").mkdir(), "empty", "it has no study.json"),
+                (
+                    lambda other: (other.parent / "empty").mkdir(exist_ok=True),
+                    "empty",
+                    "it has no study.json",
+                ),
                 (lambda other: (other.parent / "not.yaml").write_text("study: ["), "not.yaml", "not.yaml"),
                 (lambda other: (other / "study.json").write_text("{}"), "other", "study.json"),
                 (CUT, "other", "scores.csv"),
@@ -374,12 +397,19 @@ BOTH = ("compare", "one", "other")
         ),
     ],
 )
-def test_bad_input_is_one_line_and_nothing_is_written(results, other, change, arguments, says):
+def test_bad_input_is_one_line_and_nothing_is_written(two, monkeypatch, change, arguments, says):
+    folder, whole = two
+    monkeypatch.chdir(folder)
     if change:
-        change(other)
-    before = contents(results.parent)
-    done = biasgrid(*arguments)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith(("biasgrid: ", "biasgrid report: "))
-    assert not [part for part in says.split("…") if part not in done.stderr], done.stderr
-    assert contents(results.parent) == before
+        change(folder / "other")
+    before = contents(folder)
+    try:
+        done = biasgrid(*arguments)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert done.stderr.startswith(("biasgrid: ", "biasgrid report: "))
+        assert not [part for part in says.split("…") if part not in done.stderr], done.stderr
+        assert contents(folder) == before
+    finally:
+        for path in whole:
+            if before.get(path) != whole[path]:
+                path.write_bytes(whole[path])

@@ -159,6 +159,8 @@ def test_studies_of_other_questions_are_refused_in_a_line_each(folder, here, cap
 
 
 def test_other_libraries_are_said_and_a_model_is_taken_once(here, capsys):
+    for half in ("left", "right"):  # `folder` has a figure drawn
+        change(f"{half}/study.json", lambda record: record.update(figures=[]))
     shutil.copytree("left", "copy")
     for cell in Path("right/cells").rglob("*.json"):
         change(str(cell), lambda record: record["versions"].update(numpy="0.0.1"))

@@ -164,7 +164,7 @@ def test_an_unbiased_model_is_not_ranked_down_by_its_samples():
     that hardly do. Absolute values of m0's samples are 1.4 times those of its scores, and m1 would come out as less
     biased in nearly all samples."""
     expected = math.sqrt(2 / math.pi)
-    ranked, ranks = simulated([1.0, 0.1], [0.0, expected], worlds=400)
+    ranked, ranks = simulated([1.0, 0.1], [0.0, expected], worlds=200)
     shares = order(ranked, ranks).query("resampled == 'words'")
     share = shares["share_of_resamples"].to_numpy()
     assert share.mean() == pytest.approx(0.5, abs=0.05)
@@ -182,11 +182,11 @@ def test_an_unbiased_model_is_not_ranked_down_by_its_samples():
 def test_rank_intervals_hold_the_true_rank():
     """Of each of five models: two with little bias and scores that scatter, three with more that do not."""
     biases, spreads = [0.0, 0.2, 0.55, 0.62, 0.7], [0.7, 0.8, 0.2, 0.1, 0.1]
-    ranked, ranks = simulated(spreads, biases, worlds=400, seed=1)
+    ranked, ranks = simulated(spreads, biases, worlds=200, seed=1)
     distances = np.abs(np.random.default_rng(2).normal(biases, spreads, size=(100_000, 5))).mean(axis=0)
     true = np.argsort(np.argsort(distances)) + 1
     found = rank_intervals(ranked, ranks, 0.95).query("resampled == 'words'")
-    low, high = (found[end].to_numpy().reshape(400, 5) for end in ("low", "high"))
+    low, high = (found[end].to_numpy().reshape(200, 5) for end in ("low", "high"))
     assert (((low <= true) & (true <= high)).mean(axis=0) > 0.9).all()
 
 

@@ -21,6 +21,7 @@ from .column import ANY, Column
 from .inputs import When, cell_files, facts_of, files_of, holds
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
     from ..planned import Cell, Planned
@@ -233,18 +234,21 @@ def _header(path: Path | str) -> set[str]:
         return set()
 
 
-def _numbers(texts: pd.Series, column: Column, path: Path | str, remedy: str) -> pd.Series:
+def _numbers(values: pd.Series, column: Column, path: Path | str, remedy: str) -> np.ndarray:
+    import numpy as np
     import pandas as pd
 
+    # a tenth of the time that pandas takes for a column of strings
+    texts = values.to_numpy(object)
     empty = texts == ""
-    numbers = pd.to_numeric(texts.where(~empty, None), errors="coerce")
-    wrong = numbers.isna() & ~(empty & (column.dtype != "count"))
-    if column.dtype == "count":
-        wrong |= ~(numbers.abs() < 2**63) | (numbers % 1 != 0)
-    elif column.dtype == "optional count":  # more than a float can tell is infinite
-        wrong |= numbers.abs() % 1 > 0
+    numbers = pd.to_numeric(np.where(empty, None, texts), errors="coerce")
+    wrong = np.isnan(numbers) & ~(empty & (column.dtype != "count"))
+    if "count" in column.dtype:
+        wrong |= numbers > np.floor(numbers)
+    if column.dtype == "count":  # an optional one that is more than a float can tell is infinite
+        wrong |= ~(np.abs(numbers) < 2**63)
     if wrong.any():
-        line = int(wrong.to_numpy().argmax())
+        line = int(wrong.argmax())
         expected = "a whole number" if "count" in column.dtype else "a number"
         raise BiasgridError(
             f"{path}: line {line + 2}: {column.name}: {str(texts[line])[:80]!r} is not {expected}; {remedy}"
@@ -252,4 +256,4 @@ def _numbers(texts: pd.Series, column: Column, path: Path | str, remedy: str) ->
     if column.dtype == "count":
         return numbers.astype("int64")
     # to_numeric of pandas 2 misses the last bit of some
-    return texts.where(numbers.notna(), "nan").astype(object).astype("float64")
+    return np.where(np.isnan(numbers), "nan", texts).astype("float64")

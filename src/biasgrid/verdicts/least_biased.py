@@ -185,24 +185,26 @@ class Pairs:
     Parameters
     ----------
     rows
-        Of pairs.csv, of one criterion, metric and family.
+        Of pairs.csv, of one criterion, metric and family: tuples with its names.
     level
         1 less the limit of p-values.
     draws
         Of the bootstrap: they say how exact a p-value is.
     """
 
-    def __init__(self, rows: pd.DataFrame | None, level: float, draws: int) -> None:
+    def __init__(self, rows: Sequence[Any], level: float, draws: int) -> None:
         self.limit = 1 - level
         self.error = sqrt(level * (1 - level) / draws) if draws else nan
         self.rows: dict[tuple[State, State], Any] = {}
         self.signs: dict[tuple[State, State], int] = {}
-        if rows is not None:
-            signs = decisions(rows["difference"].to_numpy(), rows["p_adjusted"].to_numpy(), self.limit)
-            for row, sign in zip(rows.itertuples(), signs.tolist(), strict=True):
-                a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
-                self.rows[a, b] = self.rows[b, a] = row
-                self.signs[a, b], self.signs[b, a] = sign, -sign
+        differences, p_values = (
+            np.array([getattr(row, n) for row in rows]) for n in ("difference", "p_adjusted")
+        )
+        signs = decisions(differences, p_values, self.limit)
+        for row, sign in zip(rows, signs.tolist(), strict=True):
+            a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
+            self.rows[a, b] = self.rows[b, a] = row
+            self.signs[a, b], self.signs[b, a] = sign, -sign
 
     def p_adjusted(self, a: State | None, b: State) -> float:
         """NaN of two that were not compared."""
@@ -246,9 +248,14 @@ def answers(
     draws
         Of the bootstrap; 0 for a study without one.
     """
-    by_family = dict(list(pairs.groupby(["criterion", "metric", "family"]))) if pairs is not None else {}
-    criteria = sorted(rankings["criterion"].unique(), key=lambda name: (name == OVERALL, name))
-    parts = dict(list(rankings.groupby(["criterion", "metric"])))
+    by_family: dict[tuple[str, ...], list[Any]] = {}
+    # each table is taken apart once: part by part, it would take ten times as long
+    for row in pairs.itertuples() if pairs is not None else ():
+        by_family.setdefault((row.criterion, row.metric, row.family), []).append(row)
+    parts: dict[tuple[str, str], list[Any]] = {}
+    for row in rankings.sort_values(["model", "debias"]).itertuples():
+        parts.setdefault((row.criterion, row.metric), []).append(row)
+    criteria = sorted({criterion for criterion, _ in parts}, key=lambda name: (name == OVERALL, name))
     return [
         _answer(*place, parts[place], by_family, level, draws)
         for place in [(criterion, metric) for criterion in criteria for metric in order]
@@ -259,15 +266,15 @@ def answers(
 def _answer(
     criterion: str,
     metric: str,
-    part: pd.DataFrame,
-    by_family: Mapping[tuple[str, ...], pd.DataFrame],
+    part: Sequence[Any],
+    by_family: Mapping[tuple[str, ...], Sequence[Any]],
     level: float,
     draws: int,
 ) -> Answer:
     pairs, state_pairs = (
-        Pairs(by_family.get((criterion, metric, family)), level, draws) for family in (MODELS, STATES)
+        Pairs(by_family.get((criterion, metric, family), ()), level, draws) for family in (MODELS, STATES)
     )
-    rows = {(row.model, row.debias): row for row in part.sort_values(["model", "debias"]).itertuples()}
+    rows = {(row.model, row.debias): row for row in part}
     untouched = {state: row for state, row in rows.items() if state[1] == UNTOUCHED}
     ranking = sorted(
         (state for state, row in untouched.items() if not row.reason), key=lambda s: rows[s].rank_shared
