@@ -239,14 +239,13 @@ def test_texts_without_pieces_have_no_score(folder, name):
 
 
 @pytest.mark.slow
-def test_a_score_depends_on_nothing_but_the_text(folder, name):
+def test_a_score_depends_on_nothing_but_the_text(name):
     texts = [f"{text} {end}" for text in TEXTS for end in ("he", "she is", "a nurse was here .")]
-    path = saved(folder, name)
-    together = bg.language_model(path).score(texts)
-    alone = [bg.language_model(path).score([text])[0] for text in texts[:4]]
+    together = bg.language_model(*made(name)).score(texts)
+    alone = [bg.language_model(*made(name)).score([text])[0] for text in texts[:4]]
     np.testing.assert_array_equal(together[:4], alone)
-    np.testing.assert_array_equal(bg.language_model(path).score(texts[::-1])[::-1], together)
-    assert bg.language_model(path, fast=True).score(texts[::-1])[::-1] == near(together)
+    np.testing.assert_array_equal(bg.language_model(*made(name)).score(texts[::-1])[::-1], together)
+    assert bg.language_model(*made(name), fast=True).score(texts[::-1])[::-1] == near(together)
 
 
 class Layers(TorchDispatchMode):
