@@ -11,7 +11,7 @@ import yaml
 from conftest import ROOT, grid_config, make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from in_process import make_cells, make_inputs, make_tables
+from in_process import make_debiased, make_tables
 from refusals import refused
 from reruns import made_with
 from sklearn.decomposition import PCA
@@ -22,7 +22,6 @@ from biasgrid.inference.infer import infer_query
 from biasgrid.measure import measure
 from biasgrid.metrics import neighbours
 from biasgrid.metrics.registry import one_by_one
-from biasgrid.plan.steps import fit_step
 from biasgrid.plan.study import Study
 from biasgrid.request import Request
 from biasgrid.words import WordOptions, find
@@ -562,10 +561,7 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(project,
     pairs = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]
     config["debias"] = {"First": {"hard": {"method": "hard", "words": {"definitional_pairs": pairs}}}}
     config["inference"] = {"permutation": {"draws": 99}, "bootstrap": {"draws": 40}, "sensitivity": {}}
-    study = Study.of(config)
-    make_inputs(study)
-    fit_step(study, "one", "hard").run()
-    make_cells(study)
+    study = make_debiased(Study.of(config))
     make_tables(study, "scores")
     table = tables.read(study.paths.table_file("scores")).set_index(["metric", "debias", "query"])
     assert set(table["status"]) == {"ok"}
