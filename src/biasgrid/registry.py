@@ -14,7 +14,7 @@ import importlib.util
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable, Iterable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache

@@ -438,7 +438,7 @@ OF_THE_PAPER = ("comparable", "trustworthy", "skew", "stereotype")
 
 @pytest.fixture(scope="module", autouse=True)
 def _short_search():
-    """What refutes a property is among what is tried first; to try the rest, as validation/properties does, takes long.
+    """What refutes a property is among what is tried first; validation/properties tries the rest, which takes long.
 
     Ranges of values are compared between groups that refute it of all metrics of which anything does.
     """
