@@ -84,12 +84,18 @@ def make(study: Study) -> Study:
     return study
 
 
-def make_all(study):
-    """A study with debias methods and evaluations, to its page."""
+def make_debiased(study: Study) -> Study:
+    """A study with debias methods, to its cells and inference."""
     make_inputs(study)
     for model, key in study.grid.fits:
         steps.fit_step(study, model, key).run()
     make_cells(study)
+    return study
+
+
+def make_all(study):
+    """A study with debias methods and evaluations, to its page."""
+    make_debiased(study)
     for evaluation in (study.grid.evaluations | study.grid.quality).values():
         steps.evaluation_step(study, evaluation).run()
     make_tables(study)

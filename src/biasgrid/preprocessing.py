@@ -26,6 +26,8 @@ TURKIC = ("tr", "az")  # languages with an i with and one without a dot, and cap
 def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
     """The form of a word that is looked up: Unicode's form, case, what is taken off, accents, parts; then the
     vocabulary's prefix."""
+    if not preprocessor:  # as most words are looked up
+        return vocab_prefix + word
     options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
     function = options.get(FUNCTION)
     if function is not None:

@@ -14,7 +14,7 @@ import importlib.util
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -109,6 +109,13 @@ class Registry(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._all_entries())
+
+    # Mapping's own look at all modules once for each entry
+    def values(self) -> ValuesView[T]:
+        return self._all_entries().values()
+
+    def items(self) -> ItemsView[str, T]:
+        return self._all_entries().items()
 
     def find(self, name: str) -> T:
         """The entry of that name or alias; case, spaces, hyphens and underscores do not matter.

@@ -25,8 +25,8 @@ def sentences(brown):
     """The sets of words of its sentences."""
     found = []
     for path in sorted((cache_folder() / "raw" / "brown").glob("c*")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            tokens = [token[: token.rindex("/")].lower() for token in line.split()]
+        for line in path.read_text(encoding="utf-8").lower().splitlines():
+            tokens = [token.rpartition("/")[0] for token in line.split()]
             found += [set(tokens)] if tokens else []
     return found
 

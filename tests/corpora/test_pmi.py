@@ -8,9 +8,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 from scipy import stats
+from scipy.sparse import csr_array
 
 import biasgrid as bg
+from biasgrid.embeddings.corpus.cooccurrence import Cooccurrence
 
+METRIC = bg.metrics.metric("pmi").function
 QUERY = bg.Query([["he", "him"], ["she", "her"]], [["doctor", "nurse"]])
 pytestmark = pytest.mark.filterwarnings(
     "ignore::biasgrid.LostWordsWarning", "ignore::biasgrid.NoValueWarning"
@@ -192,15 +195,18 @@ def test_influence_is_the_change_without_each_word():
 
 @pytest.mark.slow
 def test_what_was_planted_is_in_the_interval_as_often_as_it_says():
-    # sentences of either group have the words with a known probability
+    # sentences of either group have the words with a known probability; of he, she and doctor, these are all kinds
+    kinds = csr_array(np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=np.float32))
+    one = np.ones((1, 1))
     rng = np.random.default_rng(8)
-    inside, worlds = {"risk_ratio": 0, "odds_ratio": 0}, 150
+    inside, worlds = {"risk_ratio": 0, "odds_ratio": 0}, 400
     for _ in range(worlds):
         shares = rng.uniform(0.1, 0.4, 2)
         first, second = rng.binomial(150, shares)
-        text = of_counts(150, first, 150, second)
+        sentences = np.array([first, 150 - first, second, 150 - second])
+        text = Cooccurrence(kinds, sentences, 300)
         for estimator, odds in (("risk_ratio", shares), ("odds_ratio", shares / (1 - shares))):
-            ends = pmi(text, estimator=estimator).scalars
+            ends = METRIC([one, one], [one], cooccurrence=text, estimator=estimator).scalars
             inside[estimator] += ends["ci_low"] <= math.log(odds[0] / odds[1]) <= ends["ci_high"]
     # 95 %, by the binomial distribution within three standard errors
     for count in inside.values():

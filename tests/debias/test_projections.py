@@ -85,7 +85,7 @@ def directions(model):
 
 
 @given(SEEDS, st.sampled_from(["pca", "two_means", "classifier"]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_linear_projection_is_the_papers_formula(seed, direction):
     with tempfile.TemporaryDirectory() as folder:
         model = random_store(folder, seed)
@@ -144,7 +144,7 @@ def naive_inlp(x, labels, n_iterations):
 
 
 @given(SEEDS, st.sampled_from([2, 3]), st.integers(1, 3))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_inlp_projects_onto_the_intersection_of_nullspaces(seed, n_classes, n_iterations):
     classes = dict(list(CLASSES.items())[:n_classes])
     with tempfile.TemporaryDirectory() as folder:
@@ -208,7 +208,7 @@ def naive_leace(x, labels):
 
 
 @given(SEEDS, st.sampled_from([2, 3]), st.sampled_from([1e-3, 1.0, 1e3]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_leace_is_the_papers_formula(seed, n_classes, scale):
     classes = dict(list(CLASSES.items())[:n_classes])
     with tempfile.TemporaryDirectory() as folder:
@@ -273,7 +273,7 @@ def check_erased(x, labels):
 
 
 @given(SEEDS, st.sampled_from([4, 20, 40]), st.sampled_from([2, 3]), st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_no_linear_classifier_beats_chance_after_leace(seed, dimensions, n_classes, shrinkage):
     """Also where there are fewer training words than dimensions, which any classifier could separate before."""
     classes = {"a": CLASSES["a"], "b": CLASSES["b"][:7], "c": CLASSES["c"][:6]}

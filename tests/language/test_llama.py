@@ -452,7 +452,7 @@ def test_a_missing_package_is_asked_for_in_a_line(tmp_path, capsys, monkeypatch,
 @pytest.mark.network
 @pytest.mark.slow
 def test_smollm2_as_it_is_known(monkeypatch):
-    """Numbers of the project's specification, measured with other code; and 12 of our own network, which was."""
+    """Numbers of the project's specification, measured with other code; and of our own network, which was."""
     monkeypatch.delenv(PLACE)
     model = bg.load("smollm2-135m")
     scores = model.score(
@@ -465,9 +465,10 @@ def test_smollm2_as_it_is_known(monkeypatch):
     np.testing.assert_allclose(scores, [-34.52, -37.51, -59.52], atol=0.02)
     known = json.loads((DATA / "smollm2_log_likelihoods.json").read_text())["log_likelihoods"]
     with (ROOT / "data" / "sentences" / "crows_pairs.csv").open() as file:
-        rows = list(islice(csv.DictReader(file), 22))
+        rows = list(islice(csv.DictReader(file), 6))
     texts = [row[column] for row in rows for column in ("sent_more", "sent_less")]
-    np.testing.assert_allclose(model.score(texts), known, atol=1e-3, rtol=0)
+    # seconds less than all 44
+    np.testing.assert_allclose(model.score(texts), known[: len(texts)], atol=1e-3, rtol=0)
     # the probability of a word is that of its piece, given what comes before
     texts = ["The nurse put down her", "The nurse put down his", "The capital of France is Paris"]
     last = [Sentence(text, (text.rindex(" ") + 1, len(text))) for text in texts]

@@ -187,7 +187,7 @@ def test_p_values_are_even_where_there_is_nothing_and_small_where_there_is(word2
     for _ in range(24):
         places = rng.permutation(len(words))[:40].reshape(4, 10)
         groups = [[words[i] for i in of_group[:6]] for of_group in places]
-        near = [i for i in np.argsort(-table @ table[places[0, :6]].mean(axis=0)) if i not in places[:, :6]]
+        near = [i for i in np.argsort(-(table @ table[places[0, :6]].mean(axis=0))) if i not in places[:, :6]]
         at_random = [words[i] for i in places[:, 6:].ravel()]
         for asked, p_values in ((at_random, found), ([words[i] for i in near[:16]], planted)):
             part = {"permutation": {"draws": 49, "exact": 0}}

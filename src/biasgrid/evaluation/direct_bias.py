@@ -12,6 +12,7 @@ from pydantic import AfterValidator
 from ..debias.lookup import FoundWords, find_sets, find_words, subspace
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError
+from ..geometry import unit
 from ..preprocessing import Preprocessor
 from ..validation import Strict, field
 from .evaluation import Evaluation, Outcome
@@ -98,7 +99,7 @@ def measure(
     n_pairs = int(differences.any(axis=1).sum())
     facts.append(fact("direct", "first_component_share", share, n_pairs))
     record: dict[str, Any] = {
-        "shares": _shares(differences) if variance else [],
+        "shares": _shares(differences).tolist() if variance else [],
         "random_shares": _random_shares(*differences.shape, rng=np.random.default_rng(seed)),
     }
     if spec.extremes:
@@ -115,16 +116,17 @@ def _bias(measure: str, cosines: np.ndarray, has_direction: np.ndarray, c: float
     return fact("direct", measure, value, n, undirected=no_direction, why="too_few_words")
 
 
-def _shares(differences: np.ndarray) -> list[float]:
-    """The components' shares of variance of pairs with these differences (pairs, d), largest first."""
+def _shares(differences: np.ndarray) -> np.ndarray:
+    """The components' shares of variance of pairs with these differences (..., pairs, d), largest first."""
     # not centred: a pair's mean is the middle of its words already, and is not that of the differences
-    values = np.linalg.eigvalsh(differences @ differences.T)[::-1].clip(min=0)
-    return (values / values.sum()).tolist()
+    values = np.linalg.eigvalsh(differences @ differences.mT)[..., ::-1].clip(min=0)
+    return values / values.sum(axis=-1, keepdims=True)
 
 
 def _random_shares(pairs: int, dimensions: int, *, rng: np.random.Generator) -> list[float]:
-    draws = (directions(rng.normal(size=(pairs, dimensions)))[0] for _ in range(DRAWS))
-    return np.mean([_shares(differences) for differences in draws], axis=0).tolist()
+    # in blocks: all draws at a time would take too much memory
+    draws = (unit(rng.normal(size=(DRAWS // 20, pairs, dimensions))) for _ in range(20))
+    return np.concatenate(list(map(_shares, draws))).mean(axis=0).tolist()
 
 
 def _extremes(
