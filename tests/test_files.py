@@ -11,6 +11,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
+import forks
 import numpy as np
 import pytest
 from conftest import GRID_WORDS, make_store, write_text_model
@@ -36,7 +37,7 @@ for _ in range(100):
 def test_writers_of_one_file_never_show_half_of_it(tmp_path):
     path = tmp_path / "out.json"
     write_bytes(path, b"z" * 300_000)
-    writers = [subprocess.Popen([sys.executable, "-c", WRITE, path, letter]) for letter in "abc"]
+    writers = [subprocess.Popen([forks.python(), "-c", WRITE, path, letter]) for letter in "abc"]
     reads, seen = 0, set()
     while any(writer.poll() is None for writer in writers):
         content = path.read_bytes()
@@ -71,7 +72,7 @@ def test_of_two_writers_of_one_store_one_is_refused_and_readers_see_a_whole_one(
     for value, source in enumerate(sources, 1):
         source.write_text("".join(f"{value}w{i} {value} {value}\n" for i in range(50)))
     output = tmp_path / "store"
-    writers = [subprocess.Popen([sys.executable, "-c", STORE, source, output]) for source in sources]
+    writers = [subprocess.Popen([forks.python(), "-c", STORE, source, output]) for source in sources]
     whole = 0
     while any(writer.poll() is None for writer in writers):
         try:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import forks
 import numpy as np
 import pytest
 from conftest import ROOT, biasgrid, grid_config, make_store, printed, refusal, write_text_model
@@ -154,7 +155,7 @@ measure = ["measure", "--metric", "weat", "--model", {str(folder / "store")!r}]
 for option in (["--bootstrap", "draws=100000000"], ["--sensitivity", "halves=100000000"]):
     assert main([*measure, "--query", {str(folder / "query.json")!r}, *option]) == 2
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([forks.python(), "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     line = (
         r"biasgrid: .*(bootstrap|sensitivity): 100,000,000 (draws|halves).*: this needs [\d.]+ GB of memory, and "

@@ -136,7 +136,7 @@ def test_the_limit_counts_what_a_document_expands_to(record, copies, levels, lim
     assert passed == (more <= limit)
 
 
-@pytest.mark.parametrize("levels", [101, 900, 5000])
+@pytest.mark.parametrize("levels", [101, 5000])
 def test_what_is_nested_too_deep(root, monkeypatch, levels):
     """In a file, on standard input, and as a parameter."""
     nested = "[" * levels + "]" * levels

@@ -15,6 +15,7 @@ LEAD = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv\S*/bin/)?(?=(?:biasgrid|
 # what a reader has to fill in
 OPEN = re.compile(r"\.\.\.|…|<\w+>|(?<= )[A-Z]+(?= |$)")
 PAGES = pages()
+PROGRAM = cli.commands()
 
 
 def commands(page):
@@ -56,12 +57,12 @@ def wrong(command, whole):
         return f"no file {missing[0]}"
     if program == "snakemake" or words in (["--help"], ["--version"]):
         return None
-    named = cli.commands().by_name
+    named = PROGRAM.by_name
     if words[0] not in named:
         return f"no command {words[0]}"
     if whole:
         try:
-            cli.commands().parse(words)
+            PROGRAM.parse(words)
         except SystemExit as ended:
             return "does not parse" if ended.code else None
     known = {option for action in named[words[0]]._actions for option in action.option_strings}

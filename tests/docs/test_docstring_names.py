@@ -12,6 +12,7 @@ from biasgrid import tables
 
 SOURCE = Path(biasgrid.__file__).parent
 NAME = re.compile(r"(?<!`)`([A-Za-z]\w*(?:\.\w+)*)(?:\(.*?\))?`(?!`)")
+NAMED = {"id", "attr", "arg", "name", "asname"}  # of a node, what is a name
 ENTRIES = "metrics", "debias"  # packages whose members are entries of a registry
 # names of other tools, of what is looked for by its name, of files, words and sets, and patterns of names
 ELSEWHERE = re.findall(
@@ -29,8 +30,8 @@ ELSEWHERE = re.findall(
 def names(nodes):
     """What code calls by a name, and the words of its short texts, which are keys and columns."""
     for node in nodes:
-        for field in ("id", "attr", "arg", "name", "asname"):
-            if isinstance(text := getattr(node, field, None), str):
+        for field in NAMED.intersection(node._fields):
+            if isinstance(text := getattr(node, field), str):
                 yield from text.split(".")
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 60:
             yield from re.findall(r"\w+", node.value)

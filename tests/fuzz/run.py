@@ -70,14 +70,15 @@ class Outcome:
     failures: list[str] = field(default_factory=list)  # one line each
 
 
-def run(chosen: list[str], inputs: int, seed: int, workers: int, output: Path) -> dict[str, Outcome]:
-    """Try `inputs` inputs of each target; what failed is kept in `output`."""
+def run(
+    chosen: list[str], inputs: int, seed: int, first: Worker, workers: int, output: Path
+) -> dict[str, Outcome]:
+    """Try `inputs` inputs of each target, by `workers` workers; what failed is kept in `output`."""
     found = {name: Outcome() for name in chosen}
     jobs = iter([(name, seed + i) for i in range(inputs) for name in chosen])
     lock = threading.Lock()
 
-    def work() -> None:
-        worker = Worker()
+    def work(worker: Worker) -> None:
         try:
             while True:
                 with lock:
@@ -105,7 +106,7 @@ def run(chosen: list[str], inputs: int, seed: int, workers: int, output: Path) -
             worker.close()
 
     with ThreadPoolExecutor(workers) as pool:
-        for future in [pool.submit(work) for _ in range(workers)]:
+        for future in [pool.submit(work, one) for one in [first, *(Worker() for _ in range(1, workers))]]:
             future.result()
     return found
 
@@ -122,6 +123,7 @@ class Worker:
 
     def __init__(self):
         self.process, self.tried = None, 0
+        self.targets: list[str] = []
 
     def attempt(self, name: str, seed: int) -> dict:
         if self.process is None or self.tried >= REUSED:
@@ -175,8 +177,10 @@ class Worker:
             text=True,
         )
         self.tried = 0
-        if self.process.stdout.readline() != "ready\n":  # imports are not an input's time
-            raise RuntimeError(f"no worker: try {sys.executable} {__file__} --worker")
+        try:  # imports are not an input's time
+            self.targets = json.loads(self.process.stdout.readline())
+        except ValueError:
+            raise RuntimeError(f"no worker: try {sys.executable} {__file__} --worker") from None
 
     def close(self) -> None:
         if self.process:
@@ -198,7 +202,7 @@ def worker() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     known = targets()
-    print("ready", file=answers, flush=True)
+    print(json.dumps([*known]), file=answers, flush=True)
     for line in sys.stdin:
         name, seed, folder = json.loads(line)
         before = memory("self")
@@ -238,15 +242,18 @@ def main() -> int:
     if arguments.worker:
         worker()
         return 0
+    # it has imported them
+    first = Worker()
+    first.start()
     chosen = [
         name
-        for name in targets()
+        for name in first.targets
         if not arguments.only or any(name == one or name.startswith(f"{one}.") for one in arguments.only)
     ]
     if not chosen:
-        parser.error(f"no such target; there are {', '.join(targets())}")
+        parser.error(f"no such target; there are {', '.join(first.targets)}")
     each = -(-arguments.inputs // len(chosen))
-    found = run(chosen, each, arguments.seed, arguments.workers, arguments.output)
+    found = run(chosen, each, arguments.seed, first, arguments.workers, arguments.output)
     width = max(map(len, found))
     print(f"{'target':{width}}    tried accepted  refused   failed  longest s  most MB")
     for name, outcome in found.items():

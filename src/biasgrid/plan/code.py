@@ -184,17 +184,20 @@ def _modules_behind(module: str, name: str) -> Iterable[str]:
     elif name and _is_module(f"{module}.{name}"):
         inner = {f"{module}.{name}"} if _file(f"{module}.{name}").name != "__init__.py" else set()
     else:
-        tree = ast.parse(_file(module).read_text(encoding="utf-8"))
         reexports = [
-            node
-            for node in tree.body
-            if isinstance(node, ast.ImportFrom) and name in {a.asname or a.name for a in node.names}
+            node for node in _imports_of_package(module) if name in {a.asname or a.name for a in node.names}
         ]
         # else a name that the package defines itself
         inner = (
             {source for node in reexports for source in _imports_of(node, module)} if reexports else {module}
         )
     yield from inner - LEFT_OUT
+
+
+@cache
+def _imports_of_package(package: str) -> list[ast.ImportFrom]:
+    tree = ast.parse(_file(package).read_text(encoding="utf-8"))
+    return [node for node in tree.body if isinstance(node, ast.ImportFrom)]
 
 
 def _is_module(module: str) -> bool:
