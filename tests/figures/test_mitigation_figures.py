@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, entries, names, unwrapped
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from artists import assert_readable, entries, unwrapped
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 
@@ -363,29 +361,3 @@ def test_word_maps_hold_every_word():
         assert (places.min(axis=0) > [axes.get_xlim()[0], axes.get_ylim()[0]]).all()
         assert (places.max(axis=0) < [axes.get_xlim()[1], axes.get_ylim()[1]]).all()
     assert_readable(figure)
-
-
-# no shrinking: a figure takes too long to draw it hundreds of times
-@settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
-@given(st.lists(names, min_size=2, max_size=8, unique=True), st.integers(1, 5), st.integers(0, 99))
-def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed):
-    rng = np.random.default_rng(seed)
-    methods = {f"method_{i}": (label, *rng.uniform([0, 0.2, 0.5], 1)) for i, label in enumerate(labels)}
-    keys = {f"metric_{i}": 10 ** rng.uniform(-3, 2) for i in range(n_metrics)}
-    models = {f"model_{i}": label for i, label in enumerate(labels[:3])}
-    table = mitigation(models, {"Gender": methods}, keys, seed)
-    table.loc[rng.random(len(table)) < 0.1, ["after", "status"]] = [np.nan, "lost_words:Career"]
-    printed = models | {key: entry[0] for key, entry in methods.items()}
-    printed |= {key: labels[i % len(labels)] for i, key in enumerate(keys)}
-    drawn = [
-        before_after(table, printed, "Gender"),
-        hidden_bias(table, printed, "Gender"),
-        trade_off(table, printed, "Gender"),
-        word_map(maps(methods, 12), printed | {"male": labels[0]}, "Gender"),
-    ]
-    for figure in drawn:
-        found = {text.replace(" ", "") for text in unwrapped(figure)}
-        # the head of a map has a share, too
-        found |= {text.rpartition(":")[0] for text in found}
-        assert {" ".join(label.split()).replace(" ", "") for label in labels} <= found
-        assert_readable(figure)
