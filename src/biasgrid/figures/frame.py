@@ -214,6 +214,10 @@ class Frame:
         from matplotlib.ticker import FixedLocator
 
         engine: Any = self.figure.get_layout_engine()
+        # nothing is in the way of their heads: matplotlib need not measure each panel again to see that
+        free: list[Any] = [axes for axes in self.figure.axes if axes.xaxis.get_ticks_position() == "bottom"]
+        for axes in free:
+            axes._autotitlepos = False
         panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
         width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
         self.figure.set_size_inches(width, height)
