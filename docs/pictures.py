@@ -44,7 +44,7 @@ from biasgrid.api import published
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.figures import Drawing, Example
-from biasgrid.figures.frame import style
+from biasgrid.figures.frame import empty_labels_kept, style
 from biasgrid.files import write_bytes
 from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
@@ -270,7 +270,7 @@ def png(drawn: figure.Figure, is_small: bool) -> bytes:
 def content_of(drawn: figure.Figure) -> list[Any]:
     """What a figure is made of, whatever its fonts: texts without their lines, and per panel its ends and the places,
     colours and shapes of its marks, lines, areas and cells."""
-    with style():
+    with style(), empty_labels_kept(drawn):
         drawn.draw_without_rendering()  # what ticks say, and the colours of cells
     texts = [*drawn.texts, *(text for legend in drawn.legends for text in legend.texts)]
     return [_words(texts), *map(_content_of, drawn.axes)]

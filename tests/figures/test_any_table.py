@@ -100,9 +100,8 @@ def test_a_figure_of_any_table_can_be_read_or_is_refused(kind, data, tmp_path):
     change = data.draw(changes(kind, most=4))
     figure = drawn(kind, change, tmp_path)
     if kind in SAVED and figure:
-        contents = [svg(figure), svg(drawn(kind, change, tmp_path))]
-        assert contents[0] == contents[1]
-        assert ElementTree.fromstring(contents[0]).tag == "{http://www.w3.org/2000/svg}svg"
+        # that the bytes are the same each time: test_figure_kinds.py
+        assert ElementTree.fromstring(svg(figure)).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def svg(figure):

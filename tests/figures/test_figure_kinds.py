@@ -2,9 +2,9 @@
 whatever was drawn before."""
 
 import copy
-import hashlib
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +19,7 @@ from reruns import append, planned
 from biasgrid import figures
 from biasgrid import registry as registries
 from biasgrid.figures import Drawing
-from biasgrid.figures.frame import EXTENSIONS, save
+from biasgrid.figures.frame import EXTENSIONS
 from biasgrid.plan.code import closure
 from biasgrid.plan.study import Study
 
@@ -231,42 +231,48 @@ def test_a_new_kind_of_figure_is_one_file(finished):
     assert planned(finished) == {"figure": {"figures/toy/scores.pdf"}}
 
 
-# of several makes: ranks, rows of dots, lines of words, cells
-SAVED = ("rankings", "scores", "projections", "before-after")
+# of several makes: ranks, rows of dots, lines of words; of one, every format: bytes are a matter of `save`
+SAVED = {"rankings": EXTENSIONS, "scores": ["svg"], "projections": ["svg"]}
+SAVE = """
+from biasgrid import figures
+from biasgrid.figures.frame import save
 
-
-def digests(folder, backwards=False):
-    """Of an SVG of these, and of one kind's every format: bytes are a matter of `save` and of no kind."""
-    drawn = {entry.kind: entry for entry in pictures.PICTURES.values() if entry.kind in SAVED}
-    for kind in reversed(SAVED) if backwards else SAVED:
-        entry = drawn[kind]
-        save(entry.draw(entry.read()), folder / kind, EXTENSIONS if kind == "rankings" else ["svg"])
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+def saved(drawings, folder):
+    for drawing, extensions in drawings:
+        save(figures.draw(drawing), folder / drawing.kind, extensions)
+"""
 
 
 @pytest.mark.slow
 def test_bytes_are_the_same_in_any_order_in_a_fresh_process_and_under_other_settings(tmp_path):
     """And settings and pyplot are left alone. What every kind draws under other settings: test_pictures.py."""
+    entries = {entry.kind: entry for entry in pictures.PICTURES.values() if entry.kind in SAVED}
+    drawings = [
+        (entries[kind].drawing_of(entries[kind].read(), tmp_path / kind), extensions)
+        for kind, extensions in SAVED.items()
+    ]
+    first, fresh = tmp_path / "first", tmp_path / "fresh"
     before = dict(matplotlib.rcParams)
-    first = digests(tmp_path / "first")
+    names: dict = {}
+    exec(SAVE, names)
+    names["saved"](drawings, first)
     assert dict(matplotlib.rcParams) == before
     assert plt.get_fignums() == []
-    assert {Path(name).stem for name in first} == {*SAVED}
-    script = """if True:
-        import json, pathlib, sys, matplotlib, test_figure_kinds
-        matplotlib.rcParams.update(json.loads(sys.argv[2]))
-        print(json.dumps(test_figure_kinds.digests(pathlib.Path(sys.argv[1]), backwards=True)))
-    """
     settings = {"font.size": 20, "savefig.bbox": "tight", "svg.fonttype": "none", "axes.facecolor": "red"}
+    script = f"""
+import matplotlib, pickle, sys
+{SAVE}
+settings, drawings, folder = pickle.load(sys.stdin.buffer)
+matplotlib.rcParams.update(settings)
+saved(drawings, folder)
+"""
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "fresh"), json.dumps(settings)],
-        cwd=Path(__file__).parent,
-        env=os.environ
-        | {"PYTHONHASHSEED": "7", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'docs'}:{ROOT / 'tests'}"},
+        [sys.executable, "-c", script],
+        input=pickle.dumps((settings, drawings[::-1], fresh)),
+        env=os.environ | {"PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
-        text=True,
     )
-    assert done.returncode == 0, done.stderr
-    fresh = json.loads(done.stdout)
-    assert fresh.keys() == first.keys()
-    assert not [name for name in first if fresh[name] != first[name]]
+    assert done.returncode == 0, done.stderr.decode()
+    files = [file.name for file in first.iterdir()]
+    assert {Path(name).stem for name in files} == {*SAVED}
+    assert not [name for name in files if (first / name).read_bytes() != (fresh / name).read_bytes()]

@@ -8,13 +8,10 @@ from artists import (
     METRICS,
     PUBLISHED,
     assert_readable,
-    names,
     ranking_table,
     texts,
     unwrapped,
 )
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
@@ -252,35 +249,6 @@ def test_correlations_say_of_how_many_models_they_are_and_fewer_than_four_have_n
     assert [axes.get_title(loc="left") for axes in figure.axes[:-1]] == ["Overall, n = 5 models"]
     assert "fewer than 4 models have ranks: Gender." in " ".join(unwrapped(figure))
     assert_readable(figure)
-
-
-# no shrinking: a figure takes too long to draw it hundreds of times
-@settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
-@given(
-    st.lists(names, min_size=4, max_size=12, unique=True), st.integers(1, 12), st.integers(0, 99), st.data()
-)
-def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed, data):
-    criteria = [f"Criterion {i}" for i in range(data.draw(st.integers(1, 3)))]
-    metrics = [f"metric_{i}" for i in range(n_metrics)]
-    models = dict(zip([f"model_{i}" for i in range(len(labels))], labels, strict=True))
-    rng = np.random.default_rng(seed)
-    rows = [
-        (criterion, metric, model, "none", rank)
-        for criterion in criteria
-        for metric in metrics
-        for model, rank in zip(models, rng.permutation(len(models)) + 1.0, strict=True)
-    ]
-    ranks = pd.DataFrame(rows, columns=["criterion", "metric", "model", "debias", "rank"])
-    ranks.loc[rng.random(len(ranks)) < 0.1, "rank"] = np.nan
-    ranks["cells_nan"] = rng.integers(3, size=len(ranks))
-    shown = {" ".join(label.split()) for label in labels}
-    drawn = [rankings(ranks, models, criteria[0]), rankings_by_criterion(ranks, models)]
-    for figure in drawn:
-        assert {text.replace(" ", "") for text in unwrapped(figure)} >= {
-            name.replace(" ", "") for name in shown
-        }
-        assert_readable(figure)
-    assert_readable(correlations(correlation_table(metrics, criteria, seed), models))
 
 
 def test_a_saved_figure_can_be_searched_and_a_save_that_fails_changes_nothing(tmp_path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from artists import LONG, METRICS, assert_readable, entries, marks_of, texts
+from artists import LONG, METRICS, assert_readable, entries, marks_of, not_laid_out, texts
 from conftest import grid_config
 from matplotlib.colors import to_hex
 from refusals import refused
@@ -127,6 +127,7 @@ def names(axes):
     return [label.get_text() for label in axes.get_yticklabels()]
 
 
+@not_laid_out()
 def test_models_of_one_rank_lie_at_it():
     (axes,) = draw_intervals(rank_tables([1.5, 1.5, 3], 0.5, "ab"), {}).axes
     assert sorted((y, x) for _, (x, y) in marks_of(axes)) == [(0, 1.5), (1, 1.5), (2, 3)]
@@ -157,12 +158,14 @@ def test_a_model_without_a_rank_is_said_in_words():
     assert_readable(figure)
 
 
+@not_laid_out()
 def test_a_higher_level_leaves_more_undecided():
     tables = rank_tables([1, 2], 0.0, "ab", p=0.08)
     assert letters(draw_intervals(tables, {}, level=0.9).axes[0]) == {0: "a", 1: "b"}
     assert letters(draw_intervals(tables, {}, level=0.95).axes[0]) == {0: "a", 1: "a"}
 
 
+@not_laid_out()
 def test_a_ranked_model_that_lost_queries_has_a_dagger():
     tables = rank_tables([1, 2], 0.5, "ab")
     tables[1].loc[1, "queries"] = 8
@@ -220,6 +223,7 @@ def write_lengths(study, *lengths):
     pd.DataFrame(rows, columns=SCALARS.names).to_csv(study.paths.table_file("scalars"), index=False)
 
 
+@not_laid_out()
 def test_the_studys_figures_are_drawn_from_its_tables(root, monkeypatch):
     monkeypatch.chdir(root)
     bootstrap = {"draws": 100, "level": 0.9}

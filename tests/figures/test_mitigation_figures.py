@@ -3,9 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, entries, names, unwrapped
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from artists import assert_readable, entries, not_laid_out, unwrapped
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 
@@ -113,6 +111,7 @@ def cells(figure):
     return found
 
 
+@not_laid_out()
 def test_a_shade_tells_less_bias_from_more():
     left = {"a": 0.5, "b": 0.51, "c": 0.1, "d": 50.0}
     facts = [("m", method, "metric", "weat", 0.5, after) for method, after in left.items()]
@@ -138,6 +137,7 @@ def test_a_shade_tells_less_bias_from_more():
     assert "n/a: no value (lost words)" in entries(figure)
 
 
+@not_laid_out()
 def test_a_method_that_lost_queries_has_a_dagger_and_its_own_before():
     few = {"weat": 0.8, "mac": 0.2}
     table = mitigation(list(MODELS)[:2], metrics=few)
@@ -155,6 +155,7 @@ def test_a_method_that_lost_queries_has_a_dagger_and_its_own_before():
     assert not any("†" in text for text in unwrapped(plain))
 
 
+@not_laid_out()
 def test_methods_go_by_what_they_remove_and_a_model_has_rows_of_its_own_methods():
     facts = [
         (model, method, *fact)
@@ -183,12 +184,13 @@ def test_metrics_that_have_no_room_go_on_below():
 
 def test_models_that_do_not_fit_a_page_stand_in_twos():
     models = [f"model-{i:02}" for i in range(12)]
-    table = mitigation(models, {"Gender": dict(list(GENDER.items())[:8])})
+    few = {"weat": 0.8, "mac": 0.2, "rnd": 0.3}
+    table = mitigation(models, {"Gender": dict(list(GENDER.items())[:8])}, few)
     figure = before_after(table, LABELS, "Gender")
     of_rows = [ticks(axes.yaxis) for axes in figure.axes]
     assert [len(names) for names in of_rows] == [9, 0] * 6
     assert all(names == of_rows[0] for names in of_rows[::2])
-    assert [len(axes.texts) for axes in figure.axes] == [9 * len(METRICS)] * 12
+    assert [len(axes.texts) for axes in figure.axes] == [9 * len(few)] * 12
     assert [head(axes) for axes in figure.axes] == models
     assert_readable(figure)
     # a model without a method has rows of its own
@@ -363,29 +365,3 @@ def test_word_maps_hold_every_word():
         assert (places.min(axis=0) > [axes.get_xlim()[0], axes.get_ylim()[0]]).all()
         assert (places.max(axis=0) < [axes.get_xlim()[1], axes.get_ylim()[1]]).all()
     assert_readable(figure)
-
-
-# no shrinking: a figure takes too long to draw it hundreds of times
-@settings(max_examples=2, deadline=None, derandomize=True, phases=[Phase.generate])
-@given(st.lists(names, min_size=2, max_size=8, unique=True), st.integers(1, 5), st.integers(0, 99))
-def test_every_figure_of_any_names_is_readable(labels, n_metrics, seed):
-    rng = np.random.default_rng(seed)
-    methods = {f"method_{i}": (label, *rng.uniform([0, 0.2, 0.5], 1)) for i, label in enumerate(labels)}
-    keys = {f"metric_{i}": 10 ** rng.uniform(-3, 2) for i in range(n_metrics)}
-    models = {f"model_{i}": label for i, label in enumerate(labels[:3])}
-    table = mitigation(models, {"Gender": methods}, keys, seed)
-    table.loc[rng.random(len(table)) < 0.1, ["after", "status"]] = [np.nan, "lost_words:Career"]
-    printed = models | {key: entry[0] for key, entry in methods.items()}
-    printed |= {key: labels[i % len(labels)] for i, key in enumerate(keys)}
-    drawn = [
-        before_after(table, printed, "Gender"),
-        hidden_bias(table, printed, "Gender"),
-        trade_off(table, printed, "Gender"),
-        word_map(maps(methods, 12), printed | {"male": labels[0]}, "Gender"),
-    ]
-    for figure in drawn:
-        found = {text.replace(" ", "") for text in unwrapped(figure)}
-        # the head of a map has a share, too
-        found |= {text.rpartition(":")[0] for text in found}
-        assert {" ".join(label.split()).replace(" ", "") for label in labels} <= found
-        assert_readable(figure)

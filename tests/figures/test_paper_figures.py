@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from artists import assert_readable, texts
+from artists import assert_readable, not_laid_out, texts
 from conftest import ROOT
 from refusals import refused
 
@@ -89,6 +89,7 @@ def test_the_correlations_are_those_that_were_printed():
     assert_readable(figure)
 
 
+@not_laid_out()
 def test_a_study_of_the_papers_models_stands_beside_it():
     paper = bg.published("case_study")
     ranked = paper.frame[paper.frame["quantity"] == "rank"]

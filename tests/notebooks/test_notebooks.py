@@ -6,9 +6,11 @@ import json
 import os
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import ROOT
 
@@ -180,6 +182,42 @@ def execute(monkeypatch):
     return executed
 
 
+@pytest.fixture
+def execute_here(monkeypatch, tmp_path):
+    """Executes a notebook in this process, in the repository's root: a kernel imports as long as these compute."""
+    pytest.importorskip("ipykernel")
+    from IPython.core.displayhook import CapturingDisplayHook
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.core.pylabtools import select_figure_formats
+    from IPython.utils.io import capture_output
+    from traitlets.config import Config
+
+    monkeypatch.chdir(ROOT)
+
+    def executed(path: Path) -> list[dict]:
+        shell = InteractiveShell(
+            config=Config(HistoryManager={"enabled": False}, HistoryAccessor={"enabled": False}),
+            ipython_dir=str(tmp_path),
+        )
+        select_figure_formats(shell, {"png"})
+        found = []
+        try:
+            # as wide as in a kernel
+            with pd.option_context("display.max_columns", 20), warnings.catch_warnings():
+                for cell in cells(path.stem):
+                    shell.display_trap.hook = CapturingDisplayHook(shell)
+                    with capture_output() as said:
+                        shell.run_cell(text(cell["source"]), store_history=True).raise_error()
+                    outputs = [o | {"output_type": "execute_result"} for o in shell.display_trap.hook.outputs]
+                    printed = {"output_type": "stream", "name": "stdout", "text": said.stdout}
+                    found.append({"outputs": [printed] * bool(said.stdout) + outputs})
+        finally:
+            shell.restore_sys_module_state()
+        return found
+
+    return executed
+
+
 def check(name: str, execute) -> None:
     for folder in OPENED.findall(code(name)):
         if not (ROOT / folder / "study.json").is_file():
@@ -196,16 +234,16 @@ def check(name: str, execute) -> None:
 
 @pytest.mark.slow
 @pytest.mark.network
-@pytest.mark.parametrize("name", [name for name in SHORTEST if name in NOTEBOOKS])
-def test_the_shortest_show_what_they_compute(name, execute):
-    check(name, execute)
+@pytest.mark.parametrize("name", SHORTEST)
+def test_the_shortest_show_what_they_compute(name, execute_here):
+    check(name, execute_here)
 
 
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.notebooks
-@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name not in SHORTEST])
-def test_the_others_show_what_they_compute(name, execute):
+@each
+def test_all_show_what_they_compute_in_a_kernel(name, execute):
     check(name, execute)
 
 

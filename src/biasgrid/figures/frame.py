@@ -214,6 +214,10 @@ class Frame:
         from matplotlib.ticker import FixedLocator
 
         engine: Any = self.figure.get_layout_engine()
+        # nothing is in the way of their heads: matplotlib need not measure each panel again to see that
+        free: list[Any] = [axes for axes in self.figure.axes if axes.xaxis.get_ticks_position() == "bottom"]
+        for axes in free:
+            axes._autotitlepos = False
         panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
         width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
         self.figure.set_size_inches(width, height)
@@ -225,7 +229,7 @@ class Frame:
         for _ in range(4 * bool(panels)):
             inside = 1 - 2 * MARGIN / width, 1 - (top + bottom) / height
             engine.set(rect=(MARGIN / width, bottom / height, *inside))
-            with _empty_labels_kept(self.figure):
+            with empty_labels_kept(self.figure):
                 engine.execute(self.figure)
             found = {place.rowspan.start: axes.get_position(original=True).height for axes, place in panels}
             missing = sum(self.heights) - sum(found.values()) * height
@@ -255,7 +259,7 @@ class Frame:
 
 
 @contextmanager
-def _empty_labels_kept(figure: Figure) -> Iterator[None]:
+def empty_labels_kept(figure: Figure) -> Iterator[None]:
     """Within this, labels of axes that have no text keep their place. To find it, matplotlib measures all ticks, each
     time that it lays out or draws: a sixth of a figure's time."""
     axes: list[Any] = [
@@ -338,7 +342,7 @@ def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSI
     # not with_suffix: a stem may have a dot in it
     paths = [stem.with_name(f"{stem.name}.{extension}") for extension in extensions]
     for path, extension in zip(paths, extensions, strict=True):
-        with style(), without_collection(), _empty_labels_kept(figure):
+        with style(), without_collection(), empty_labels_kept(figure):
             write_bytes(path, _content(figure, extension))
     return list(map(str, paths))
 

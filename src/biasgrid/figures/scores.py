@@ -124,8 +124,6 @@ def scores(
             else:
                 axes.set_xlim(*limits)
             few_ticks(axes.xaxis, 3)
-            # nothing is in the way of heads: with y given, matplotlib does not measure each panel again to see that
-            axes.set_title("", loc="right", pad=4, y=1)
         note = _tests_of(of_metric) if tests else ""
         head = shorten(labels.get(metric, metric), LONGEST_HEAD) + note
         above_names(panels[metric, models[0]], fit_text(head, wide / BOLD, NORMAL), wide)

@@ -140,9 +140,12 @@ def line_count(text: str) -> int:
 def fit_text(text: str, inches: float, size: float) -> str:
     """Text of so many points in lines of at most so many inches."""
     characters = max(len(text), 1)
-    while text_width(lines := wrap_text(text, characters), size) > inches and characters > 1:
+    while True:
+        lines = wrap_text(text, characters)
+        # line by line: no other is measured once one is too wide
+        if characters == 1 or all(text_width(line, size) <= inches for line in lines.split("\n")):
+            return lines
         characters = int(characters * 0.97)
-    return lines
 
 
 def shorten_to_fit(text: str, inches: float, size: float) -> str:
