@@ -143,6 +143,8 @@ def test_what_is_nested_too_deep(root, monkeypatch, levels):
     (root / "x.yaml").write_text(f"study: {nested}\n")
     with refused("x.yaml: ", "nested in more than 100 levels"):
         Study.read(root / "x.yaml")
+    with pytest.raises(ValueError, match="nested in more than 100 levels"):
+        parse_yaml(nested)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f'{{"study": {nested}}}'.encode())))
     for command in (("query", "--study", "-", "--query", "q"), (*MEASURE, "--param", f"ddof={nested}")):
         refusal(*command, parts=["nested in more than 100 levels"])
