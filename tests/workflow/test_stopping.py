@@ -44,7 +44,8 @@ def archive() -> bytes:
 def server():
     with started(http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as made:
         made.seen, made.sent, made.plan = [], 0, []
-        made.usual = acting(body=zipped(10_000))
+        made.body = zipped(10_000)
+        made.usual = acting(body=made.body)
         yield made
 
 
@@ -138,7 +139,7 @@ def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server):
         "url": f"http://127.0.0.1:{server.server_port}/one.txt.gz",
     }
     half = 1 << 20  # in whole blocks: less is not yet in the file
-    server.plan.append(acting(body=archive, upto=half, then=sleep))
+    server.plan.append(acting(body=server.body, upto=half, then=sleep))
     run = study.start()
     part = study.stores / "raw" / "one" / "one.txt.gz.part"
     wait_for(run, lambda: part.is_file() and part.stat().st_size == half)
