@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -119,7 +118,6 @@ def intervals_of(axes):
 
 
 LONG = "word2vec Google News 300d (subset, 13,013 words, number {:02})"
-names = st.text("abc WXYZ-_$%(),.0189", min_size=1, max_size=60).map(str.strip).filter(bool)
 BENCHMARKS = [("similarity", n) for n in ("MEN", "MTurk-771", "Rare Words", "SimLex-999", "WordSim-353")]
 BENCHMARKS += [("analogy", "Google analogies"), ("analogy", "MSR analogies")]
 

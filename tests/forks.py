@@ -1,7 +1,8 @@
-"""Python as a process that has its packages already: a fork of one that did nothing but import them.
+"""Python as a process that has its packages already: a fork of one that did little but import them.
 
 Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. biasgrid
-itself is imported before the fork, too, and once more where PYTHONPATH names another copy of it, which tests edit.
+itself is imported before the fork, too, and the digests of its code are made; a fork that finds another copy of it,
+which tests edit, imports that.
 Workers of a run are forks of it. Those of a run that is started in another way, to be stopped or killed
 (`Project.start`), and of a wheel are processes of their own.
 
@@ -33,6 +34,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import NoReturn
 
@@ -106,13 +108,11 @@ def _serve(folder: Path) -> None:
     askers: dict[int, int] = {}  # a fork -> who asked for it
     server = os.getpid()
     try:
-        sys.path.insert(0, str(SOURCE))
-        names = (module.name for module in pkgutil.walk_packages([str(SOURCE)]))
-        # those of language models bring torch, and `__main__` runs what it is
-        own = [name for name in names if not re.search(r"\.language\b|__main__", name)]
-        for name in (*PACKAGES, *own):
+        for name in PACKAGES:
             importlib.import_module(name)
-        sys.modules["biasgrid.plan.code"].closure(*own)  # it keeps what it has read
+        sys.path.insert(0, str(SOURCE))
+        with contextlib.suppress(Exception):  # a fork says what cannot be imported
+            _import_biasgrid()
         sys.path.remove(str(SOURCE))
         sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
         gc.collect()
@@ -192,7 +192,8 @@ def _become(process: int) -> None:
         os.environ["BIASGRID_STARTED_BY"] = str(os.getppid())
     tempfile.tempdir = None
     sys.path[:1] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    if Path(sys.path[1]).resolve() != SOURCE:
+    origin = getattr(PathFinder.find_spec("biasgrid"), "origin", None)
+    if getattr(sys.modules.get("biasgrid"), "__file__", origin) != origin:
         _forget_biasgrid()
     # modules are edited within a second
     sys.dont_write_bytecode = True
@@ -252,6 +253,15 @@ def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, 
     sys.argv[1:] = command[3:]
     warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
     _end_after(runpy.run_module, command[2], run_name="__main__")
+
+
+def _import_biasgrid() -> None:
+    names = (module.name for module in pkgutil.walk_packages([str(SOURCE)]))
+    # those of language models bring torch, and `__main__` runs what it is
+    own = [name for name in names if not re.search(r"\.language\b|__main__", name)]
+    for name in own:
+        importlib.import_module(name)
+    sys.modules["biasgrid.plan.code"].closure(*own)  # it keeps what it has read
 
 
 def _forget_biasgrid() -> None:

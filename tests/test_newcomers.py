@@ -75,7 +75,7 @@ def copy(tmp_path):
 
 
 def run(folder, code, *arguments):
-    """What code does in a process of the copy: a fork of one that has the packages, but not biasgrid."""
+    """What code does in a process of the copy: a fork of one that has the packages."""
     path = os.pathsep.join(str(folder / name) for name in ("src", "docs", "tests"))
     study = {"FINISHED_STUDY": str(folder / "finished")}
     return subprocess.run(

@@ -50,6 +50,7 @@ METRICS = {
     "cosine": {"metric": "rnd", "distance": "cos", "label": "RND (cosine)"},
     "rnsb": {"n_iterations": 5, "holdout": True, "normalize": True},
 }
+FEW_METRICS = {name: METRICS[name] for name in ("weat", "mac")}
 WITHOUT_TESTS = {"random_groups": None, "frequency_bands": None, "sensitivity": None}
 FEW = {"permutation": {"draws": 49, "exact": 50}, "random_groups": {"draws": 49}, "frequency_bands": None}
 RANKED = ("First", "Second")  # what is asked of models of vectors
@@ -125,14 +126,7 @@ def test_null_distributions_are_the_workflows(study, grid):
             )
 
 
-@pytest.fixture(scope="module")
-def untested(study):
-    """Without random groups and a test of aggregates, and with an aggregation of one's own."""
-    some = {name: METRICS[name] for name in ("weat", "mac")}
-    return measured(study, some, aggregation=np.median, ties="min", **WITHOUT_TESTS)
-
-
-def test_aggregates_without_their_tests_have_none(study, grid, untested, tmp_path):
+def test_aggregates_without_their_tests_have_none(study, grid, tmp_path):
     """Of a grid without random groups, of a study of older code, and of criteria that lose a query."""
     tested = grid.frame("aggregates")
     assert set(tested.loc[tested["p_groups"].notna(), "aggregation"]) == {"abs_avg"}
@@ -146,7 +140,8 @@ def test_aggregates_without_their_tests_have_none(study, grid, untested, tmp_pat
     old = bg.open_study(tmp_path / "old").without("q1").frame("aggregates")
     assert set(old["evidence"]) == {"untested"}
     assert old["value"].notna().any()
-    assert set(untested.frame("aggregates")["evidence"]) == {"untested"}
+    plain = measured(study, FEW_METRICS, **WITHOUT_TESTS).frame("aggregates")
+    assert set(plain["evidence"]) == {"untested"}
 
 
 def test_processes_change_nothing(study, picklable):
@@ -305,11 +300,12 @@ def test_correlations_of_ranks_and_a_function_of_ones_own(grid):
     assert grid.correlate(agreement, criterion="First").loc["weat", "weat"] == 1
 
 
-def test_own_aggregation_has_rank_intervals_too(untested):
-    ranks = untested.frame("rank_intervals")
+def test_own_aggregation_has_rank_intervals_too(study):
+    grid = measured(study, FEW_METRICS, aggregation=np.median, ties="min", **WITHOUT_TESTS)
+    ranks = grid.frame("rank_intervals")
     assert ranks[["low", "high"]].notna().any(axis=None)
     assert set(ranks["rank"].dropna()) <= {1.0, 2.0, 3.0, 4.0, 5.0}
-    assert untested.aggregate().equals(untested.aggregate(np.median))
+    assert grid.aggregate().equals(grid.aggregate(np.median))
 
 
 def test_a_query_that_does_not_fit_is_left_out_with_its_reason(tiny):

@@ -398,15 +398,18 @@ def test_gensim_objects_give_the_values_of_their_files(trained):
             assert model.fingerprint == load(given.wv).fingerprint, file
 
 
-def test_what_was_measured_is_not_kept(word2vec):
+def test_what_was_measured_is_not_kept(word2vec, keyed_vectors):
     """A model that nobody has any more takes no memory, whatever was computed of it."""
     asked = (word for sets in (CAREER.target_sets, CAREER.attribute_sets) for s in sets for word in s.words)
     words = [*dict.fromkeys([*asked, *word2vec.words()[:1500]])]
     model = load((words, word2vec.vectors(words)))
     assert metrics.weat(CAREER, model, random_groups={"draws": 99}).p_groups > 0
-    held = weakref.ref(model)
-    del model
+    of_gensim = load(keyed_vectors)
+    metrics.weat(CAREER, of_gensim)
+    held, held_of_gensim = weakref.ref(model), weakref.ref(of_gensim)
+    del model, of_gensim
     gc.collect()
+    assert held_of_gensim() is None
     assert held() is None
 
 

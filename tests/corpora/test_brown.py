@@ -26,7 +26,7 @@ def sentences(brown):
     found = []
     for path in sorted((cache_folder() / "raw" / "brown").glob("c*")):
         for line in path.read_text(encoding="utf-8").lower().splitlines():
-            tokens = [token.rpartition("/")[0] for token in line.split()]
+            tokens = [token[: token.rindex("/")] for token in line.split()]
             found += [set(tokens)] if tokens else []
     return found
 

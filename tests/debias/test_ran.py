@@ -76,7 +76,7 @@ def test_the_gradient_is_autograds(seed, k, dot):
     ("variant", "weights"),
     [("paper", [0.33, 0.33, 0.33]), ("paper", [0.125, 0.75, 0.125]), ("original", [0.5, 0.2, 0.1])],
 )
-def test_every_word_is_what_pytorch_makes_of_it(random_model, variant, weights):
+def test_a_word_is_what_pytorch_makes_of_it(random_model, variant, weights):
     """The authors' code gives neutralisation the second weight, and measures it by the dot product."""
     model = random_model(3)
     transform = debias.ran(model, **SMALL, weights=weights, variant=variant)

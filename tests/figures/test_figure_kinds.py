@@ -231,8 +231,10 @@ def test_a_new_kind_of_figure_is_one_file(finished):
     assert planned(finished) == {"figure": {"figures/toy/scores.pdf"}}
 
 
-# of several makes: ranks, rows of dots, lines of words; of one, every format: bytes are a matter of `save`
-SAVED = {"rankings": EXTENSIONS, "scores": ["svg"], "projections": ["svg"]}
+# of several makes: ranks, rows of dots, lines of words, cells, documents; of one, every format: bytes are a matter of
+# `save`
+SAVED = {"rankings": EXTENSIONS}
+SAVED |= {kind: ["svg"] for kind in ("scores", "projections", "before-after", "sentiment")}
 SAVE = """
 from biasgrid import figures
 from biasgrid.figures.frame import save

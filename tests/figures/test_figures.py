@@ -19,7 +19,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from biasgrid.figures.correlations import correlations
-from biasgrid.figures.frame import blank, save
+from biasgrid.figures.frame import Frame, blank, save, style
 from biasgrid.figures.palette import series_mark
 from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.types.rows import rows
@@ -248,6 +248,20 @@ def test_correlations_say_of_how_many_models_they_are_and_fewer_than_four_have_n
     figure = correlations(both, {}, rankings=ranks)
     assert [axes.get_title(loc="left") for axes in figure.axes[:-1]] == ["Overall, n = 5 models"]
     assert "fewer than 4 models have ranks: Gender." in " ".join(unwrapped(figure))
+    assert_readable(figure)
+
+
+@pytest.mark.parametrize("above", ["offset", "another axis"])
+def test_a_head_stands_above_what_is_above_its_panel(above):
+    """What numbers of the y axis are offset by; ticks of an axis that shares the panel. In figures of plugins."""
+    with style():
+        page = Frame("Where is the head?", "Above.")
+        axes = page.panel(1)
+        axes.plot([0, 1], [1e7 + 1, 1e7 + 2] if above == "offset" else [0, 1])
+        axes.set_title("A head", loc="left")
+        if above == "another axis":
+            axes.twiny().plot([5, 6], [0, 1])
+        figure = page.done()
     assert_readable(figure)
 
 

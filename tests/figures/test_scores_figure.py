@@ -270,7 +270,7 @@ def test_scores_of_nothing_but_lost_words():
     assert_readable(figure)
 
 
-@pytest.mark.parametrize(("metrics", "models"), [(1, 1), (2, 12)])
+@pytest.mark.parametrize(("metrics", "models"), [(1, 1), (2, 12), (7, 2)])
 def test_few_and_many_scores_stay_readable(metrics, models):
     names = [LONG.format(i) for i in range(models)]
     targets = [f"White last names and {name} last names" for name in ("Black", "Asian", "Hispanic")]

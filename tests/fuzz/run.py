@@ -251,6 +251,7 @@ def main() -> int:
         if not arguments.only or any(name == one or name.startswith(f"{one}.") for one in arguments.only)
     ]
     if not chosen:
+        first.close()
         parser.error(f"no such target; there are {', '.join(first.targets)}")
     each = -(-arguments.inputs // len(chosen))
     found = run(chosen, each, arguments.seed, first, arguments.workers, arguments.output)

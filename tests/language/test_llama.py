@@ -465,10 +465,9 @@ def test_smollm2_as_it_is_known(monkeypatch):
     np.testing.assert_allclose(scores, [-34.52, -37.51, -59.52], atol=0.02)
     known = json.loads((DATA / "smollm2_log_likelihoods.json").read_text())["log_likelihoods"]
     with (ROOT / "data" / "sentences" / "crows_pairs.csv").open() as file:
-        rows = list(islice(csv.DictReader(file), 6))
+        rows = list(islice(csv.DictReader(file), 22))
     texts = [row[column] for row in rows for column in ("sent_more", "sent_less")]
-    # seconds less than all 44
-    np.testing.assert_allclose(model.score(texts), known[: len(texts)], atol=1e-3, rtol=0)
+    np.testing.assert_allclose(model.score(texts), known, atol=1e-3, rtol=0)
     # the probability of a word is that of its piece, given what comes before
     texts = ["The nurse put down her", "The nurse put down his", "The capital of France is Paris"]
     last = [Sentence(text, (text.rindex(" ") + 1, len(text))) for text in texts]

@@ -209,6 +209,7 @@ def execute_here(monkeypatch, tmp_path):
                     with capture_output() as said:
                         shell.run_cell(text(cell["source"]), store_history=True).raise_error()
                     outputs = [o | {"output_type": "execute_result"} for o in shell.display_trap.hook.outputs]
+                    outputs += [{"output_type": "display_data", "data": o.data} for o in said.outputs]
                     printed = {"output_type": "stream", "name": "stdout", "text": said.stdout}
                     found.append({"outputs": [printed] * bool(said.stdout) + outputs})
         finally:

@@ -248,7 +248,7 @@ def test_files_of_a_plugin_import_each_other(package):
 @pytest.mark.parametrize("file", ["parts/one.py", "late_one.py", "kinds_of_mine/one.py"])
 def test_an_edit_of_a_plugin_makes_stale_what_imports_it_and_nothing_else(package, file):
     def digests():
-        for cached in (code.digest, code._closure, code._read):
+        for cached in (code.digest, code._closure, code._read, code._imports_of_package):
             cached.cache_clear()
         return {name: code.digest(metrics.REGISTRY.module(name)) for name in ("toy_one", "toy_two", "weat")}
 

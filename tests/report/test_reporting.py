@@ -410,6 +410,9 @@ def test_bad_input_is_one_line_and_nothing_is_written(two, monkeypatch, change, 
         assert not [part for part in says.split("…") if part not in done.stderr], done.stderr
         assert contents(folder) == before
     finally:
+        now = contents(folder)
+        for path in now.keys() - whole.keys():
+            path.unlink()
         for path in whole:
-            if before.get(path) != whole[path]:
+            if now.get(path) != whole[path]:
                 path.write_bytes(whole[path])

@@ -37,7 +37,7 @@ def project(whole, tmp_path, monkeypatch) -> Project:
 
 
 @pytest.fixture
-def without_code(whole, tmp_path, monkeypatch) -> Path:
+def without_workflow(whole, tmp_path, monkeypatch) -> Path:
     """A copy of all but the workflow, which only a run needs."""
     folder = tmp_path / "project"
     shutil.copytree(whole.folder, folder, ignore=shutil.ignore_patterns("workflow", ".snakemake"))
@@ -88,7 +88,7 @@ SHAPES = [
 
 @pytest.mark.parametrize(("name", "changes", "table"), SHAPES)
 def test_a_file_of_another_shape_is_one_line_with_the_file_and_the_remedy(
-    without_code, capsys, monkeypatch, name, changes, table
+    without_workflow, capsys, monkeypatch, name, changes, table
 ):
     edit(name, **changes)
     monkeypatch.setattr(
@@ -101,13 +101,15 @@ def test_a_file_of_another_shape_is_one_line_with_the_file_and_the_remedy(
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", "null", '{"results": [1]}', "\0" * 99])
-def test_a_page_of_damaged_results_is_one_line(without_code, capsys, content):
+def test_a_page_of_damaged_results_is_one_line(without_workflow, capsys, content):
     for name in ("study.json", "models/one.json"):
         former = (RESULTS / name).read_text()
         (RESULTS / name).write_text(content)
         assert main(["report", str(RESULTS), "--output", "page.html"]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith(f"biasgrid: {(without_code / RESULTS / name) if name == 'study.json' else ''}")
+        assert line.startswith(
+            f"biasgrid: {(without_workflow / RESULTS / name) if name == 'study.json' else ''}"
+        )
         assert name in line
         assert "delete it and run the study again" in line
         (RESULTS / name).write_text(former)
@@ -136,7 +138,7 @@ OTHERS = [
 ]
 
 
-def test_verify_names_a_file_however_it_was_damaged(without_code):
+def test_verify_names_a_file_however_it_was_damaged(without_workflow):
     for name in PLANNED_WITH + OTHERS:
         path = RESULTS / name
         content = path.read_bytes()
@@ -212,7 +214,7 @@ def test_verify_finds_damage_that_keeps_the_time_and_a_run_mends_it(project, who
     assert verify() == (0, [])
 
 
-def test_verify_names_the_first_twenty_and_counts_the_rest(without_code):
+def test_verify_names_the_first_twenty_and_counts_the_rest(without_workflow):
     files = sorted(RESULTS.rglob("*.json"))[:33]
     for file in files:
         file.write_bytes(b"")
@@ -225,7 +227,7 @@ OUTSIDE = b"%s  ../../one.txt\n" % (b"0" * 64)
 
 
 @pytest.mark.parametrize("content", [b"", b"x", b"\xff", OUTSIDE, b"%s  /etc/passwd\n" % (b"0" * 64)])
-def test_verify_says_that_checksums_are_damaged(without_code, content):
+def test_verify_says_that_checksums_are_damaged(without_workflow, content):
     (RESULTS / "checksums.sha256").write_bytes(content)
     code, (line,) = verify()
     assert code == 2

@@ -36,7 +36,7 @@ def zipped(rows: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def archive() -> bytes:
-    """One whose conversion takes some seconds."""
+    """A gzipped text model whose conversion takes some seconds."""
     return zipped(30_000)
 
 
@@ -83,6 +83,7 @@ class Study:
 
 
 def environment(folder) -> dict[str, str]:
+    """Of a process, whose temporary files and models lie in this folder."""
     (folder / "tmp").mkdir(exist_ok=True)
     return os.environ | {
         "PYTHONPATH": str(ROOT / "src"),

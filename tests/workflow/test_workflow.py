@@ -314,7 +314,7 @@ def test_a_deleted_cell_is_made_again(finished):
 
 
 def test_a_new_metric_makes_no_other_stale(finished):
-    """What it is then in: tests/test_new_metric.py."""
+    """What it is then in: tests/metrics/test_new_metric.py."""
     finished.own_code("metrics/toy.py").write_text(
         "from .registry import Metric, Score\n\n\n"
         "def toy(targets, attributes, *, factor=1):\n"

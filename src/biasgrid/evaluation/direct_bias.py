@@ -20,6 +20,7 @@ from .facts import directions, fact
 from .spec import List, Pairs, SomeWords, Spec, Words
 
 DRAWS = 1000  # of random pairs, whose components are compared with those of the definitional pairs
+BLOCK = 5_000_000  # numbers that are drawn, and products of pairs, at a time
 
 
 def _two(extremes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -124,8 +125,9 @@ def _shares(differences: np.ndarray) -> np.ndarray:
 
 
 def _random_shares(pairs: int, dimensions: int, *, rng: np.random.Generator) -> list[float]:
-    # in blocks: all draws at a time would take too much memory
-    draws = (unit(rng.normal(size=(DRAWS // 20, pairs, dimensions))) for _ in range(20))
+    block = max(1, BLOCK // (pairs * (pairs + dimensions)))  # draws at a time
+    sizes = (min(block, DRAWS - start) for start in range(0, DRAWS, block))
+    draws = (unit(rng.normal(size=(size, pairs, dimensions))) for size in sizes)
     return np.concatenate(list(map(_shares, draws))).mean(axis=0).tolist()
 
 

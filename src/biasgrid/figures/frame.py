@@ -214,10 +214,9 @@ class Frame:
         from matplotlib.ticker import FixedLocator
 
         engine: Any = self.figure.get_layout_engine()
-        # nothing is in the way of their heads: matplotlib need not measure each panel again to see that
-        free: list[Any] = [axes for axes in self.figure.axes if axes.xaxis.get_ticks_position() == "bottom"]
-        for axes in free:
-            axes._autotitlepos = False
+        panel: Any
+        for panel in filter(_is_free_above, self.figure.axes):
+            panel._autotitlepos = False  # matplotlib need not measure each panel again to see that
         panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
         width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
         self.figure.set_size_inches(width, height)
@@ -256,6 +255,15 @@ class Frame:
             top = 1 - ((1 - box.y1) * before + above) / height
             share = self.heights[row] / height
             axes.set_position((box.x0, top - share, box.width, share))
+
+
+def _is_free_above(panel: Any) -> bool:
+    """Whether nothing is in the way of a panel's head: its ticks, what its numbers are offset by, another panel."""
+    from matplotlib.ticker import ScalarFormatter
+
+    below = panel.xaxis.get_ticks_position() == panel.xaxis.get_label_position() == "bottom"
+    alone = not panel.child_axes and len(panel._twinned_axes.get_siblings(panel)) == 1
+    return below and alone and not isinstance(panel.yaxis.get_major_formatter(), ScalarFormatter)
 
 
 @contextmanager

@@ -197,9 +197,8 @@ class Pairs:
         self.error = sqrt(level * (1 - level) / draws) if draws else nan
         self.rows: dict[tuple[State, State], Any] = {}
         self.signs: dict[tuple[State, State], int] = {}
-        differences, p_values = (
-            np.array([getattr(row, n) for row in rows]) for n in ("difference", "p_adjusted")
-        )
+        differences = np.array([row.difference for row in rows])
+        p_values = np.array([row.p_adjusted for row in rows])
         signs = decisions(differences, p_values, self.limit)
         for row, sign in zip(rows, signs.tolist(), strict=True):
             a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
