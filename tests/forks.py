@@ -29,6 +29,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+import traceback
 import types
 import uuid
 import warnings
@@ -84,9 +86,21 @@ def run(
         return subprocess.CompletedProcess(arguments, code, output.read_text(), errors.read_text())
 
 
-@cache
 def python() -> str:
-    """The program that is a fork of the server, which all of pytest's processes share; it ends with the last."""
+    """The program that is a fork of the server, which all of pytest's processes share; it ends with the last. Python
+    itself where the server has gone; what failed there is a warning."""
+    shim = _server()
+    try:
+        failed = (shim.parent / "errors").read_text()
+    except FileNotFoundError:
+        failed = "it has gone"
+    if failed:
+        warnings.warn(f"the server of forks: {failed}", stacklevel=2)
+    return str(shim) if shim.exists() else sys.executable
+
+
+@cache
+def _server() -> Path:
     run_of_tests = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid.uuid4().hex
     folder = Path(tempfile.gettempdir(), f"forks-{run_of_tests}")
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -95,11 +109,12 @@ def python() -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not shim.exists():
             os.mkfifo(requests)
-            subprocess.Popen([sys.executable, __file__, folder], stdin=subprocess.DEVNULL)
+            with (folder / "errors").open("wb") as errors:
+                subprocess.Popen([sys.executable, __file__, folder], stdin=subprocess.DEVNULL, stderr=errors)
             shim.write_text(SHIM.format(python=sys.executable, folder=folder))
             shim.chmod(0o700)
         os.open(requests, os.O_WRONLY)  # until this process ends
-    return str(shim)
+    return shim
 
 
 def _serve(folder: Path) -> None:
@@ -117,7 +132,18 @@ def _serve(folder: Path) -> None:
         sys.modules["snakemake.cli"].get_argument_parser()  # its plugins
         gc.collect()
         gc.freeze()
-        _answer(folder, requests, askers)
+        # a child that ends is as good as a request
+        ended, ends = os.pipe2(os.O_NONBLOCK)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(ends)
+        waiting: list[int] = []
+        for _ in range(100):
+            try:
+                _answer(folder, requests, ended, waiting, askers)
+                break
+            except Exception:  # no room for one more process, say; there may be some soon
+                traceback.print_exc()
+                time.sleep(PAUSE)
     finally:
         if os.getpid() == server:
             # who waits for an answer would wait for ever
@@ -130,27 +156,24 @@ def _serve(folder: Path) -> None:
             shutil.rmtree(folder)
 
 
-def _answer(folder: Path, requests: int, askers: dict[int, int]) -> None:
+def _answer(folder: Path, requests: int, ended: int, waiting: list[int], askers: dict[int, int]) -> None:
     """Fork for all who ask, until nobody can ask any more."""
-    # a child that ends is as good as a request
-    ended, ends = os.pipe2(os.O_NONBLOCK)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(ends)
     while True:
-        ready = select.select([requests, ended], [], [], PAUSE if askers else None)[0]
+        ready = [] if waiting else select.select([requests, ended], [], [], PAUSE if askers else None)[0]
         if ended in ready:
             os.read(ended, 4096)
         if requests in ready:
             if not (lines := os.read(requests, 65536)):
                 return
-            for process in map(int, lines.split()):
-                if not (child := os.fork()):
-                    signal.set_wakeup_fd(-1)
-                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    signal.signal(signal.SIGINT, signal.default_int_handler)
-                    os.close(requests)
-                    _end_after(_become, process)
-                askers[child] = process
+            waiting += map(int, lines.split())
+        while waiting:
+            if not (child := os.fork()):
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                signal.signal(signal.SIGINT, signal.default_int_handler)
+                os.close(requests)
+                _end_after(_become, waiting[-1])
+            askers[child] = waiting.pop()
         for child, process in list(askers.items()):
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
