@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(items):
         fixtures = set(getattr(item, "fixturenames", ()))
         if {"project", "finished_project", "page_study"} & fixtures:
             item.add_marker("slow")
-        if "word2vec" in fixtures:
+        if {"word2vec", "google_news", "google", "bolukbasi"} & fixtures:
             item.add_marker("network")
 
 

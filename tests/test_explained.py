@@ -152,6 +152,7 @@ def test_sweeneys_own_split_and_classifier(recomputes):
     )
 
 
+@pytest.mark.network
 def test_ratings_with_0_for_an_unrated_occupation(recomputes):
     model, queries = store_of("same", model="bolukbasi-w2v-gnews-small")
 

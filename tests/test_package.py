@@ -48,6 +48,7 @@ def test_the_import_alone_loads_nothing_large():
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_plan_loads_nothing_large_either():
     """A run that has nothing to do is a plan, and is to be over at once."""
     code = (
@@ -76,6 +77,7 @@ def test_the_door_is_what_dir_and_type_checkers_see():
         bg.lod  # noqa: B018
 
 
+@pytest.mark.slow
 def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
     code = (
@@ -370,6 +372,7 @@ StoreWriter.finish = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "call", ["main(['convert', '--input', 'v.txt', '--output', 'store'])", "biasgrid.load('glove-6b-50d')"]
 )

@@ -73,6 +73,7 @@ def test_groups_are_two_or_more_and_sets_one_or_more(t, a):
     assert query.fits(("k", "k")) == (t == a >= 2)
 
 
+@pytest.mark.slow
 @given(st.lists(WORDS, min_size=1, max_size=4), st.lists(WORDS, min_size=1, max_size=3))
 def test_a_query_file_reads_back_as_the_query(targets, attributes):
     query = Query(targets, attributes)
@@ -303,6 +304,7 @@ ANYTHING = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING)
 def test_whatever_is_given_makes_a_query_or_a_sentence(targets, attributes, names, more_names, name):
     for call in (

@@ -384,6 +384,7 @@ def test_a_wrong_option_never_ends_in_a_traceback(function, options, random_mode
     answered(lambda: function(QUERY, random_model(0), **options))
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     function=st.sampled_from([debias.hard, debias.hsr, debias.linear_projection, debias.double_hard]),

@@ -62,6 +62,7 @@ def shown(tmp_path, out):
     return progress.Progress(tmp_path, stream=out)
 
 
+@pytest.mark.slow
 def test_a_log_has_a_line_every_so_often_and_what_is_at_work(quick, monkeypatch, shown, out):
     monkeypatch.setattr(progress, "LEAST", 0.2)
     run(shown, 900)
@@ -105,6 +106,7 @@ def test_a_step_that_scores_texts_says_how_many_are_done(tmp_path, monkeypatch, 
     shown.finish()
 
 
+@pytest.mark.slow
 def test_bytes_of_all_archives_are_counted_beside_how_many_come(tmp_path, quick, shown, out):
     """What is taken out of an archive is no download, and what is there stays counted."""
     for file, megabytes in (
@@ -163,6 +165,7 @@ def test_a_terminal_without_a_size_has_lines_as_a_log_has(tmp_path, quick):
     assert text.endswith("table scores\r\n")
 
 
+@pytest.mark.slow
 def test_an_archive_that_is_checked_is_named_as_such(tmp_path, quick, shown, out):
     file = tmp_path / "glove" / "vectors.gz"
     file.parent.mkdir()

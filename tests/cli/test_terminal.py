@@ -75,6 +75,7 @@ def test_metrics_are_listed_with_what_they_take_and_how_they_are_tested(terminal
     assert entry["sign"] == metrics.REGISTRY["mac"].sign
 
 
+@pytest.mark.slow
 def test_models_are_listed_with_size_source_and_licence(terminal):
     lines = terminal("list", "models")
     rows = {line.split()[0]: line.split()[1:] for line in lines if line[:1].strip()}

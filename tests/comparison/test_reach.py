@@ -58,6 +58,7 @@ def reached_by(name):
                 yield path.rpartition("/")[2], place, row
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*repeats", "ignore:.*a word in two sets")
 def test_what_is_reached_is_as_readme_says():
     numbers = {path.name: len(comparison.read([path])) for path in FILES}

@@ -144,6 +144,7 @@ def test_models_may_be_listed_by_name_and_by_path(root):
         models_of("glove-6b-50d", "glove-6b-50d")
 
 
+@pytest.mark.slow
 def test_what_is_downloaded_is_spelt_in_one_file():
     """A config names a shipped model, or includes the file that has it."""
     files = {}

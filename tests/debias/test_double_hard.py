@@ -113,6 +113,7 @@ def test_wefes_target_is_a_number_of_words(small):
 # the paper
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 50.0]), st.integers(0, 3))
 @settings(max_examples=20, deadline=None)
 def test_one_map_is_the_papers_two_steps(seed, offset, component):

@@ -132,6 +132,7 @@ def test_batches_are_all_pairs_once(matrix):
         np.testing.assert_allclose(sum(glove.gradient(*both, part)[side] for part in parts), whole[side])
 
 
+@pytest.mark.slow
 def test_the_objective_falls(matrix):
     pairs = glove.Pairs.from_matrix(matrix, 20, 0.75)
     reached = [
@@ -142,6 +143,7 @@ def test_the_objective_falls(matrix):
     assert reached[-1] < reached[0] / 10
 
 
+@pytest.mark.slow
 def test_products_are_the_logs_of_cooccurrences_and_shuffled_ones_are_not(matrix):
     pairs = glove.Pairs.from_matrix(matrix, 20, 0.75)
     own, context = glove.fit(matrix, **SETTINGS | {"vector_size": 20, "epochs": 60})
@@ -182,6 +184,7 @@ def test_words_of_one_letter_are_nearer_to_each_other(tmp_path, algorithm, param
     assert cosines[alike & others].mean() > cosines[~alike].mean() + 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("algorithm", "other"), [("glove", {"seed": 4}), ("ppmi", {"alpha": 1})])
 def test_a_store_is_the_same_each_time_and_another_by_another_parameter(tmp_path, algorithm, other):
     stores = [

@@ -70,6 +70,7 @@ def test_its_methods_draw_from_all_its_words():
     np.testing.assert_allclose(*vectors, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_inference_on_it():
     query = Query([WORDS[:8], WORDS[8:16]], [WORDS[16:24], WORDS[24:32]])
     ours = load(dict(zip(WORDS, VECTORS, strict=True)), name="toy")

@@ -310,6 +310,7 @@ def test_a_pin_of_a_store_covers_its_vectors(tmp_path):
         fetch("m", source, tmp_path / "raw")
 
 
+@pytest.mark.slow
 def test_other_vectors_under_the_same_pin_never_give_old_or_new_numbers_in_silence(tmp_path, monkeypatch):
     """The attack: a study of a pinned save, other vectors copied over its neighbour."""
     monkeypatch.chdir(tmp_path)

@@ -331,6 +331,7 @@ def test_a_long_word_is_the_mean_of_all_its_ngrams_one_after_the_other(tmp_path,
         assert store.array[store.rows([word.decode()])[0]].tobytes() == expected.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "letters", "dimensions"), [(300, 3000, 2), (20, 60_000, 2), (1, 65_000, 300)]
 )
@@ -421,6 +422,7 @@ def test_arrays_beside_the_pickle_are_looked_at_too(tmp_path, output):
         convert(path, output, name="m", trust_pickle=True)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     words=st.lists(

@@ -149,6 +149,7 @@ def test_a_store_of_another_make_is_refused_where_studies_share(tmp_path):
     assert snapshot(store.path) != before
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_to_be_kept_goes_when_its_store_is_made(tmp_path, server, monkeypatch):
     source = {"type": "url", "url": f"{server.url}/one.txt", "keep": False}
     raw = tmp_path / "raw" / "one"
@@ -191,6 +192,7 @@ def test_a_store_that_was_made_otherwise_is_not_opened_for_a_study(tmp_path):
             store_of(tmp_path / "cache", "m", model | other).open()
 
 
+@pytest.mark.slow
 def test_the_command_line_shares_too(tmp_path, cache, server, monkeypatch):
     made = project(tmp_path / "a", server)
 

@@ -514,6 +514,7 @@ def test_displacement_by_hand(tmp_path):
 # vectors without direction
 
 
+@pytest.mark.slow
 def test_zero_vectors_are_left_out_and_counted(tmp_path):
     folder = tmp_path / "planted"
     folder.mkdir()
@@ -551,6 +552,7 @@ def test_zero_vectors_are_left_out_and_counted(tmp_path):
         assert status.startswith(("too_few_", "degenerate")), measure
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=5, deadline=None)
 def test_ranges_and_neutral_to_length_and_rotation(tmp_path_factory, seed):

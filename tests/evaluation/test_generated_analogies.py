@@ -140,6 +140,7 @@ def test_the_analogies_that_bolukbasi_et_al_print(google):  # noqa: F811
     assert {pair for pair, *_ in entry["answers"]} >= PUBLISHED
 
 
+@pytest.mark.slow
 def test_a_study_has_generated_pairs():
     study = asked_study.made()
     table = tables.read(study.paths.table_file("analogies"))

@@ -322,6 +322,7 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     assert {tuple(pair) for pair in study.evaluation_specs["Gender"].questions["family"].pairs} == theirs
 
 
+@pytest.mark.slow
 def test_a_study_asks_and_maps():
     study = asked_study.made()
     table, summary = (tables.read(study.paths.table_file(name)) for name in ("analogies", "analogy_summary"))

@@ -69,6 +69,7 @@ def of_rows(locator):
     return frame.done()
 
 
+@pytest.mark.slow
 def test_panels_of_fixed_names_lie_where_a_second_layout_puts_them():
     # the ticks are the same, but of the latter matplotlib alone knows that
     once, twice = of_rows(FixedLocator([0, 1])), of_rows(MultipleLocator(1))

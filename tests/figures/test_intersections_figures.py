@@ -30,6 +30,7 @@ def test_a_curve_has_the_metrics_shares(metric):
     assert (curve["share"].iloc[:-1] * width).sum() == pytest.approx(score.value)
 
 
+@pytest.mark.slow
 def test_a_region_holds_the_means_of_other_samples_as_often_as_it_says():
     inside = []
     for seed in range(200):

@@ -142,6 +142,7 @@ def test_pairs_of_a_metric_change_places_where_one_word_is_as_frequent_as_the_ot
         assert found.inference["frequency_bands"]["partitions"] == permutations
 
 
+@pytest.mark.slow
 def test_where_frequency_is_all_that_differs_the_plain_test_rejects_and_the_banded_one_does_not(by_frequency):
     rng = np.random.default_rng(2)
     plain, banded, none, few = [], [], 0, {"draws": 199}
@@ -293,6 +294,7 @@ def test_the_same_words_are_drawn_for_all_metrics_and_again(by_frequency):
     assert of_mac["matched"] == first.inference["control_words"]["matched"]
 
 
+@pytest.mark.slow
 def test_on_the_command_line(by_frequency, tmp_path):
     query = query_of(by_frequency, np.random.default_rng(8), 1.0)
     (tmp_path / "query.json").write_text(query.to_json())

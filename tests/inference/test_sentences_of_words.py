@@ -52,6 +52,7 @@ def test_words_are_permuted_with_their_sentences(random_model):
     assert test["p_value"] == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-9))
 
 
+@pytest.mark.slow
 def test_words_are_drawn_again_and_left_out_with_their_sentences(random_model):
     model = random_model(22)
     found, (samples,) = inferred(model, bootstrap={"draws": 60}, sensitivity={"halves": 5})

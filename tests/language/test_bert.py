@@ -204,6 +204,7 @@ def test_neither_other_texts_nor_threads_change_a_bit(bert, encoder, texts, draw
         torch.set_num_threads(threads)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=15)
 @given(st.lists(WORDS.map(" ".join), min_size=2, max_size=9))
 def test_batches_of_any_shape_differ_by_little(bert, texts):

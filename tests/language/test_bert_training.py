@@ -96,6 +96,7 @@ def test_it_learns_which_letters_go_together(tmp_path, start):
     assert {name.split(".")[0] for name in load_file(model.path / "model.safetensors")} == {"bert", "cls"}
 
 
+@pytest.mark.slow
 def test_two_trainings_give_the_same_bytes_whatever_the_threads(tmp_path, start):
     threads = torch.get_num_threads()
     files = []
@@ -112,6 +113,7 @@ def test_two_trainings_give_the_same_bytes_whatever_the_threads(tmp_path, start)
     assert weights_in(trained(tmp_path, start, seed=2)) != files[0]["model.safetensors"]
 
 
+@pytest.mark.slow
 def test_held_out_sentences_are_not_trained_on(tmp_path, start):
     """Others in their places change how well the model does, and not the model."""
     lines = text()
@@ -202,6 +204,7 @@ def test_padding_changes_no_prediction(tmp_path):
     assert found == (pytest.approx(np.exp(np.mean(losses)), rel=1e-4), pytest.approx(np.mean(hits)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", architectures.MASKED)
 def test_any_masked_model_is_trained_and_saved_as_it_was_trained(tmp_path, name):
     start = architectures.saved(tmp_path, name)

@@ -157,6 +157,7 @@ def test_parts_add_up_to_the_whole(model, text, cuts):
     )
 
 
+@pytest.mark.slow
 def test_models_that_score_at_the_same_time_leave_torchs_threads_alone(model):
     threads = torch.get_num_threads()
     texts = [f"{text} {number}" for text in TEXTS for number in range(5)]

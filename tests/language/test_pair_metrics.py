@@ -38,6 +38,7 @@ def rows(sets, most=16):
     )
 
 
+@pytest.mark.slow
 @given(rows(2))
 @settings(deadline=None, max_examples=25)
 def test_sets_in_the_other_order_mirror_the_value(sets):
@@ -52,6 +53,7 @@ def test_sets_in_the_other_order_mirror_the_value(sets):
     assert there + back == pytest.approx(1 - ties)
 
 
+@pytest.mark.slow
 @given(rows(2), st.integers(-50, 50))
 @settings(deadline=None, max_examples=25)
 def test_all_scores_may_be_shifted_alike(sets, by):
@@ -61,6 +63,7 @@ def test_all_scores_may_be_shifted_alike(sets, by):
         assert value(name, *(whole + by)) == pytest.approx(value(name, *whole), abs=1e-9, nan_ok=True)
 
 
+@pytest.mark.slow
 @given(rows(2), st.floats(0.1, 200))
 @settings(deadline=None, max_examples=25)
 def test_kl_div_s_is_blind_to_a_shift_of_one_set(sets, by):
@@ -219,6 +222,7 @@ def test_agreement_by_hand():
         metric("agreement").under({"lower": 4})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*OF_TWO, *OF_THREE, "agreement", "agreement_above_control"])
 def test_resampled_values_are_the_metrics_own(name):
     """A bootstrap's statistic of the pairs as they are, without a pair, and exchanged, is what the function gives."""

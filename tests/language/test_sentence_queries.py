@@ -164,6 +164,7 @@ def test_cells_say_which_torch_scored_their_sentences(folder, own_cache):
     assert json.loads(file.read_text())["computed"] == computed
 
 
+@pytest.mark.slow
 def test_preference_in_a_study(folder):
     made = make(study())
     record = json.loads(made.paths.cell_file(made.grid.cells["tiny/none/pll_preference/all"]).read_text())
@@ -258,6 +259,7 @@ def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     assert cell["scalars"]["pairs"] == 3
 
 
+@pytest.mark.slow
 def test_the_missing_sentence_is_named(folder, tmp_path):
     """In Python and on the page; a long one is cut."""
     long = "a very long sentence that says the same" + " again and again" * 6

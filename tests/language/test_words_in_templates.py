@@ -40,6 +40,7 @@ def test_lpbs_is_the_difference_of_pmi_on_masked_and_on_causal_models(weights):
     assert causal.value == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(st.lists(positive, min_size=16, max_size=16))
 @settings(deadline=None)
 def test_effect_size_is_that_of_weat_on_pmi(weights):

@@ -142,6 +142,7 @@ def test_the_command_line_lists_and_loads_them(tmp_path, monkeypatch):
     assert json.loads(done.stdout)["format"] == "wink-json", done.stderr
 
 
+@pytest.mark.slow
 def test_a_model_that_comes_with_biasgrid_brings_its_plugin(tmp_path):
     code = """
 import biasgrid as bg

@@ -63,6 +63,7 @@ def test_the_arithmetic_of_the_check_finds_what_is_wrong():
         assert place[:3] == ("rnd", "m", rows[2]["query"])
 
 
+@pytest.mark.slow
 def test_the_server_redirects_resumes_and_lacks_what_it_should(tmp_path):
     from biasgrid.embeddings.download.file import download
     from biasgrid.errors import BiasgridError

@@ -47,6 +47,7 @@ def test_the_z_test_rejects_any_values_that_are_above_the_mean():
     assert z_test(noise, 0)[1] < 1e-85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 10, 30])
 def test_sign_flips_hold_their_level(n):
     rng = np.random.default_rng(n)

@@ -117,6 +117,7 @@ def test_of_clusters_of_one_size_it_is_a_paired_t_test_of_their_means():
     assert all(np.array_equal(a, b) for a, b in zip(alone, pair, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(1, 2, 2, 1, 1), (5, 1, 1, 1, 1, 1)])
 def test_a_mean_over_queries_of_unequal_clusters_has_its_variance_and_level(sizes):
     """Queries of a cluster are alike: their mean has the variance of clusters' values times the sum of squared
@@ -137,6 +138,7 @@ def test_a_mean_over_queries_of_unequal_clusters_has_its_variance_and_level(size
     assert np.mean(np.array(p_values) <= 0.05) == pytest.approx(0.05, abs=0.02)
 
 
+@pytest.mark.slow
 def test_noise_of_words_is_counted_once():
     """Queries have noise of words of their own and of words that they share; resamples of words say how large both
     are, up to the factor that words are few. The expected variance of a mean of 6 queries is by hand."""
@@ -230,6 +232,7 @@ def test_an_undecided_pair_had_to_exceed_half_its_interval():
         assert (after.low[0] >= 0) == is_decided
 
 
+@pytest.mark.slow
 def test_no_two_equal_units_are_told_apart_more_often_than_promised():
     """Simulation: four equal units of six queries, with noise of the words that queries share."""
     rng, wrong = np.random.default_rng(7), 0

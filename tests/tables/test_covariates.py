@@ -321,6 +321,7 @@ def test_a_metrics_words_are_scored_by_a_detail_that_it_declares(name):
 numbers = st.lists(st.integers(-4, 4), min_size=8, max_size=20)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)
 @given(numbers, st.data())
 def test_ties_and_constants_are_as_in_scipy(x, data):

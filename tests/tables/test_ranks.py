@@ -155,6 +155,7 @@ def test_a_nan_has_no_rank():
     assert at(table, "rank", criterion="G", model="b") == 1
 
 
+@pytest.mark.slow
 def test_published_ranks_and_correlations_follow_from_the_published_scores():
     """The case study's tables: its ranks from its scores, its Spearman matrices from its ranks."""
     folder = ROOT / "data" / "published"

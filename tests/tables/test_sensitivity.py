@@ -41,6 +41,7 @@ def unit_vectors(study, words):
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
 
+@pytest.mark.network
 def test_table_6_on_real_vectors(study):
     """MAC .00153 and effect size .0218, of 100 halves: four standard errors (30 %), and the paper's order."""
     mac = halves_of(study, MAC)["attributes"] / 2
@@ -50,6 +51,7 @@ def test_table_6_on_real_vectors(study):
     assert weat > 5 * mac
 
 
+@pytest.mark.network
 def test_halves_drawn_and_measured_here(study):
     """Another 2,000 halves and another arithmetic; the means differ by 2.4 % (a standard deviation)."""
     groups = study.queries["rated_occupations"].attribute_sets
@@ -74,6 +76,7 @@ def test_halves_drawn_and_measured_here(study):
     assert halves_of(study, WEAT)["targets"] == pytest.approx(np.mean(of_weat), rel=0.1)
 
 
+@pytest.mark.network
 def test_the_comparison_has_halves_as_a_share_of_the_range(study):
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
     correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
@@ -111,6 +114,7 @@ def compared(study, tmp_path, quantity, metric="weat_es", query="rated_occupatio
     return found
 
 
+@pytest.mark.network
 def test_halves_that_the_study_does_not_have(study, tmp_path):
     found = compared(study, tmp_path, "robustness_targets", metric="rnd")
     assert (found["verdict"], found["note"]) == ("not asked", "the study has no such halves")

@@ -137,6 +137,7 @@ def test_ranks_on_shared_queries_do_not_go_in_a_circle():
         assert is_less == (ranks[a] < ranks[b])
 
 
+@pytest.mark.slow
 def test_a_model_does_not_become_least_biased_because_a_rival_was_set_aside():
     """a is clearly less biased than b. c, less biased still, has 5 of 9 queries: it is not ranked, and a does not
     become the least biased. With 4 queries c cannot be compared, and the verdict names it."""
@@ -172,6 +173,7 @@ def test_of_few_queries_words_alone_are_resampled():
     assert three.frame("pairs").query("criterion == 'C'")["reason"].tolist() == ["too few shared queries"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attributes", [1, 2])
 def test_queries_that_share_attribute_sets_count_as_one(attributes):
     """Nine queries of three attribute sets ask about three things: what is decided holds for these queries, from
@@ -205,6 +207,7 @@ def test_queries_that_share_attribute_sets_count_as_one(attributes):
         assert ("for these queries" in grid.summary()) == (grid is three)
 
 
+@pytest.mark.slow
 def test_attribute_sets_are_shared_through_others_and_by_criteria():
     """q0 and q1 share x, q1 and q2 share y: one cluster. Sets count by their words, not by their names."""
     x, y, z = ([f"attrx{i}_{k}" for k in range(WORDS)] for i in range(3))

@@ -136,6 +136,7 @@ def schedule(cores=2, *, after_all=False):
     return looks, stores, steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after_all", [False, True])
 def test_where_downloads_and_stores_wait_for_cells_and_the_line_slows_down(after_all):
     looks, stores, steps = schedule(after_all=after_all)
