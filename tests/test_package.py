@@ -120,6 +120,7 @@ def test_resources_of_a_checkout_are_its_folders():
         assert resources.resource(name).exists()
 
 
+@pytest.mark.slow
 def test_resources_are_found_from_anywhere_and_the_users_own_go_first(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     embedded = Study.read(resources.resource("config/embedded.yaml"))
@@ -392,6 +393,7 @@ def test_other_commands_take_no_other_options():
 # help and what is printed
 
 
+@pytest.mark.slow
 def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = biasgrid("--help").stdout

@@ -151,6 +151,7 @@ def test_a_warning_is_shown_and_an_interrupted_run_known(shown, out):
     assert shown.stopped
 
 
+@pytest.mark.slow
 def test_a_terminal_without_a_size_has_lines_as_a_log_has(tmp_path, quick):
     """As `script` makes it where it has no terminal itself."""
     reading, writing = pty.openpty()

@@ -690,6 +690,7 @@ def test_the_studies_that_come_with_biasgrid_ask_the_published_queries(name):
     assert {cell.spec["params"].get("one_word") for cell in of_one_word} <= {"keep"}
 
 
+@pytest.mark.slow
 def test_planned_languages_would_ask_what_was_published():
     config = yaml.safe_load((ROOT / "config/languages.yaml").read_text(encoding="utf-8"))
     languages = [entry for entry in config["languages"] if entry["language"] in ("mr", "vi")]

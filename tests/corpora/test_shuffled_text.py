@@ -177,6 +177,7 @@ def test_words_by_arithmetic(study):
     assert set(tables.read(study.paths.table_file("shuffled_words"))["metric"]) == {"sc_weat", "pmi"}
 
 
+@pytest.mark.slow
 def test_a_study_has_a_figure_of_every_query(study):
     assert set(study.figures) == {"shuffled-first-work", "shuffled-first-words"}
     assert_readable(draw(study.figures["shuffled-first-work"]))
@@ -234,6 +235,7 @@ def test_what_is_wrong_is_one_line(tmp_path, monkeypatch, entry, says):
         Study.of(wrong)
 
 
+@pytest.mark.slow
 def test_the_shipped_study_has_five_orders_of_brown_and_one_of_text8():
     study = Study.read(ROOT / "config" / "frequency.yaml", ROOT)
     assert {"shuffled", "shuffled_words"} <= set(study.tables)

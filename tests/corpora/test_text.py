@@ -49,6 +49,7 @@ def test_packed_texts_and_folders_are_read(tmp_path):
     assert sentences(tmp_path / "packed.gz") == sentences(tmp_path / "packed.zip") == AS_TEXT
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     st.lists(st.lists(st.sampled_from(["a", "Bb", "ccc", "é"]), max_size=5), max_size=8),

@@ -185,6 +185,7 @@ def check_hard(model, definitional, equalize, ignore, n_components, method="hard
     assert np.array_equal(vectors(debiased, left), unit.astype(np.float32))
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(1, 4))
 @settings(max_examples=25, deadline=None)
 def test_hard_debias_neutralises_equalises_and_leaves_alone(random_model, seed, k):
@@ -217,6 +218,7 @@ def test_a_model_of_unit_vectors_keeps_what_is_left_alone_to_the_last_bit(tmp_pa
     assert np.array_equal(vectors(debiased, ["w20", "w21"]), vectors(model, ["w20", "w21"]))
 
 
+@pytest.mark.slow
 @given(SEEDS, st.floats(1e-3, 1e4))
 @settings(max_examples=25, deadline=None)
 def test_half_sibling_regression_is_the_papers_regression_word_by_word(random_model, seed, alpha):

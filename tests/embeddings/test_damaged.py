@@ -116,6 +116,7 @@ def test_a_header_longer_than_any_is_not_parsed(tmp_path, version):
         read_npy(tmp_path / "a.npy")
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     data=st.data(), dtype=st.sampled_from(["<f4", ">f8", "<i8", "|b1", "<f2"]), order=st.sampled_from("CF")
@@ -272,6 +273,7 @@ def test_blank_lines_are_counted_and_cost_no_time(tmp_path):
     assert store.words() == ["a", "b", "c"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -170,6 +170,7 @@ print(store.metadata["format"], store.words())
     assert json.loads(done.stdout)["format"] == "toy"
 
 
+@pytest.mark.slow
 def test_vectors_can_be_converted_and_sources_checked_without_what_is_imported_late():
     code = """
 import sys

@@ -145,6 +145,7 @@ def test_a_store_says_what_it_is(model, hard, tmp_path):
     assert methods == ["hard", "hsr"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["store", *(f"out{suffix}" for suffix in FILES)])
 def test_the_same_bytes_whatever_the_blocks(model, hard, tmp_path, output):
     contents = []
@@ -360,6 +361,7 @@ def killed(model, fitted, output, moves):
         os._exit(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("output", "moves"), [("store", 3), ("out.bin", 1), ("out.txt.gz", 1), ("out.kv", 2)]
 )

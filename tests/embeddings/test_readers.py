@@ -175,6 +175,7 @@ def test_numbers_are_rounded_as_numpy_rounds_them(read):
     assert store.array[:, 0].tobytes() == expected.tobytes()
 
 
+@pytest.mark.slow
 def test_long_files_are_read_in_blocks(read, tmp_path, monkeypatch):
     """Words and odd lines at every place relative to a block's borders."""
     monkeypatch.setattr(text, "BLOCK", 1000)
@@ -474,6 +475,7 @@ def test_spacys_own_hashes_lead_to_the_rows(tmp_path, output):
     assert store.array.tobytes() == VECTORS.tobytes()
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(words=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30), min_size=1))
 def test_words_of_any_length_are_hashed_and_may_share_rows(tmp_path_factory, words):

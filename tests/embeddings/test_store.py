@@ -329,6 +329,7 @@ def test_the_first_of_two_equal_words_counts(tmp_path):
     assert store.metadata["warnings"] == {"duplicate_words": 2}
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(
     words=st.lists(

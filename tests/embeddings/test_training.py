@@ -74,6 +74,7 @@ def test_tokens_are_parted_at_any_white_space_and_left_as_they_are(tmp_path):
     assert list(training.Sentences(path)) == [["Ein", "Häuschen,", "am", "Bach."]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "says"),
     [

@@ -352,6 +352,7 @@ def test_analogies_as_gensim_has_them(word2vec, gensim_word2vec, files, tmp_path
 WORDS = ["Ab", "ab", "AB", "cd", "ef", "Ef", "gh", "ij", "IJ", "kl", "mn", "op"]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32 - 1))
 @settings(max_examples=10, deadline=None)
 def test_analogies_in_any_case_as_gensim_has_them(tmp_path_factory, seed):

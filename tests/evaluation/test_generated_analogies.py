@@ -114,6 +114,7 @@ def brute(vectors, offset, barred, threshold, best):
     return kept
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 25), st.floats(0.3, 2), st.integers(1, 40))
 def test_generated_pairs_are_those_of_a_full_search(seed, words, best, threshold, pool):

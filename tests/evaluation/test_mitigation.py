@@ -165,6 +165,7 @@ def test_two_methods_of_one_label_are_refused(root):
         Study.of(config, root=root)
 
 
+@pytest.mark.slow
 def test_the_study_of_all_methods_is_valid():
     """A newer method is there after somebody has entered it and run `make debias`."""
     from biasgrid import debias
@@ -274,6 +275,7 @@ def test_editing_a_definitional_pair_refits_only_what_uses_it(folder):
     check(again(before, Study.of(debias_config())), by_pairs, EVALUATED)
 
 
+@pytest.mark.slow
 def test_a_method_is_fitted_where_it_is_new_or_its_parameters_are(folder):
     before, config = Study.of(debias_config()), debias_config()
     methods = config["debias"]["First"]

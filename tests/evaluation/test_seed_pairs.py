@@ -50,6 +50,7 @@ def test_pairs_by_hand():
     assert last["angle_best"] == pytest.approx(0, abs=1e-5)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 10**6), st.integers(3, 8))
 def test_they_are_scikit_learns(seed, n):
@@ -106,6 +107,7 @@ def test_what_is_not_defined_is_none(tmp_path):
         evaluate(model, None, {"seed_pairs": {"x": [["a", "b"], ["c", "gone"]]}}, 0)
 
 
+@pytest.mark.slow
 def test_a_study_has_the_table_and_its_figures():
     study = asked_study.made()
     table = tables.read(study.paths.table_file("seed_pairs"))

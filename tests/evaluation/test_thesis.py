@@ -299,6 +299,7 @@ def test_a_figure_of_a_criterion_without_answers_is_refused(records):
 # the study
 
 
+@pytest.mark.slow
 def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     study = Study.of(CONFIG, root=ROOT)
     assert set(study.grid.evaluations) == {

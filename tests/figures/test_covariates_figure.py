@@ -54,6 +54,7 @@ def drawn(table, metrics, units=UNITS, corpora=None):
     return covariates(table, LABELS, "C", [(metric, units) for metric in metrics], corpora or {})
 
 
+@pytest.mark.slow
 def test_a_panel_has_a_mark_and_an_interval_per_metric_and_model():
     table = pd.concat([rows(["weat"], UNITS), rows(["mac"], UNITS[:2], value=-0.1)])
     figure = drawn(table, ["weat", "mac"])
@@ -72,6 +73,7 @@ def test_a_panel_has_a_mark_and_an_interval_per_metric_and_model():
     assert not any("proxy" in text or "order of their words" in text for text in unwrapped(counted))
 
 
+@pytest.mark.slow
 def test_what_has_no_correlation_is_said_in_place_of_a_mark():
     few = {"correlation": math.nan, "ci_low": math.nan, "ci_high": math.nan}
     missing = rows(["mac"], UNITS, HEADS).assign(**few, reason="fewer than 5 different words or sets")
@@ -115,6 +117,7 @@ def test_each_covariate_has_a_panel():
     assert [texts(axes).count("–") for axes in figure.axes] == [0] + [1] * (len(HEADS) - 1)
 
 
+@pytest.mark.slow
 def test_a_model_stands_beside_the_corpus_that_it_is_trained_on():
     table = rows(
         ["weat"], [("one", "none"), ("two", "none")], [("words", "pmi", "")], corpora=("text", "other")

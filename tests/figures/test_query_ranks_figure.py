@@ -96,6 +96,7 @@ def test_strips_have_ranks_and_intervals_of_queries_in_the_order_of_their_mean_r
     assert sides == {"[−.61, .42]": {True}, "[−.93, .87]": {False}}
 
 
+@pytest.mark.slow
 def test_what_has_no_value_or_no_interval_is_said_and_not_drawn():
     columns = [("rnd", "brown", "none"), ("rnd", "other", "none")]
     ranks, pairs, agreement = made(4, columns)

@@ -92,6 +92,7 @@ def test_words_of_a_band_are_about_as_frequent(counts, width, scale):
     assert len(set(found)) == found.max() + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("of_words", [[0, 0, 1, 2, 0, 1, 1, 2], [0, 1, 2, 3, 0, 1, 2, 3], [0] * 8])
 def test_permutations_within_bands_are_those_of_a_plain_enumeration(of_words):
     values = np.random.default_rng(1).normal(size=8)
@@ -205,6 +206,7 @@ def test_what_is_not_known_is_said(random_model):
     assert mac.reasons["p_bands"].startswith("MAC is a mean over")
 
 
+@pytest.mark.slow
 def test_control_words_are_as_frequent_and_none_is_of_the_query(by_frequency):
     query = query_of(by_frequency, np.random.default_rng(4), 2.0)
     found = metrics.weat(query, by_frequency, control_words={"draws": 300})
@@ -218,6 +220,7 @@ def test_control_words_are_as_frequent_and_none_is_of_the_query(by_frequency):
     assert part["draws"] == 300
 
 
+@pytest.mark.slow
 def test_control_words_show_what_frequency_gives(by_frequency):
     """Attribute words of which one set is frequent and one rare: WEAT is far from 0, and control words say so."""
     rng = np.random.default_rng(5)

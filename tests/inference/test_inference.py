@@ -463,6 +463,7 @@ def test_the_normal_curve_of_all_partitions(word2vec):
         assert infer(query, word2vec, alternative=alternative)["p_normal"] == pytest.approx(tail, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_metric_under_a_name_of_the_study_has_its_p_value(root, monkeypatch):
     monkeypatch.chdir(root)
     write_text_model(root / "one.txt", GRID_WORDS, seed=1)

@@ -195,6 +195,7 @@ def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec,
     check_values(word2vec, pool, query, metric, PARAMETERS.get(name, {}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["weat", "mac"])
 def test_random_groups_have_no_word_of_the_query(tmp_path, name):
     """Of few of the model's words, which are not left out as a lexicon's are before groups are drawn."""

@@ -176,6 +176,7 @@ def test_templates_are_the_items_of_a_language_model():
     assert row["note"] == "fewer than 2 items"
 
 
+@pytest.mark.slow
 def test_alpha_beside_that_of_random_groups():
     rng = np.random.default_rng(2)
     model = bg.load({**WORDS, **{f"other{i}": rng.normal(size=20) for i in range(900)}}, name="larger")

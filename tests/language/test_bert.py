@@ -166,6 +166,7 @@ def test_of_a_pair_as_many_pieces_are_scored_in_each(bert, one, two):
     assert masked.shared(first, first) == set(range(len(first)))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25)
 @given(WORDS, st.data())
 def test_scores_are_log_probabilities_by_brute_force(bert, reference, words, data):

@@ -128,6 +128,7 @@ def test_held_out_sentences_are_not_trained_on(tmp_path, start):
     assert weights_in(trained(tmp_path, start, lines, stores="third")) != weights_in(model)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.lists(st.sampled_from(LETTERS), min_size=1, max_size=9), min_size=12, max_size=40),
@@ -223,6 +224,7 @@ def test_any_masked_model_is_trained_and_saved_as_it_was_trained(tmp_path, name)
     assert model.score([Sentence("the nurse is here")])[0] < 0
 
 
+@pytest.mark.slow
 def test_a_running_text_is_cut_into_sentences(tmp_path, start):
     (tmp_path / "text").write_text(" ".join(text()))
     model = entry(tmp_path / "text", start, pieces=10)
@@ -235,6 +237,7 @@ def test_a_running_text_is_cut_into_sentences(tmp_path, start):
 # what trains again, and what is refused
 
 
+@pytest.mark.slow
 def test_a_model_is_taken_while_it_was_made_of_the_same(tmp_path, start, monkeypatch):
     def made(**params):
         """Whether the model was made again."""

@@ -82,6 +82,7 @@ def _with_biases(*parts):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parts", [("attn",), ("ffn",), ("attn", "ffn")])
 def test_biases_count(tmp_path, parts):
     tensors, text = _with_biases(*parts), "the nurse then, the nurse"
@@ -432,6 +433,7 @@ def test_score_refuses_in_a_line(tmp_path, tensors, monkeypatch, model, content,
     refusal("score", "--model", model, "--sentences", "s.txt", parts=[message])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["transformers", "gguf", "torch", "accelerate"])
 def test_a_missing_package_is_asked_for_in_a_line(tmp_path, capsys, monkeypatch, package):
     """A file that was converted needs no reader any more."""

@@ -89,6 +89,7 @@ def test_kl_div_s_by_hand():
     assert math.isnan(value("kl_div_s", [-1, -1], [-2, 2]))
 
 
+@pytest.mark.slow
 @given(rows(2, most=40))
 @settings(deadline=None, max_examples=30)
 def test_values_lie_in_their_range_and_agree_with_scipy(sets):
@@ -185,6 +186,7 @@ def test_icat_is_made_of_lms_and_ss(sets):
     assert scored("stereoset_lms", *sets).scalars["lms_thesis"] >= lms
 
 
+@pytest.mark.slow
 @given(rows(4), st.floats(0, 20))
 @settings(deadline=None, max_examples=25)
 def test_agreement_with_itself_is_whole_and_does_not_depend_on_the_order(sets, width):

@@ -301,6 +301,7 @@ def test_what_is_no_listing(server, hub, tmp_path, listing):
     assert files_below(tmp_path / "m") == set()
 
 
+@pytest.mark.slow
 def test_a_listing_names_no_file_outside(server, hub, tmp_path):
     paths = [
         "../tokenizer.json",

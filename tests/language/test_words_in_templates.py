@@ -27,6 +27,7 @@ def pmi(table, target, attribute):
     return log(table[target, attribute] / (of_target * of_attribute))
 
 
+@pytest.mark.slow
 @given(st.lists(positive, min_size=16, max_size=16))
 @settings(deadline=None)
 def test_lpbs_is_the_difference_of_pmi_on_masked_and_on_causal_models(weights):

@@ -276,6 +276,7 @@ def test_mac_counts_sets_alike_or_words():
 # invariants
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(2, 4))
 @settings(max_examples=25, deadline=None)
 def test_lengths_do_not_matter(seed, k):
@@ -444,6 +445,7 @@ def test_a_group_between_two_others_adds_nothing(name, parameters, d, apart):
 # random directions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "d", "c"), [(1, 4, 1), (1, 300, 1), (3, 10, 1), (2, 7, 0.5), (2, 7, 3), (5, 5, 2)]
 )

@@ -142,6 +142,7 @@ def test_semaxis_by_hand():
     assert np.isnan(value("semaxis", groups, [[[0, 0]]]))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=20, deadline=None)
 def test_semaxis_of_unit_vectors_is_sames_skew(random_model, seed):

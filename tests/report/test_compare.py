@@ -10,6 +10,8 @@ from biasgrid import Query
 from biasgrid.report.compare import ABSENT, Side, compare, differences
 from biasgrid.report.compare_page import counts, records, summary
 
+pytestmark = pytest.mark.slow
+
 KEYS = ["criterion", "query", "metric", "model", "debias"]
 SCORE = ("First", "q", "weat", "one", "none")
 OK = {"value": 0.5, "p_value": 0.01, "p_adjusted": 0.02, "ci_low": 0.3, "ci_high": 0.6, "p_groups": 0.2}
@@ -69,7 +71,6 @@ def test_the_same_study_twice():
     assert not any(records(frames).values())
 
 
-@pytest.mark.slow
 def test_twelve_digits_are_the_same_and_nine_are_rounding():
     assert sizes(compare(side(), side({SCORE: OK | {"value": 0.5000000000000001}}))) == {}
     assert sizes(compare(side(), side({SCORE: OK | {"p_adjusted": 0.02 * (1 + 1e-13)}}))) == {}
@@ -88,7 +89,6 @@ def test_a_change_is_measured_by_the_way_to_the_end_of_the_interval(after, share
     assert (row["share"] > 1) == (not 0.3 <= after <= 0.6)
 
 
-@pytest.mark.slow
 def test_intervals_of_no_width_and_none():
     row = score_change({"ci_low": 0.5, "ci_high": 0.5}, {"value": 0.6})
     assert row["share"] == float("inf")
@@ -99,7 +99,6 @@ def test_intervals_of_no_width_and_none():
     assert records(frames)["scores"][0]["share"] == "Infinity"
 
 
-@pytest.mark.slow
 def test_values_that_are_gained_and_lost():
     lost, gained = score_change({}, NO_VALUE), score_change(NO_VALUE, {})
     assert (lost["kind"], lost["status_b"]) == ("lost its value", "lost_words:A")
@@ -169,7 +168,6 @@ def test_evidence_of_aggregates():
     assert "1 of 1 aggregate in their evidence" in summary(frames)
 
 
-@pytest.mark.slow
 def test_columns_that_older_code_did_not_make_are_not_compared():
     later = ["p_groups", "p_groups_adjusted", "evidence"]
     frames = compare(side(scores=scores({SCORE: OK}).drop(columns=later)), side())
@@ -185,7 +183,6 @@ def test_columns_that_older_code_did_not_make_are_not_compared():
     assert sizes(frames) == {"ranks": 2, "least_biased": 1}
 
 
-@pytest.mark.slow
 def test_scores_are_matched_by_their_keys_in_any_order():
     values = {("First", f"q{i}", *SCORE[2:]): OK | {"value": float(i)} for i in range(5)}
     frames = compare(side(values), side(dict(reversed(values.items()))))
@@ -239,7 +236,6 @@ def test_a_model_that_came_changes_no_rank_of_others():
     assert summary(frames).startswith("Changed: 1 of 1 verdict on the least biased model")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "change"),
     [
@@ -268,7 +264,6 @@ def test_the_level_of_pairs_is_each_studys():
     assert compare(study, replace(study, level=0.9))["pairs"]["change"].tolist() == ["gained"]
 
 
-@pytest.mark.slow
 def test_the_least_biased_model_that_became_decided():
     ranks = rankings({"one": 1.0, "two": 2.0})
     a = side(rankings=ranks, pairs=pairs("one", "two", -1, 0.2))
@@ -281,7 +276,6 @@ def test_the_least_biased_model_that_became_decided():
     assert without["lacking"].to_numpy().tolist() == [["pairs", "b", "table"]]
 
 
-@pytest.mark.slow
 def test_verdicts_that_changed():
     def comparison(ours, verdict):
         row = {

@@ -105,6 +105,7 @@ def test_a_label_and_a_name_have_at_most_200_characters(folder, place):
         Study.of(config, "x.yaml")
 
 
+@pytest.mark.slow
 def test_texts_of_word_sets_and_of_strangers_results_are_checked(folder):
     Path("data/word_sets/toy.json").write_text('{"sets": {"e": ["e0"], "f": ["f\\u202e0"]}}')
     with refused("toy.json: sets: f: ", "U+202E"):

@@ -50,6 +50,7 @@ def test_values_that_are_all_alike():
     assert ratio_interval(np.ones(3), np.full(3, 2.0)) == (0.5, 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sd", "ratio"), [(0.05, 1.0), (0.2, 0.3), (0.15, 0.0)])
 def test_intervals_cover_the_ratio(sd, ratio):
     """19 times in 20, of five values each with unequal variances; 2,000 times, so that .015 is three errors."""

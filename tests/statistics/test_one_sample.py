@@ -13,6 +13,7 @@ from biasgrid.statistics.one_sample import DRAWS, cauchy, sign_flips, t_test, z_
 VALUES = st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=2, max_size=9)
 
 
+@pytest.mark.slow
 @given(VALUES, st.integers(-1000, 1000).map(lambda x: x / 1000))
 def test_t_and_exact_sign_flips_are_scipys(values, mean):
     values = np.array(values)

@@ -35,6 +35,7 @@ def test_units_that_do_not_differ_share_a_letter(count, pairs, expected):
     assert letters(differing(count, pairs)) == expected
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 7).flatmap(
         lambda n: st.tuples(st.just(n), st.sets(st.sampled_from(list(combinations(range(n), 2)))))

@@ -211,6 +211,7 @@ def test_simulated_grids_have_the_parts_they_were_made_of():
 
 
 # 95 % intervals of `words` subjects and `items` items: the share that holds the true value
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "items"), [(8, 8), (30, 8), (75, 20)])
 def test_intervals_cover(words, items):
     rng = np.random.default_rng(11)

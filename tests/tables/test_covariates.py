@@ -265,6 +265,7 @@ def test_of_two_sets_the_difference_counts(study, table):
     assert math.isnan(groups["correlation"])
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_intervals_and_another_does_not(study, table):
     inputs, spec = COVARIATES.inputs_of(study), COVARIATES.spec_of(study)
     again = COVARIATES.frame(inputs, spec)

@@ -39,6 +39,7 @@ def ids(table):
     return {(row.metric, row.query): (row.query_id, row.parent_query_id) for row in table.itertuples()}
 
 
+@pytest.mark.slow
 def test_rows_have_the_id_of_their_query_and_of_the_one_that_they_are_a_part_of(models):
     queries = {"G": {"all": query("abc", "x"), "pair": query("ab", "x"), "both": query("ab", "xy")}}
     inference = {"permutation": {"draws": 19}, "sensitivity": {"halves": 4}}

@@ -92,6 +92,7 @@ def test_tests_of_two_names_differ_somewhere():
     assert len(named) == 6
 
 
+@pytest.mark.slow
 def test_which_tests_are_equal():
     """What follows from the metrics' formulas."""
     # a difference of sums and of means, over the same words; divided by what no partition changes

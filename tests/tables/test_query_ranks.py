@@ -186,6 +186,7 @@ def test_queries_without_a_value_have_no_rank_and_do_not_count():
     assert math.isnan(agreement.kendalls_w)
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 5), min_size=6, max_size=6), min_size=2, max_size=5))
 @settings(deadline=None)
 def test_kendalls_w_is_friedmans_statistic_by_judges_and_units(judges):

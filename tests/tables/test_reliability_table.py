@@ -122,6 +122,7 @@ def test_words_that_do_not_differ_have_no_agreement():
     }
 
 
+@pytest.mark.slow
 def test_thresholds_move_verdicts_and_no_number(table):
     lax = {"acceptable": 0.01, "good": 0.02, "excellent": 0.03, "holds": 0.05}
     options = {"bootstrap": {"draws": 200}, "reliability": lax, "progress": False}

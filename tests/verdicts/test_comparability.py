@@ -155,6 +155,7 @@ def test_an_order_that_only_a_metric_of_other_lengths_decides_is_undecided(lengt
     assert ("The order of the models is undecided" in texts(figure)) != is_decided
 
 
+@pytest.mark.slow
 def test_the_figure_of_correlations_marks_what_does_not_compare():
     models = {f"m{i}": vectors(i + 1.0) for i in range(4)}
     text = texts(bg.measure_grid(["rnd", "mac"], [QUERY], models, progress=False).plot("correlations"))

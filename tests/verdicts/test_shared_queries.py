@@ -73,6 +73,7 @@ def mean_distance(grid, name, queries):
     return rows["value"].abs().mean()
 
 
+@pytest.mark.slow
 def test_models_are_ranked_on_the_queries_that_all_of_them_have():
     """9 queries: a has all, b lost one, c lost two others, d has 5 and is out: its losses cost the others none."""
     models = {
@@ -156,6 +157,7 @@ def test_a_model_does_not_become_least_biased_because_a_rival_was_set_aside():
     assert found["not_ranked"] == "c: 4 of 9 queries"
 
 
+@pytest.mark.slow
 def test_of_few_queries_words_alone_are_resampled():
     grid = grid_of({"a": model(0), "b": model(1)}, 4)
     assert set(grid.frame("rank_intervals").query("criterion == 'C'")["resampled"]) == {"words"}
@@ -236,6 +238,7 @@ def test_attribute_sets_are_shared_through_others_and_by_criteria():
     assert kinds(C=queries[:6], D=queries[:5]) == dict.fromkeys(["C", "D", "Overall"], "these queries")
 
 
+@pytest.mark.slow
 def test_nobody_is_ranked_where_there_is_too_little_to_compare():
     one = rankings(grid_of({"a": model(0), "b": model(1, lost(*range(4, 9)))}, 9))
     assert one["reason"].to_dict() == {"a": "too few models", "b": "too few models"}
@@ -249,6 +252,7 @@ def test_nobody_is_ranked_where_there_is_too_little_to_compare():
     assert (found["model"], found["decided"]) == ("", False)
 
 
+@pytest.mark.slow
 def test_a_query_counts_where_all_of_its_sub_queries_have_values():
     """Two attribute sets, of which RND takes one: two rows each. A model that lost one set of four of nine queries
     has 14 of 18 rows, which is enough, and 5 of 9 queries."""
@@ -263,6 +267,7 @@ def test_a_query_counts_where_all_of_its_sub_queries_have_values():
     assert table.loc["a", "value_shared"] == pytest.approx(mean_distance(grid, "a", shared))
 
 
+@pytest.mark.slow
 def test_debiased_states_use_the_rows_of_their_model_and_have_no_shared_rank():
     def fit(model):
         return debias.hard(model, definitional_pairs=[["ta2_0", "tb2_0"], ["ta3_1", "tb3_1"]])
