@@ -66,7 +66,7 @@ mkfifo "{folder}/$$"
 exec 9<>"{folder}/$$"
 echo $$ >>"{folder}/requests"
 read -r code <&9
-rm "{folder}/$$"
+rm -f "{folder}/$$"
 exit "$code"
 """
 PAUSE = 0.1  # seconds between two looks at whether who asked is there
@@ -120,7 +120,8 @@ def _server() -> Path:
 def _serve(folder: Path) -> None:
     requests = os.open(folder / "requests", os.O_RDONLY)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # pytest ends, and this with it
-    askers: dict[int, int] = {}  # a fork -> who asked for it
+    waiting: list[int] = []
+    askers: dict[int, tuple[int, int]] = {}  # a fork -> who asked for it, and where it waits for the end
     server = os.getpid()
     try:
         for name in PACKAGES:
@@ -136,7 +137,6 @@ def _serve(folder: Path) -> None:
         ended, ends = os.pipe2(os.O_NONBLOCK)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(ends)
-        waiting: list[int] = []
         for _ in range(100):
             try:
                 _answer(folder, requests, ended, waiting, askers)
@@ -149,14 +149,16 @@ def _serve(folder: Path) -> None:
             # who waits for an answer would wait for ever
             os.set_blocking(requests, False)
             with contextlib.suppress(BlockingIOError):
-                askers |= {process: process for process in map(int, os.read(requests, 65536).split())}
-            for process in {*askers, *askers.values()} - {0}:
+                waiting += map(int, os.read(requests, 65536).split())
+            for process in {*waiting, *askers, *(process for process, _ in askers.values())} - {0}:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGTERM)
             shutil.rmtree(folder)
 
 
-def _answer(folder: Path, requests: int, ended: int, waiting: list[int], askers: dict[int, int]) -> None:
+def _answer(
+    folder: Path, requests: int, ended: int, waiting: list[int], askers: dict[int, tuple[int, int]]
+) -> None:
     """Fork for all who ask, until nobody can ask any more."""
     while True:
         ready = [] if waiting else select.select([requests, ended], [], [], PAUSE if askers else None)[0]
@@ -167,25 +169,24 @@ def _answer(folder: Path, requests: int, ended: int, waiting: list[int], askers:
                 return
             waiting += map(int, lines.split())
         while waiting:
+            answer = os.open(folder / str(waiting[-1]), os.O_RDWR)
             if not (child := os.fork()):
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 os.close(requests)
                 _end_after(_become, waiting[-1])
-            askers[child] = waiting.pop()
-        for child, process in list(askers.items()):
+            askers[child] = waiting.pop(), answer
+        for child, (process, answer) in list(askers.items()):
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
                 del askers[child]
                 code = os.waitstatus_to_exitcode(status)
-                with contextlib.suppress(OSError):  # who asked was killed
-                    answer = os.open(folder / str(process), os.O_WRONLY | os.O_NONBLOCK)
-                    os.write(answer, f"{code if code >= 0 else 128 - code}\n".encode())
-                    os.close(answer)
+                os.write(answer, f"{code if code >= 0 else 128 - code}\n".encode())
+                os.close(answer)
             elif process and not Path("/proc", str(process)).exists():
                 os.kill(child, signal.SIGTERM)
-                askers[child] = 0  # it was told
+                askers[child] = 0, answer  # it was told
 
 
 def _become(process: int) -> None:
