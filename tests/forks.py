@@ -1,10 +1,10 @@
 """Python as a process that has its packages already: a fork of one that did little but import them.
 
 Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. biasgrid
-itself is imported before the fork, too, and the digests of its code are made; a fork that finds another copy of it,
-which tests edit, imports that.
-Workers of a run are forks of it. Those of a run that is started in another way, to be stopped or killed
-(`Project.start`), and of a wheel are processes of their own.
+itself is imported before the fork, too, the digests of its code are made, and its templates compiled; a fork that
+finds another copy of it, which tests edit, imports that. Workers of a run, and what looks after them, are forks of
+it. Those of a run that is started in another way, to be stopped or killed (`Project.start`), and of a wheel are
+processes of their own.
 
 `python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder,
 output and errors, but an empty input; it ends as the fork ends (with 128 + n where signal n killed it). What Python
@@ -18,6 +18,7 @@ import contextlib
 import fcntl
 import gc
 import importlib
+import multiprocessing.util
 import os
 import pkgutil
 import re
@@ -55,6 +56,7 @@ PACKAGES = (
     "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_svg",
 )
+SPAWN = multiprocessing.util.spawnv_passfds
 SOURCE = Path(__file__).resolve().parents[1] / "src"
 # what is no fork: other modules, files and options of Python
 SHIM = """#!/bin/sh
@@ -223,8 +225,9 @@ def _become(process: int) -> None:
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
     starts = sys.modules["joblib.externals.loky.backend.fork_exec"]
-    if not hasattr(starts, "close_fds"):  # joblib 1.4 starts more than workers by it
+    if not hasattr(starts, "close_fds"):  # joblib 1.4 starts both in another way
         starts.fork_exec = _fork_worker
+        multiprocessing.util.spawnv_passfds = _fork_tracker
     try:
         if option == "-c":
             sys.argv[0] = "-c"
@@ -254,16 +257,38 @@ def _end_after(does: Callable[..., object], *arguments: object, **settings: obje
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        with contextlib.suppress(OSError):  # nobody reads them any more
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(code)
+        try:
+            with contextlib.suppress(OSError, ValueError):  # nobody reads them any more, or they are closed
+                sys.stdout.flush()
+                sys.stderr.flush()
+        finally:
+            os._exit(code if isinstance(code, int) else 1)
 
 
 def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
     """What joblib starts as a process of Python, which would import again what this one has."""
     if worker := os.fork():
         return worker
+    _leave_to_parent(keep)
+    os.environ.update(env)
+    sys.argv[1:] = command[3:]
+    warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
+    _end_after(runpy.run_module, command[2], run_name="__main__")
+
+
+def _fork_tracker(path: bytes, command: Sequence[str], keep: Sequence[int]) -> int:
+    """What joblib starts beside its workers, `python <options> -c <code>`: it removes what they leave."""
+    code = os.fsdecode(command[-1])
+    if "resource_tracker" not in code:
+        return SPAWN(path, command, keep)
+    if tracker := os.fork():
+        return tracker
+    _leave_to_parent(keep)
+    _end_after(exec, code, {})
+
+
+def _leave_to_parent(keep: Sequence[int]) -> None:
+    """Have no more of the process that this is a fork of than one that it starts: signals, and these open files."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
@@ -272,11 +297,7 @@ def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, 
         if open_file not in kept:
             with contextlib.suppress(OSError):
                 os.close(open_file)
-    os.environ.update(env)
     tempfile.tempdir = None
-    sys.argv[1:] = command[3:]
-    warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
-    _end_after(runpy.run_module, command[2], run_name="__main__")
 
 
 def _import_biasgrid() -> None:
@@ -285,7 +306,14 @@ def _import_biasgrid() -> None:
     own = [name for name in names if not re.search(r"\.language\b|__main__", name)]
     for name in own:
         importlib.import_module(name)
-    sys.modules["biasgrid.plan.code"].closure(*own)  # it keeps what it has read
+    # these keep what they have read, or compiled
+    sys.modules["biasgrid.plan.code"].closure(*own)
+    pages = sys.modules["biasgrid.report.step"].templates(
+        sys.modules["biasgrid.report.sections"].REGISTRY.values()
+    )
+    pages.filters |= dict.fromkeys(("label", "short", "state"), str)  # those of a study's page
+    for name in pages.list_templates(extensions=["html", "css"]):
+        pages.get_template(name)
 
 
 def _forget_biasgrid() -> None:
