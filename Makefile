@@ -141,7 +141,7 @@ docs: reference .venv/installed-for-docs ## the site, read and searched from dis
 test: .venv/installed-for-tests .venv/installed-for-docs lint-files ## ruff, snakefmt, layers, snakemake --lint, and all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-quick: .venv/installed-for-tests ## tests of a minute: neither the workflow nor a registry
+test-quick: .venv/installed-for-tests ## tests of a minute: none that is slow or needs a registry
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
 
 # pyproject.toml's bounds, without torch, which would bring CUDA

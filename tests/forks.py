@@ -91,14 +91,22 @@ def run(
 def python() -> str:
     """The program that is a fork of the server, which all of pytest's processes share; it ends with the last. Python
     itself where the server has gone; what failed there is a warning."""
-    shim = _server()
+    folder = _server()
+    program, failed = str(folder / "python"), ""
     try:
-        failed = (shim.parent / "errors").read_text()
-    except FileNotFoundError:
-        failed = "it has gone"
+        os.close(os.open(folder / "requests", os.O_WRONLY | os.O_NONBLOCK))
+    except OSError as error:
+        program, failed = sys.executable, f"it has gone: {error}"
+    with contextlib.suppress(FileNotFoundError):
+        failed += _errors(folder).read_text()
     if failed:
         warnings.warn(f"the server of forks: {failed}", stacklevel=2)
-    return str(shim) if shim.exists() else sys.executable
+    return program
+
+
+def _errors(folder: Path) -> Path:
+    """What failed in the server of this folder, if anything did."""
+    return folder.with_name(f"{folder.name}.errors")
 
 
 @cache
@@ -111,12 +119,11 @@ def _server() -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not shim.exists():
             os.mkfifo(requests)
-            with (folder / "errors").open("wb") as errors:
-                subprocess.Popen([sys.executable, __file__, folder], stdin=subprocess.DEVNULL, stderr=errors)
+            subprocess.Popen([sys.executable, __file__, folder], stdin=subprocess.DEVNULL)
             shim.write_text(SHIM.format(python=sys.executable, folder=folder))
             shim.chmod(0o700)
         os.open(requests, os.O_WRONLY)  # until this process ends
-    return shim
+    return folder
 
 
 def _serve(folder: Path) -> None:
@@ -144,7 +151,10 @@ def _serve(folder: Path) -> None:
                 _answer(folder, requests, ended, waiting, askers)
                 break
             except Exception:  # no room for one more process, say; there may be some soon
-                traceback.print_exc()
+                if os.getpid() != server:
+                    raise
+                with _errors(folder).open("a") as errors:
+                    traceback.print_exc(file=errors)
                 time.sleep(PAUSE)
     finally:
         if os.getpid() == server:
@@ -155,7 +165,7 @@ def _serve(folder: Path) -> None:
             for process in {*waiting, *askers, *(process for process, _ in askers.values())} - {0}:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process, signal.SIGTERM)
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _answer(
@@ -170,15 +180,6 @@ def _answer(
             if not (lines := os.read(requests, 65536)):
                 return
             waiting += map(int, lines.split())
-        while waiting:
-            answer = os.open(folder / str(waiting[-1]), os.O_RDWR)
-            if not (child := os.fork()):
-                signal.set_wakeup_fd(-1)
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                signal.signal(signal.SIGINT, signal.default_int_handler)
-                os.close(requests)
-                _end_after(_become, waiting[-1])
-            askers[child] = waiting.pop(), answer
         for child, (process, answer) in list(askers.items()):
             done, status = os.waitpid(child, os.WNOHANG)
             if done:
@@ -189,10 +190,28 @@ def _answer(
             elif process and not Path("/proc", str(process)).exists():
                 os.kill(child, signal.SIGTERM)
                 askers[child] = 0, answer  # it was told
+        while waiting:
+            try:
+                answer = os.open(folder / str(waiting[-1]), os.O_RDWR)
+            except FileNotFoundError:  # who asked has no place to wait at
+                waiting.pop()
+                continue
+            try:
+                child = os.fork()
+            except OSError:
+                os.close(answer)
+                raise
+            if not child:
+                _end_after(_become, waiting[-1], requests)
+            askers[child] = waiting.pop(), answer
 
 
-def _become(process: int) -> None:
+def _become(process: int, requests: int) -> None:
     """What that process of `SHIM` was started as."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.close(requests)
     there = Path("/proc", str(process))
     # what it starts by this name is a fork, too
     _, sys.executable, option, program, *arguments = map(
@@ -225,7 +244,7 @@ def _become(process: int) -> None:
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
     starts = sys.modules["joblib.externals.loky.backend.fork_exec"]
-    if not hasattr(starts, "close_fds"):  # joblib 1.4 starts both in another way
+    if not hasattr(starts, "close_fds"):  # joblib 1.4 starts its tracker by it, too
         starts.fork_exec = _fork_worker
         multiprocessing.util.spawnv_passfds = _fork_tracker
     try:
@@ -257,23 +276,34 @@ def _end_after(does: Callable[..., object], *arguments: object, **settings: obje
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
-        try:
-            with contextlib.suppress(OSError, ValueError):  # nobody reads them any more, or they are closed
-                sys.stdout.flush()
-                sys.stderr.flush()
-        finally:
-            os._exit(code if isinstance(code, int) else 1)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):  # nobody reads it any more, or it is closed
+                stream.flush()
+        os._exit(code & 0xFF if isinstance(code, int) else 1)
+
+
+def _fork() -> int:
+    """A fork that writes nothing again that this process is about to write."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 says that this process has threads
+        return os.fork()
 
 
 def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
     """What joblib starts as a process of Python, which would import again what this one has."""
-    if worker := os.fork():
+    if worker := _fork():
         return worker
+    _end_after(_work, command, keep, env)
+
+
+def _work(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> None:
     _leave_to_parent(keep)
     os.environ.update(env)
     sys.argv[1:] = command[3:]
     warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
-    _end_after(runpy.run_module, command[2], run_name="__main__")
+    runpy.run_module(command[2], run_name="__main__")
 
 
 def _fork_tracker(path: bytes, command: Sequence[str], keep: Sequence[int]) -> int:
@@ -281,10 +311,15 @@ def _fork_tracker(path: bytes, command: Sequence[str], keep: Sequence[int]) -> i
     code = os.fsdecode(command[-1])
     if "resource_tracker" not in code:
         return SPAWN(path, command, keep)
-    if tracker := os.fork():
+    if tracker := _fork():
         return tracker
+    _end_after(_track, code, keep)
+
+
+def _track(code: str, keep: Sequence[int]) -> None:
     _leave_to_parent(keep)
-    _end_after(exec, code, {})
+    warnings.simplefilter("ignore")  # as its options say
+    exec(code, {})
 
 
 def _leave_to_parent(keep: Sequence[int]) -> None:
@@ -308,12 +343,15 @@ def _import_biasgrid() -> None:
         importlib.import_module(name)
     # these keep what they have read, or compiled
     sys.modules["biasgrid.plan.code"].closure(*own)
-    pages = sys.modules["biasgrid.report.step"].templates(
-        sys.modules["biasgrid.report.sections"].REGISTRY.values()
+    page, sections = (
+        sys.modules["biasgrid.report.step"],
+        sys.modules["biasgrid.report.sections"].REGISTRY.values(),
     )
-    pages.filters |= dict.fromkeys(("label", "short", "state"), str)  # those of a study's page
-    for name in pages.list_templates(extensions=["html", "css"]):
-        pages.get_template(name)
+    templates = page.templates(sections)
+    templates.filters |= dict.fromkeys(("label", "short", "state"), str)  # those of a study's page
+    names = [path.name for path in page.TEMPLATES.iterdir() if path.suffix in (".html", ".css")]
+    for name in [*names, *(f"{section.name}/{section.template}" for section in sections)]:
+        templates.get_template(name)
 
 
 def _forget_biasgrid() -> None:

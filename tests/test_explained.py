@@ -127,6 +127,7 @@ def store_of(*configs, model):
 
 
 @pytest.mark.slow
+@pytest.mark.network
 @pytest.mark.skipif(not shutil.which("npm"), reason="needs npm")
 def test_sweeneys_own_split_and_classifier(recomputes):
     """Seed 0, not stratified; a multinomial logistic regression of two classes is a binary one with C = 2."""
