@@ -263,8 +263,8 @@ def grid_config() -> dict:
             "rnd": {"params": {"distance": "norm"}},
             "rnsb": {"params": {"n_iterations": 5}},
         },
-        # each takes a process of its own, and seconds
-        "figures": ["rankings"],
+        # each takes a process of its own, and a second
+        "figures": [],
     }
 
 
@@ -372,8 +372,8 @@ def made_once(tmp_path_factory, name: str, config: dict | None = None) -> Projec
 
 @pytest.fixture(scope="session")
 def finished_project(tmp_path_factory) -> Project:
-    """The project of `grid_config`, run."""
-    return made_once(tmp_path_factory, "finished")
+    """The project of `grid_config` with a figure, run."""
+    return made_once(tmp_path_factory, "finished", grid_config() | {"figures": ["rankings"]})
 
 
 @pytest.fixture

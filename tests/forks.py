@@ -2,9 +2,9 @@
 
 Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. biasgrid
 itself is imported before the fork, too, the digests of its code are made, and its templates compiled; a fork that
-finds another copy of it, which tests edit, imports that. Workers of a run, and what looks after them, are forks of
-it. Those of a run that is started in another way, to be stopped or killed (`Project.start`), and of a wheel are
-processes of their own.
+finds another copy of it, which tests edit, imports that. Workers of a run are forks of a child that it has for them,
+and what looks after them is a fork of the run. Those of a run that is started in another way, to be stopped or killed
+(`Project.start`), and of a wheel are processes of their own.
 
 `python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder,
 output and errors, but an empty input; it ends as the fork ends (with 128 + n where signal n killed it). What Python
@@ -15,17 +15,20 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
 import fcntl
 import gc
 import importlib
 import multiprocessing.util
 import os
+import pickle
 import pkgutil
 import re
 import runpy
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -71,6 +74,7 @@ read -r code <&9
 rm -f "{folder}/$$"
 exit "$code"
 """
+PR_SET_CHILD_SUBREAPER = 36  # of Linux
 PAUSE = 0.1  # seconds between two looks at whether who asked is there
 
 
@@ -243,10 +247,10 @@ def _become(process: int, requests: int) -> None:
     # modules are edited within a second
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
-    starts = sys.modules["joblib.externals.loky.backend.fork_exec"]
-    if not hasattr(starts, "close_fds"):  # joblib 1.4 starts its tracker by it, too
-        starts.fork_exec = _fork_worker
-        multiprocessing.util.spawnv_passfds = _fork_tracker
+    # joblib 1.4 starts its tracker by it, too
+    has_workers = not hasattr(sys.modules["joblib.externals.loky.backend.fork_exec"], "close_fds")
+    if has_workers and "--dry-run" not in arguments:
+        _fork_workers()
     try:
         if option == "-c":
             sys.argv[0] = "-c"
@@ -291,23 +295,81 @@ def _fork() -> int:
         return os.fork()
 
 
-def _fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
-    """What joblib starts as a process of Python, which would import again what this one has."""
-    if worker := _fork():
+def _fork_workers() -> None:
+    """Let what joblib starts as workers be forks of a child that this process has for them, and be its children.
+
+    A fork of a process with threads has the locks that they hold, and nobody opens them there; that child has one.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if not _fork():
+        ours.close()
+        _end_after(_fork_for, its)
+    its.close()
+    lock = threading.Lock()
+
+    def fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
+        files = [1, 2, *sorted(map(int, keep))]
+        with lock:
+            asked = command, files, os.getcwd(), {**os.environ, **env}
+            socket.send_fds(ours, [pickle.dumps(asked)], files)
+            worker = int(ours.recv(64) or 0)
+        if not worker:
+            raise ChildProcessError("no worker could be forked")
         return worker
-    _end_after(_work, command, keep, env)
+
+    sys.modules["joblib.externals.loky.backend.fork_exec"].fork_exec = fork_worker
+    multiprocessing.util.spawnv_passfds = _fork_tracker
 
 
-def _work(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> None:
-    _leave_to_parent(keep)
+def _fork_for(requests: socket.socket) -> None:
+    """Fork the workers that the parent asks for, as long as it is there."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends, and this with it
+    while True:
+        asked, received, *_ = socket.recv_fds(requests, 2**18, 250)
+        if not asked:
+            return
+        with contextlib.suppress(Exception):  # the worker says what cannot be imported
+            importlib.import_module("biasgrid.workflow.workers")
+        # a process whose own parent has ended is the child of the nearest ancestor that takes it
+        if not (between := _fork()):
+            between = os.getpid()
+            if _fork():
+                os._exit(0)
+            while os.getppid() == between:
+                time.sleep(0.001)
+            requests.send(str(os.getpid()).encode())
+            requests.detach()
+            _end_after(_work, *pickle.loads(asked), received)
+        for file in received:
+            os.close(file)
+        if os.waitpid(between, 0)[1]:
+            requests.send(b"0")
+
+
+def _work(
+    command: Sequence[str], files: Sequence[int], folder: str, env: Mapping[str, str], received: Sequence[int]
+) -> None:
+    """What joblib starts as a process of Python, which would import again what this one has."""
+    above = max(*received, *files) + 1
+    moved = [fcntl.fcntl(file, fcntl.F_DUPFD, above) for file in received]
+    os.closerange(3, above)
+    for file, number in zip(moved, files, strict=True):
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(folder)
+    os.environ.clear()
     os.environ.update(env)
+    tempfile.tempdir = None
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.argv[1:] = command[3:]
     warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
     runpy.run_module(command[2], run_name="__main__")
 
 
 def _fork_tracker(path: bytes, command: Sequence[str], keep: Sequence[int]) -> int:
-    """What joblib starts beside its workers, `python <options> -c <code>`: it removes what they leave."""
+    """What joblib starts beside its workers, `python <options> -c <code>`: it removes what they leave. It takes no
+    lock that a thread of this process may have."""
     code = os.fsdecode(command[-1])
     if "resource_tracker" not in code:
         return SPAWN(path, command, keep)
@@ -317,13 +379,6 @@ def _fork_tracker(path: bytes, command: Sequence[str], keep: Sequence[int]) -> i
 
 
 def _track(code: str, keep: Sequence[int]) -> None:
-    _leave_to_parent(keep)
-    warnings.simplefilter("ignore")  # as its options say
-    exec(code, {})
-
-
-def _leave_to_parent(keep: Sequence[int]) -> None:
-    """Have no more of the process that this is a fork of than one that it starts: signals, and these open files."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
@@ -332,7 +387,10 @@ def _leave_to_parent(keep: Sequence[int]) -> None:
         if open_file not in kept:
             with contextlib.suppress(OSError):
                 os.close(open_file)
-    tempfile.tempdir = None
+    # it closes the first two
+    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode, closefd=False) for n, mode in enumerate("rww"))
+    warnings.simplefilter("ignore")  # as its options say
+    exec(code, {})
 
 
 def _import_biasgrid() -> None:

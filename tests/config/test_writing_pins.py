@@ -123,7 +123,7 @@ def test_what_comes_with_the_package_is_said_and_not_written(server, tmp_path, m
 def case_study(project, server):
     """A study whose two models are downloaded, one of them with a checksum."""
     bodies = {}
-    config = grid_config() | {"figures": [], "metrics": {"weat": {}}}
+    config = grid_config() | {"metrics": {"weat": {}}}
     for number, (name, model) in enumerate(config["models"].items()):
         file = write_text_model(project.folder / f"{name}.txt", GRID_WORDS, seed=number)
         bodies[f"/{name}.txt"] = file.read_bytes()

@@ -320,7 +320,7 @@ def test_other_vectors_under_the_same_pin_never_give_old_or_new_numbers_in_silen
     kept.save("kk.kv", sep_limit=0)
     beside = tmp_path / "kk.kv.vectors.npy"
     source = {"type": "file", "path": "kk.kv", "sha256": pin(tmp_path / "kk.kv")}
-    config = grid_config() | {"metrics": {"weat": {}}, "figures": []}
+    config = grid_config() | {"metrics": {"weat": {}}}
     config["models"] = {"kk": {"label": "kk", "source": source}}
     config["criteria"] = {"Second": config["criteria"]["Second"]}
     config["criteria"]["Second"]["queries"]["q3"]["attributes"] = {"E": GRID_WORDS[-8:], "A": GRID_WORDS[:8]}

@@ -48,7 +48,7 @@ def project(folder, server) -> Project:
     """A small study whose models come from the server, in a folder of its own."""
     folder.mkdir()
     made = Project(folder)
-    config = grid_config() | {"figures": [], "metrics": {"weat": {}}}
+    config = grid_config() | {"metrics": {"weat": {}}}
     config["criteria"] = {"Second": config["criteria"]["Second"]}
     for name in config["models"]:
         config["models"][name]["source"] = {"type": "url", "url": f"{server.url}/{name}.txt"}

@@ -323,7 +323,7 @@ def training_config() -> dict:
         config["models"][key] = {"label": f"{algorithm}, trained here", "source": source}
     del config["models"]["two"]
     criteria = {"Second": config["criteria"]["Second"]}
-    return config | {"criteria": criteria, "figures": [], "metrics": {"weat": {}, "rnd": {}}}
+    return config | {"criteria": criteria, "metrics": {"weat": {}, "rnd": {}}}
 
 
 @pytest.fixture(scope="module")

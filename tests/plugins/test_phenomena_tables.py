@@ -50,7 +50,7 @@ def study(tmp_path_factory):
         "direct_bias": {"params": {"direction": "sum"}},
     }
     # of words around no topic, no two groups are as far apart as these
-    config |= {"figures": [], "inference": {"random_groups": {"draws": 199, "match": "within"}}, "seed": 3}
+    config |= {"inference": {"random_groups": {"draws": 199, "match": "within"}}, "seed": 3}
     for model in config["models"].values():
         model["source"]["path"] = str(folder / model["source"]["path"])
     config |= {"results": str(folder / "results"), "embeddings": str(folder / "embeddings")}

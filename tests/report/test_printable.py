@@ -1,6 +1,5 @@
 """Labels and names of the longest and oddest texts, from the config to the page; what is not allowed is one line."""
 
-import copy
 import json
 from pathlib import Path
 
@@ -30,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def odd_config():
-    config = copy.deepcopy(grid_config()) | {"figures": [], "inference": {"permutation": {"exact": 100}}}
+    config = grid_config() | {"inference": {"permutation": {"exact": 100}}}
     config["metrics"] = {key: {"label": odd(key)} for key in ("weat", "rnd")}
     for key, model in config["models"].items():
         model["label"] = odd(key)
@@ -78,7 +77,7 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("sign", ["\x1b", "\u202e", "\u2067"])
 def test_a_text_that_acts_on_what_shows_it_is_one_line_with_file_and_key(folder, place, sign):
-    config = copy.deepcopy(grid_config())
+    config = grid_config()
     PLACES[place](config, f"abc{sign}def")
     with refused("x.yaml: ", place.strip(": ").split(": ")[0], f"U+{ord(sign):04X}"):
         Study.of(config, "x.yaml")
@@ -86,7 +85,7 @@ def test_a_text_that_acts_on_what_shows_it_is_one_line_with_file_and_key(folder,
 
 @pytest.mark.parametrize("sign", OVERRIDES + CONTROLS)
 def test_no_label_and_no_name_has_a_sign_that_is_not_printed(folder, sign):
-    config = copy.deepcopy(grid_config())
+    config = grid_config()
     config["models"]["one"]["label"] = f"abc{sign}def"
     with refused("x.yaml: ", f"U+{ord(sign[0]):04X}"):
         Study.of(config, "x.yaml")
@@ -99,7 +98,7 @@ def test_no_label_and_no_name_has_a_sign_that_is_not_printed(folder, sign):
 
 @pytest.mark.parametrize("place", [place for place in PLACES if "note" not in place and "A" not in place])
 def test_a_label_and_a_name_have_at_most_200_characters(folder, place):
-    config = copy.deepcopy(grid_config())
+    config = grid_config()
     PLACES[place](config, "x" * 201)
     with refused("x.yaml: ", "1 to 100 characters" if place == "criteria: " else "at most"):
         Study.of(config, "x.yaml")
@@ -111,7 +110,7 @@ def test_texts_of_word_sets_and_of_strangers_results_are_checked(folder):
     with refused("toy.json: sets: f: ", "U+202E"):
         Study.of(grid_config())
     Path("data/word_sets/toy.json").write_text('{"sets": {"e": ["e0", "e1"], "f": ["f0", "f1"]}}')
-    study = make(Study.of(grid_config() | {"figures": [], "metrics": {"weat": {}}}))
+    study = make(Study.of(grid_config() | {"metrics": {"weat": {}}}))
     scores = study.paths.table_file("scores")
     text = scores.read_text()
     scores.write_text(text.replace("Model one", "Model \x1b[31mone"))

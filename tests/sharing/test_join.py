@@ -29,6 +29,7 @@ MODELS = ("one", "two", "three", "four")
 def study(name: str, models: tuple[str, ...], **changes: object) -> Study:
     config = grid_config() | {
         "study": name,
+        "figures": ["rankings"],
         "models": {
             key: {"label": f"<script>{key}", "source": {"type": "file", "path": f"{key}.txt"}}
             for key in models

@@ -78,7 +78,7 @@ def test_a_study_has_the_table_where_a_criterion_asks_for_it(tmp_path, monkeypat
         "First": config["criteria"]["First"] | {"ranked": False, "subsamples": {"words": 4, "draws": 40}}
     }
     del config["criteria"]["First"]["queries"]["q2"]
-    config |= {"metrics": {"weat": {}, "weat_es": {}}, "figures": []}
+    config |= {"metrics": {"weat": {}, "weat_es": {}}}
     assert (
         "subsamples"
         not in Study.of(

@@ -134,7 +134,6 @@ def inferred_config():
         "targets": {"A": [f"a{i}" for i in range(8)], "B": [f"b{i}" for i in range(8)]},
         "attributes": {"C": [f"c{i}" for i in range(8)], "E": "toy.e"},
     }
-    config["figures"] = []
     config["inference"] = {
         "permutation": {"draws": 30, "exact": 10},
         "bootstrap": {"draws": 25},

@@ -44,7 +44,7 @@ def config() -> dict:
         "mac": {},
     }
     inference = {"bootstrap": {"draws": DRAWS, "level": 0.9}, "interval": "percentile"}
-    return config | {"figures": [], "inference": inference, "query_ranks": True}
+    return config | {"inference": inference, "query_ranks": True}
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def server():
 def served(tmp_path, server):
     """A project of three models on a server."""
     project = Project(tmp_path / "project")
-    config = grid_config() | {"figures": []}
+    config = grid_config()
     address = f"http://127.0.0.1:{server.server_port}"
     for seed, name in enumerate(MODELS):
         file = write_text_model(tmp_path / f"{name}.txt", GRID_WORDS, dimensions=200, seed=seed)

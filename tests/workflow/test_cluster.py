@@ -56,7 +56,7 @@ PROCESS = """import os
 
 def measure_fact(project, body):
     project.own_code("metrics/fact.py").write_text(FACT.format(body=body))
-    project.configure(grid_config() | {"metrics": {"fact": {}}, "figures": []})
+    project.configure(grid_config() | {"metrics": {"fact": {}}})
 
 
 def facts(project):
@@ -120,7 +120,7 @@ def test_a_submitted_job_is_not_refused_by_the_lock_of_the_run_that_submitted_it
 def test_a_submitted_job_has_workers_of_its_own(project):
     """It is started without the workflow's hooks, in which the run that submits it begins."""
     inference = {"permutation": {"draws": 20, "exact": 0}, "random_groups": {"draws": 20}}
-    project.configure(grid_config() | {"inference": inference, "metrics": {"weat": {}}, "figures": []})
+    project.configure(grid_config() | {"inference": inference, "metrics": {"weat": {}}})
     project.run()
     whole = project.results()
     for model in ("one", "two"):

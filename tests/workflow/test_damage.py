@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 RESULTS = Path("results/small")
 CELL = "cells/one/none/weat/q1.json"
 CONFIG = grid_config() | {
-    "inference": {"permutation": {"draws": 30}, "random_groups": {"draws": 30}, "bootstrap": {"draws": 30}}
+    "figures": ["rankings"],
+    "inference": {"permutation": {"draws": 30}, "random_groups": {"draws": 30}, "bootstrap": {"draws": 30}},
 }
 CONFIG["models"]["one"]["sorted"] = True  # so frequencies are known
 

@@ -186,7 +186,7 @@ EDITS = {
 @pytest.mark.parametrize("name", EDITS)
 def test_editing_the_config_makes_stale_what_depends_on_it(root, name):
     edit, rules, reruns = EDITS[name]
-    config = grid_config()
+    config = grid_config() | {"figures": ["rankings"]}
     before = Study.of(config, root=root)
     edit(config)
     jobs: dict[str, set[str]] = {}
@@ -368,13 +368,13 @@ def test_forced_steps_are_made_again_though_nothing_changed(finished):
 
 
 def test_cores_do_not_change_a_byte(project, finished_project):
+    project.configure(finished_project.config)
     project.run("--cores", "2")
     assert project.results() == finished_project.results()
 
 
 def test_one_failing_cell_stops_no_other_and_is_named(project):
     """A metric that fails on one query: the other cells are made, the failed one is named at the end."""
-    project.configure(project.config | {"figures": []})
     path = project.own_code("metrics/rnd.py")
     text = path.read_text()
     marker = "    first, second = (words.mean(axis=0) for words in targets)\n"
@@ -457,7 +457,6 @@ def test_downloads_can_be_verified(finished):
 
 
 def test_a_broken_model_is_named_and_the_other_model_is_measured(project):
-    project.configure(project.config | {"figures": []})
     path = project.folder / "two.txt"
     path.write_text(re.sub(r"^e3 \S+", "e3 nan", path.read_text(), flags=re.M))
     done = project.snakemake("--cores", "2")
@@ -552,7 +551,7 @@ def test_two_runs_at_once_are_refused(project):
         assert second.returncode == 2
         assert "another run of small is at work" in second.stderr
         # of another study it is none
-        other = {**project.config, "study": "other", "metrics": {"weat": {}}, "figures": []}
+        other = {**project.config, "study": "other", "metrics": {"weat": {}}}
         (project.folder / "config" / "other.yaml").write_text(yaml.safe_dump(other, sort_keys=False))
         project.run("--configfile", "config/other.yaml")
         assert running.poll() is None
@@ -564,6 +563,7 @@ def test_two_runs_at_once_are_refused(project):
 def test_killed_at_any_moment_the_next_run_completes_with_the_same_bytes(project, finished_project):
     """SIGKILL of the whole process group, twice in a row, after some files. The lock belongs to the
     process: it is gone when the process is, however it ended."""
+    project.configure(finished_project.config)
     files = len(finished_project.results())
     for count in sorted(random.Random(3).sample(range(files), 2)):
         running = project.start()
