@@ -25,6 +25,7 @@ def test_a_notebook_waits_for_the_study_that_it_opens(project):
     write(
         project.folder / "notebooks", "alone", 'bg.open_study("mine/study.yaml")  # which it has run itself'
     )
+    project.configure(project.config | {"figures": ["rankings"]})
     page = "results/notebooks/{}.html"
     assert set(planned(project, page.format("alone"))) == {"notebook"}
     with_study = planned(project, page.format("reads"))
