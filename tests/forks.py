@@ -410,6 +410,8 @@ def _import_biasgrid() -> None:
     names = [path.name for path in page.TEMPLATES.iterdir() if path.suffix in (".html", ".css")]
     for name in [*names, *(f"{section.name}/{section.template}" for section in sections)]:
         templates.get_template(name)
+    # pydantic makes what checks a config when the first is checked
+    sys.modules["biasgrid.plan.study"].Study.read(SOURCE.parent / "config" / "embedded.yaml")
 
 
 def _forget_biasgrid() -> None:
