@@ -2,9 +2,9 @@
 
 Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. biasgrid
 itself is imported before the fork, too, the digests of its code are made, and its templates compiled; a fork that
-finds another copy of it, which tests edit, imports that. Workers of a run are forks of a child that it has for them,
-and what looks after them is a fork of the run. Those of a run that is started in another way, to be stopped or killed
-(`Project.start`), and of a wheel are processes of their own.
+finds another copy of it, which tests edit, imports that. Workers of a run, and what looks after them, are forks of a
+child that it has for them. Those of a run that is started in another way, to be stopped or killed (`Project.start`),
+and of a wheel are processes of their own.
 
 `python()` is a program of the shell that asks the server for a fork, which has its arguments, environment, folder,
 output and errors, but an empty input; it ends as the fork ends (with 128 + n where signal n killed it). What Python
@@ -44,6 +44,8 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import NoReturn
 
+from threadpoolctl import threadpool_limits
+
 PACKAGES = (
     "snakemake.cli",
     "numpy",
@@ -68,13 +70,15 @@ case "$1 $2" in
     *) exec {python} "$@" ;;
 esac
 mkfifo "{folder}/$$"
-exec 9<>"{folder}/$$"
+# while `echo` writes, 1 is the requests
+exec 7>&1 9<>"{folder}/$$"
 echo $$ >>"{folder}/requests"
 read -r code <&9
 rm -f "{folder}/$$"
 exit "$code"
 """
 PR_SET_CHILD_SUBREAPER = 36  # of Linux
+LONGEST = 120  # seconds until a fork is there; it may have to import biasgrid first
 PAUSE = 0.1  # seconds between two looks at whether who asked is there
 
 
@@ -225,7 +229,7 @@ def _become(process: int, requests: int) -> None:
     # two of them may be one file
     for number, path, mode in (
         (0, os.devnull, os.O_RDONLY),
-        (1, there / "fd" / "1", os.O_WRONLY | os.O_APPEND),
+        (1, there / "fd" / "7", os.O_WRONLY | os.O_APPEND),
         (2, there / "fd" / "2", os.O_WRONLY | os.O_APPEND),
     ):
         os.dup2(os.open(path, mode), number)
@@ -250,7 +254,7 @@ def _become(process: int, requests: int) -> None:
     # joblib 1.4 starts its tracker by it, too
     has_workers = not hasattr(sys.modules["joblib.externals.loky.backend.fork_exec"], "close_fds")
     if has_workers and "--dry-run" not in arguments:
-        _fork_workers()
+        _fork_what_joblib_starts()
     try:
         if option == "-c":
             sys.argv[0] = "-c"
@@ -290,65 +294,82 @@ def _fork() -> int:
     """A fork that writes nothing again that this process is about to write."""
     sys.stdout.flush()
     sys.stderr.flush()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 says that this process has threads
-        return os.fork()
+    return os.fork()
 
 
-def _fork_workers() -> None:
-    """Let what joblib starts as workers be forks of a child that this process has for them, and be its children.
+def _fork_what_joblib_starts() -> None:
+    """Let workers, and what removes what they leave, be forks of a child that this process has for them, and its own.
 
     A fork of a process with threads has the locks that they hold, and nobody opens them there; that child has one.
     """
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if not _fork():
         ours.close()
         _end_after(_fork_for, its)
     its.close()
-    lock = threading.Lock()
+    ours.settimeout(LONGEST)
+    lock, prctl = threading.Lock(), ctypes.CDLL(None).prctl
 
-    def fork_worker(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str]) -> int:
-        files = [1, 2, *sorted(map(int, keep))]
+    def start(command: Sequence[str], keep: Sequence[int], env: Mapping[str, str] | None = None) -> int:
+        code = getattr(sys.modules.get("biasgrid"), "__file__", None)
+        files = sorted({1, 2, *map(int, keep)})
+        asked = command, code, files, os.getcwd(), {**os.environ, **(env or {})}
         with lock:
-            asked = command, files, os.getcwd(), {**os.environ, **env}
-            socket.send_fds(ours, [pickle.dumps(asked)], files)
-            worker = int(ours.recv(64) or 0)
-        if not worker:
-            raise ChildProcessError("no worker could be forked")
-        return worker
+            prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+            try:
+                socket.send_fds(ours, [pickle.dumps(asked)], files)
+                started = int(ours.recv(64) or 0)
+            except BaseException:
+                ours.close()  # an answer that comes later is none to who asks next
+                raise
+            finally:
+                prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        if not started:
+            raise ChildProcessError("no process could be forked")
+        return started
 
-    sys.modules["joblib.externals.loky.backend.fork_exec"].fork_exec = fork_worker
-    multiprocessing.util.spawnv_passfds = _fork_tracker
+    def start_tracker(path: bytes, arguments: Sequence[bytes | str], keep: Sequence[int]) -> int:
+        command = [os.fsdecode(argument) for argument in arguments]
+        return start(command, keep) if "resource_tracker" in command[-1] else SPAWN(path, arguments, keep)
+
+    sys.modules["joblib.externals.loky.backend.fork_exec"].fork_exec = start
+    multiprocessing.util.spawnv_passfds = start_tracker
 
 
 def _fork_for(requests: socket.socket) -> None:
-    """Fork the workers that the parent asks for, as long as it is there."""
+    """Fork what the parent asks for, as long as it is there."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends, and this with it
-    while True:
-        asked, received, *_ = socket.recv_fds(requests, 2**18, 250)
-        if not asked:
-            return
-        with contextlib.suppress(Exception):  # the worker says what cannot be imported
-            importlib.import_module("biasgrid.workflow.workers")
-        # a process whose own parent has ended is the child of the nearest ancestor that takes it
-        if not (between := _fork()):
-            between = os.getpid()
-            if _fork():
-                os._exit(0)
-            while os.getppid() == between:
-                time.sleep(0.001)
-            requests.send(str(os.getpid()).encode())
-            requests.detach()
-            _end_after(_work, *pickle.loads(asked), received)
-        for file in received:
-            os.close(file)
-        if os.waitpid(between, 0)[1]:
-            requests.send(b"0")
+    with contextlib.suppress(ConnectionError):
+        while True:
+            asked, received, *_ = socket.recv_fds(requests, 2**18, 250)
+            if not asked:
+                return
+            command, code, *there = pickle.loads(asked)
+            with contextlib.suppress(Exception):  # the worker says what cannot be imported
+                importlib.import_module("biasgrid.workflow.workers")
+            # a process whose own parent has ended is the child of the nearest ancestor that takes it
+            if not (between := _fork()):
+                between = os.getpid()
+                if _fork():
+                    os._exit(0)
+                while os.getppid() == between:
+                    time.sleep(0.001)
+                requests.send(str(os.getpid()).encode())
+                requests.detach()
+                _end_after(_start, command, code, received, *there)
+            for file in received:
+                os.close(file)
+            if os.waitpid(between, 0)[1]:
+                requests.send(b"0")
 
 
-def _work(
-    command: Sequence[str], files: Sequence[int], folder: str, env: Mapping[str, str], received: Sequence[int]
+def _start(
+    command: Sequence[str],
+    code: str | None,
+    received: Sequence[int],
+    files: Sequence[int],
+    folder: str,
+    environment: Mapping[str, str],
 ) -> None:
     """What joblib starts as a process of Python, which would import again what this one has."""
     above = max(*received, *files) + 1
@@ -359,38 +380,20 @@ def _work(
         os.close(file)
     os.chdir(folder)
     os.environ.clear()
-    os.environ.update(env)
+    os.environ.update(environment)
     tempfile.tempdir = None
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.argv[1:] = command[3:]
-    warnings.simplefilter("ignore", RuntimeWarning)  # of a module that is there
-    runpy.run_module(command[2], run_name="__main__")
-
-
-def _fork_tracker(path: bytes, command: Sequence[str], keep: Sequence[int]) -> int:
-    """What joblib starts beside its workers, `python <options> -c <code>`: it removes what they leave. It takes no
-    lock that a thread of this process may have."""
-    code = os.fsdecode(command[-1])
-    if "resource_tracker" not in code:
-        return SPAWN(path, command, keep)
-    if tracker := _fork():
-        return tracker
-    _end_after(_track, code, keep)
-
-
-def _track(code: str, keep: Sequence[int]) -> None:
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
-        signal.signal(number, signal.SIG_DFL)
-    kept = {0, 1, 2, *map(int, keep)}
-    for open_file in [int(name) for name in os.listdir("/proc/self/fd")]:
-        if open_file not in kept:
-            with contextlib.suppress(OSError):
-                os.close(open_file)
-    # it closes the first two
-    sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, mode, closefd=False) for n, mode in enumerate("rww"))
-    warnings.simplefilter("ignore")  # as its options say
-    exec(code, {})
+    if getattr(sys.modules.get("biasgrid"), "__file__", code) != code:
+        _forget_biasgrid()
+    if command[-2] == "-c":
+        warnings.simplefilter("ignore")  # as its options say
+        exec(command[-1], {})
+    else:
+        # NumPy reads it when it is imported
+        threadpool_limits(int(environment.get("OPENBLAS_NUM_THREADS", 0)) or None)
+        warnings.filterwarnings("ignore", ".*found in sys.modules", RuntimeWarning)
+        sys.argv[1:] = command[3:]
+        runpy.run_module(command[2], run_name="__main__")
 
 
 def _import_biasgrid() -> None:

@@ -185,6 +185,7 @@ def test_the_generic_profile_has_the_jobs_of_slurms():
 def test_the_generic_profile_submits_jobs(command, project, monkeypatch):
     """Its submit lines, with stand-ins for the schedulers' commands that run the job at once."""
     assert len(SUBMIT) == 3
+    project.configure(project.config | {"figures": ["rankings"]})
     for name in ("qsub", "bsub"):
         stand_in = project.folder / "bin" / name
         stand_in.parent.mkdir(exist_ok=True)

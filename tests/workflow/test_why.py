@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from conftest import grid_config
 from finished_study import finished as finished_study
 from reruns import append
 
@@ -26,7 +25,7 @@ def test_a_word_is_named(finished):
 
 
 def test_a_parameter_is_named(finished):
-    config = grid_config()
+    config = finished.config
     config["metrics"]["rnd"] = {"params": {"distance": "cos"}}
     finished.configure(config | {"seed": config.get("seed", 0)})
     head, change = why(finished, "cell one/none/rnd/q1")

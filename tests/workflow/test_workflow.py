@@ -441,6 +441,7 @@ def test_the_code_beside_the_snakefile_runs_also_in_a_folder_with_code_of_its_ow
 
 
 def test_what_the_study_has_no_name_for_is_no_target(project):
+    project.configure(project.config | {"figures": ["rankings"]})
     for target in ("cells/one/none/weat/q9.json", "queries/q9.json", "figures/nope.pdf"):
         done = project.snakemake("--cores", "1", "--dry-run", f"results/small/{target}")
         assert done.returncode == 1
