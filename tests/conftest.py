@@ -356,7 +356,7 @@ def project(tmp_path) -> Project:
     return Project(tmp_path)
 
 
-def made_once(tmp_path_factory, name: str, config: dict | None = None) -> Project:
+def made_once(tmp_path_factory, name: str, config: dict) -> Project:
     """A project that one of pytest's processes runs, and all have; tests copy it before they change it."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -364,7 +364,7 @@ def made_once(tmp_path_factory, name: str, config: dict | None = None) -> Projec
         fcntl.flock(lock, fcntl.LOCK_EX)
         made, ended = Project(base / name), base / f"{name}.ended"
         if not ended.exists():
-            made.configure(config or made.config)
+            made.configure(config)
             made.run()
             ended.touch()
     return made

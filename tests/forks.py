@@ -246,8 +246,7 @@ def _become(process: int, requests: int) -> None:
     tempfile.tempdir = None
     sys.path[:1] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     origin = getattr(PathFinder.find_spec("biasgrid"), "origin", None)
-    if getattr(sys.modules.get("biasgrid"), "__file__", origin) != origin:
-        _forget_biasgrid()
+    _forget_biasgrid(but=origin)
     # modules are edited within a second
     sys.dont_write_bytecode = True
     sys.argv[1:] = arguments
@@ -383,8 +382,7 @@ def _start(
     os.environ.update(environment)
     tempfile.tempdir = None
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    if getattr(sys.modules.get("biasgrid"), "__file__", code) != code:
-        _forget_biasgrid()
+    _forget_biasgrid(but=code)
     if command[-2] == "-c":
         warnings.simplefilter("ignore")  # as its options say
         exec(command[-1], {})
@@ -404,10 +402,8 @@ def _import_biasgrid() -> None:
         importlib.import_module(name)
     # these keep what they have read, or compiled
     sys.modules["biasgrid.plan.code"].closure(*own)
-    page, sections = (
-        sys.modules["biasgrid.report.step"],
-        sys.modules["biasgrid.report.sections"].REGISTRY.values(),
-    )
+    page = sys.modules["biasgrid.report.step"]
+    sections = sys.modules["biasgrid.report.sections"].REGISTRY.values()
     templates = page.templates(sections)
     templates.filters |= dict.fromkeys(("label", "short", "state"), str)  # those of a study's page
     names = [path.name for path in page.TEMPLATES.iterdir() if path.suffix in (".html", ".css")]
@@ -417,7 +413,10 @@ def _import_biasgrid() -> None:
     sys.modules["biasgrid.plan.study"].Study.read(SOURCE.parent / "config" / "embedded.yaml")
 
 
-def _forget_biasgrid() -> None:
+def _forget_biasgrid(but: str | None = None) -> None:
+    """Have no biasgrid that is imported, but the one of this file."""
+    if but is not None and getattr(sys.modules.get("biasgrid"), "__file__", None) == but:
+        return
     for name in [name for name in sys.modules if name.partition(".")[0] == "biasgrid"]:
         del sys.modules[name]
 
