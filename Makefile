@@ -138,8 +138,11 @@ docs: reference .venv/installed-for-docs ## the site, read and searched from dis
 	@echo "site: results/site/index.html"
 
 ## Development
-test: .venv/installed-for-tests .venv/installed-for-docs lint-files ## ruff, snakefmt, layers, snakemake --lint, and all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# A third worker has the cores while others wait for the runs that they test
+test: ## ruff, snakefmt, layers, snakemake --lint, and all tests
+	$(MAKE) --jobs=$(CORES) .venv/installed-for-tests
+	$(MAKE) --jobs=$(CORES) .venv/installed-for-docs lint-files
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-quick: .venv/installed-for-tests ## tests of a minute: none that is slow or needs a registry
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
@@ -198,17 +201,29 @@ install: .venv/installed ## the environment, .venv, and nothing else
 # as root, in a container, pip would warn, although the environment is one of its own
 PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ignore --no-compile
 # pip would compile on one core, and what packages have for their own tests, too. It leaves out what is no Python, as this
-COMPILED = find $(@D)/lib -name '*.py' -not -path '*/tests/*' -cnewer $< -print0 | \
+COMPILED = find $(@D)/lib -name '*.py' -not -path '*/tests/*' -cnewer $(@D)/pyvenv.cfg -print0 | \
 	xargs -0 -n 500 -P $(CORES) $(@D)/bin/python -m compileall -qq || true
 
 TORCH_INDEX ?=
 TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 
-# The exact versions of requirements.lock, and the package itself from this folder. A lock names all that is needed.
-.venv/installed: requirements.lock pyproject.toml
+.venv/made:
 	$(PYTHON) -c 'import sys; sys.exit("biasgrid needs Python 3.11 or newer; set PYTHON=" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python $(PIP) --no-deps -r requirements.lock
+	touch $@
+
+# A lock names all that is needed, and no package of both is in these two: --jobs installs them at the same time
+.venv/locked: requirements.lock .venv/made
+	$(BIN)/python $(PIP) --no-deps -r $<
+	touch $@
+
+.venv/locked-for-tests: requirements-test.lock .venv/made
+	$(BIN)/python $(PIP) --no-deps -r $<
+	$(COMPILED)
+	touch $@
+
+# The exact versions of requirements.lock, and the package itself from this folder
+.venv/installed: .venv/locked pyproject.toml
 	$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
 	$(COMPILED)
 	touch $@
@@ -220,8 +235,7 @@ TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $
 	$(COMPILED)
 	touch $@
 
-.venv/installed-for-tests: .venv/installed requirements-test.lock requirements-torch.lock
-	$(BIN)/python $(PIP) --no-deps -r requirements-test.lock
+.venv/installed-for-tests: .venv/installed .venv/locked-for-tests requirements-torch.lock
 	$(TORCH)
 	$(COMPILED)
 	touch $@
