@@ -138,7 +138,7 @@ docs: reference .venv/installed-for-docs ## the site, read and searched from dis
 	@echo "site: results/site/index.html"
 
 ## Development
-# A third worker has the cores while others wait for the runs that they test
+# Two workers leave a core idle while they wait for the runs that they test: a third has it
 test: ## ruff, snakefmt, layers, snakemake --lint, and all tests
 	$(MAKE) --jobs=$(CORES) .venv/installed-for-tests
 	$(MAKE) --jobs=$(CORES) .venv/installed-for-docs lint-files
@@ -214,7 +214,7 @@ TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $
 	sed -n '/^pip==/,/[^\\]$$/p' requirements.lock | $(BIN)/python $(PIP) --no-deps -r /dev/stdin
 	touch $@
 
-# A lock names all that is needed, and no package of both is in these two: --jobs installs them at the same time
+# A lock names all that is needed. No package is in both of these, so --jobs installs them at the same time
 .venv/locked: requirements.lock .venv/made
 	$(BIN)/python $(PIP) --no-deps -r $<
 	touch $@
