@@ -208,10 +208,10 @@ TORCH_INDEX ?=
 TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 
 # The pip of the lock comes first: with that of Python 3.11 the rest takes twice as long
-.venv/made:
+.venv/made: requirements.lock
 	$(PYTHON) -c 'import sys; sys.exit("biasgrid needs Python 3.11 or newer; set PYTHON=" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	sed -n '/^pip==/,/[^\\]$$/p' requirements.lock | $(BIN)/python $(PIP) --no-deps -r /dev/stdin
+	sed -n '/^pip==/,/[^\\]$$/p' $< | $(BIN)/python $(PIP) --no-deps -r /dev/stdin
 	touch $@
 
 # A lock names all that is needed. No package is in both of these, so --jobs installs them at the same time
