@@ -1,5 +1,5 @@
-"""The stubs of metrics and debias methods, for type checkers and editors. They are no part of the repository: a build
-of the wheel and `make install` make them (hatch_build.py), and `make reference` makes them anew.
+"""The stubs of metrics and debias methods, for type checkers and editors that work on a checkout. Neither git nor the
+wheel has them: `make reference` and `make lint` make them.
 
 The functions of `biasgrid.metrics` and `biasgrid.debias` are made when they are asked for, from the registries, which
 no type checker sees.
