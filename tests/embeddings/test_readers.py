@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import json
+import operator
 import os
 import pickle
 import re
@@ -252,7 +253,8 @@ def test_binary_is_read(read, name, end):
 @pytest.mark.parametrize(
     ("words", "kept", "told"),
     [
-        ([b"a", "é".encode()[:1] + b"x", b"c"], ["a", "\ufffdx", "c"], "broken_words 1"),
+        ([b"a", b"x" + "é".encode()[:1], b"c"], ["a", "x\ufffd", "c"], "broken_words 1"),
+        (["a", "b\x01", "c\x7f"], ["a", "b\x01", "c\x7f"], "words_with_control_characters 2"),
         (["a", "b", "a"], ["a", "b"], "duplicate_words 1"),
     ],
 )
@@ -260,6 +262,35 @@ def test_broken_and_duplicate_words_of_a_binary_are_counted(read, words, kept, t
     with pytest.warns(UserWarning, match=told):
         store = read(binary(words, VECTORS[:3]))
     assert_store(store, kept, VECTORS[: len(kept)])
+
+
+# gensim writes words with spaces: the format does not say where they end
+PHRASES = ["african american", "he", "united states", "new york", "of the 12", "she", " ", "a b"]
+
+
+@pytest.mark.parametrize("dimensions", [5, 8, 300])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.parametrize("first", range(len(PHRASES)))
+def test_words_with_spaces_are_read_from_a_binary_as_gensim_writes_them(
+    tmp_path, output, dimensions, end, first
+):
+    words = PHRASES[first:] + PHRASES[:first]
+    vectors = np.random.default_rng(first).normal(size=(len(words), dimensions)).astype(np.float32)
+    path = written(tmp_path / "m.bin", binary(words, vectors, end=end))
+    if not end:
+        keyed_vectors(words, vectors).save_word2vec_format(str(tmp_path / "gensim.bin"), binary=True)
+        assert path.read_bytes() == (tmp_path / "gensim.bin").read_bytes()
+    with pytest.warns(UserWarning, match="words_with_spaces 6"):
+        assert_store(convert(path, output, name="m"), words, vectors)
+
+
+def test_many_words_with_spaces_are_read_from_a_long_binary(read, monkeypatch):
+    monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.BLOCK", 5000)
+    monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.LONGEST_WORD", 64)
+    words = [f"w{i}" if i % 3 else f"a phrase {i}" for i in range(500)]
+    vectors = np.random.default_rng(5).normal(size=(500, 20)).astype(np.float32)
+    with pytest.warns(UserWarning, match="words_with_spaces 167"):
+        assert_store(read(binary(words, vectors)), words, vectors)
 
 
 def test_a_long_binary_is_read_in_blocks(read, monkeypatch):
@@ -274,7 +305,7 @@ def test_a_long_binary_is_read_in_blocks(read, monkeypatch):
 @settings(max_examples=35, deadline=None)
 @given(
     words=st.lists(
-        st.text(st.characters(exclude_categories=["Cs"], exclude_characters=" \n"), max_size=8),
+        st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=" "), max_size=8),
         min_size=1,
         max_size=20,
         unique=True,
@@ -285,7 +316,11 @@ def test_a_long_binary_is_read_in_blocks(read, monkeypatch):
 )
 def test_any_words_and_values_come_back_from_binary(tmp_path_factory, words, data, end, zipped):
     folder = tmp_path_factory.mktemp("binary")
-    vectors = drawn(data, len(words))
+    # other numbers are of no vector
+    size = st.floats(np.float32(1e-12), np.float32(1e12), width=32) | st.just(0.0)
+    signed = st.builds(operator.mul, size, st.sampled_from([-1.0, 1.0]))
+    rows = st.lists(st.tuples(*[signed] * 9), min_size=len(words), max_size=len(words))
+    vectors = np.array(data.draw(rows), np.float32)
     path = written(folder / ("m.bin.gz" if zipped else "m.bin"), binary(words, vectors, end=end))
     assert_store(convert(path, folder / "store", name="m", format="word2vec-binary"), words, vectors)
 
@@ -630,6 +665,14 @@ BINARY = [
     (binary(["a", "b", "a"], VECTORS[:3] * np.nan), ("vector 1", "'a'", "nan")),
     (binary(["a", "b"], np.array([[1.0, 2], [3, np.inf]])), ("vector 2", "'b'", "inf")),
     (binary(header=""), ("line 1", "400000 300")),
+    (binary(["a", b"caf\xe9s", "b"], VECTORS[:3]), ("row 2", "'caf\\\\xe9s'", "not UTF-8")),
+    (binary(["a", "b\nc", "b"], VECTORS[:3]), ("row 2", "line break")),
+    (binary(["a", "b", "c"], VECTORS[:3] * np.float32(1e30)), ("row 1", "'a'", "has a value", "e+2")),
+    # read as "a" or as "a b": both times sound numbers and a sound next word
+    (
+        binary(["a", "c=f"], np.frombuffer(b"b \x00\x3f\x00\x3f\x80\x3f" + bytes(8), "<f4").reshape(2, 2)),
+        ("row 1", "'a' or 'a b'"),
+    ),
 ]
 PICKLES = [
     (with_key(10**6000), "m.kv: key this int is not a word"),
@@ -738,7 +781,7 @@ UNKNOWN = [
     (b"a\x00b 1 2\nc 1 2\n", "of no known format"),
     (
         binary([f"w{i}é".encode("latin1") for i in range(100)], np.ones((100, 5))),
-        ("100 of 100 words", "UTF-8", "5 dimensions"),
+        ("100 of 100 words", "UTF-8", "another encoding"),
     ),
 ]
 REFUSED = [

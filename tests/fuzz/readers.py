@@ -73,7 +73,10 @@ def tried(source: Path, folder: Path, format: str | None = None) -> None:
     except Refused:
         assert not (folder / "store").exists(), "a store in spite of an error"
         raise
-    compare(store, PARSERS[store.metadata["format"]](source))
+    form = store.metadata["format"]
+    if form == "word2vec-binary" and "words_with_spaces" in store.metadata["warnings"]:
+        return  # where such words end is a guess, which tests/embeddings/test_readers.py holds against the truth
+    compare(store, PARSERS[form](source))
 
 
 def compare(store: EmbeddingStore, rows: Iterable[tuple[str, np.ndarray]]) -> None:

@@ -22,6 +22,8 @@ from .vocabulary import VOCABULARY, write_vocabulary
 
 LONGEST_WORD = 1 << 16  # characters
 LONGEST_TEXT = 32 << 20  # characters
+# what is done about a word that is not UTF-8: U+FFFD takes the place of its broken bytes, or its file is refused
+BROKEN = REPLACE, REFUSE = "replace", "refuse"
 
 
 class Rows:
@@ -34,6 +36,10 @@ class Rows:
         The input, as messages name it.
     subwords
         Whether to keep n-grams, where the input has them.
+    limit
+        How many vectors to take: the first ones; None for all. What comes after them is ignored.
+    broken_words
+        One of `BROKEN`: what to do about a word that is not UTF-8.
 
     Attributes
     ----------
@@ -43,9 +49,17 @@ class Rows:
         How many tokens the corpus has that words are counted in; None where that is not known. model.json keeps it.
     """
 
-    def __init__(self, where: Path | str, subwords: bool = False):
+    def __init__(
+        self,
+        where: Path | str,
+        subwords: bool = False,
+        limit: int | None = None,
+        broken_words: str = REPLACE,
+    ):
         self.where, self.wants_subwords = where, subwords
+        self.limit, self.broken_words = limit, broken_words
         self.rows = 0
+        self.added = 0  # vectors, with those of duplicate words
         self.dimensions: int | None = None
         self.vocabulary: dict[str, int] = {}
         self.warnings: Counter[str] = Counter()
@@ -82,6 +96,9 @@ class Rows:
             self.dimensions = vectors.shape[1]
             if not self.dimensions:
                 raise BiasgridError(f"{self.where}: its vectors have no dimensions")
+        if self.limit is not None and self.added + len(vectors) > self.limit:
+            words, vectors, rows, counts = self._first(self.limit - self.added, words, vectors, rows, counts)
+        self.added += len(vectors)
         words = self._encodable(words)
         # what is too large for float32 becomes inf; the sum of finite float32 is finite in float64
         with np.errstate(over="ignore", invalid="ignore"):
@@ -105,6 +122,39 @@ class Rows:
         self.rows += len(vectors)
         if counts is not None:
             self.counts.append(np.asarray(counts, dtype="<i8"))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether `limit` vectors were added, so that no more are wanted."""
+        return self.limit is not None and self.added >= self.limit
+
+    @staticmethod
+    def _first(number: int, words: list[str], vectors: np.ndarray, rows: Any, counts: Any) -> tuple[Any, ...]:
+        """The first vectors, and the words that have them."""
+        if rows is None:
+            words = words[:number]
+        else:
+            places = np.flatnonzero(rows < number)
+            words, rows = [words[place] for place in places], rows[places]
+        return words, vectors[:number], rows, None if counts is None else counts[:number]
+
+    def decode(self, word: bytes, where: str) -> str:
+        """The text of a word in UTF-8; `where` is its place in the input. A broken one is repaired and counted.
+
+        Raises BiasgridError for a broken word where `broken_words` is "refuse".
+        """
+        text, is_broken = decode_word(word, where, self.broken_words)
+        if is_broken:
+            self.warnings["broken_words"] += 1
+        return text
+
+    def check_broken_words(self) -> None:
+        """Raises BiasgridError where so many words are broken that the input has another encoding."""
+        broken = self.warnings["broken_words"]
+        if broken > max(10, self.added // 100):
+            raise BiasgridError(
+                f"{self.where}: {broken} of {self.added} words are not UTF-8: another encoding, or damaged"
+            )
 
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
         """The vectors of a fastText model's n-grams, for words that it does not have; ignored by default."""
@@ -130,7 +180,10 @@ class Rows:
             "".join(words).encode()
         except UnicodeEncodeError:  # half a surrogate pair, from a pickle or a JSON file
             repaired_words = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
-            self.warnings["broken_words"] += sum(a != b for a, b in zip(words, repaired_words, strict=True))
+            broken = [w for w, repaired in zip(words, repaired_words, strict=True) if w != repaired]
+            if self.broken_words == REFUSE:
+                raise broken_word_error(str(self.where), broken[0], "it has half a surrogate pair") from None
+            self.warnings["broken_words"] += len(broken)
             return repaired_words
         return words
 
@@ -141,6 +194,26 @@ class Rows:
         raise BiasgridError(
             f"{self.where}: vector {self.rows + row + 1}{word} has a value {value}: only finite float32 are allowed"
         )
+
+
+def decode_word(word: bytes, where: str, broken_words: str = REPLACE) -> tuple[str, bool]:
+    """The text of a word in UTF-8, and whether it was broken: then its broken bytes are U+FFFD. Raises BiasgridError
+    for a broken one if `broken_words` is "refuse"."""
+    try:
+        return word.decode(), False
+    except UnicodeDecodeError as error:
+        text = word.decode("utf-8", "replace")
+        if broken_words == REFUSE:
+            raise broken_word_error(where, text, error.reason) from None
+        return text, True
+
+
+def broken_word_error(where: str, word: str, reason: str) -> BiasgridError:
+    """The error to raise for a word that is not UTF-8, where such words are refused."""
+    return BiasgridError(
+        f"{where}: the word {word[:30]!r} is not UTF-8: {reason}; broken_words: {REPLACE} reads it, with U+FFFD where "
+        "it is broken"
+    )
 
 
 class StoreWriter(Rows):
@@ -159,12 +232,13 @@ class StoreWriter(Rows):
         The store's folder, which is made.
     where
         The input, as messages name it.
-    subwords
-        Whether the n-grams of a fastText model are kept, in files beside the store's own.
+    options
+        `subwords`, `limit` and `broken_words` of `Rows`. The n-grams of a fastText model are kept in files beside the
+        store's own.
     """
 
-    def __init__(self, output: Path, where: Path | str, subwords: bool = False):
-        super().__init__(where, subwords)
+    def __init__(self, output: Path, where: Path | str, **options: Any):
+        super().__init__(where, **options)
         self.output = output
         self._has_subwords = False
 

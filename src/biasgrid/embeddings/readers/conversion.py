@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...errors import BiasgridError, join_names
+from ...errors import BiasgridError, InputError, join_names, quote, unknown_name
 from ...files import readable
 from ..store import MODEL, EmbeddingStore
-from ..store_writer import StoreWriter
+from ..store_writer import BROKEN, REPLACE, StoreWriter
 from .files import open_content
 from .pins import check_sha256
 from .reader import Reader
@@ -34,6 +34,8 @@ def convert(
     vocab_prefix: str = "",
     metadata: Mapping[str, Any] | None = None,
     subwords: bool = False,
+    limit: int | None = None,
+    broken_words: str = REPLACE,
 ) -> EmbeddingStore:
     """Convert an embedding into a store, replacing one that is there.
 
@@ -61,6 +63,11 @@ def convert(
         Further entries of model.json (label, source, licence, note).
     subwords
         Keep the n-grams of a fastText model, too, for `Subwords.open`.
+    limit
+        Read the first `limit` rows only: the most frequent words, in a file that is sorted by frequency, as those of
+        word2vec, GloVe and fastText are. The rest of the file is not looked at.
+    broken_words
+        "replace" puts U+FFFD in place of what is not UTF-8 in a word, and counts the word; "refuse" raises an error.
 
     Returns
     -------
@@ -73,6 +80,7 @@ def convert(
         The source is missing, damaged, of no known format, or not what sha256 says; names the line, or the word,
         where there is one.
     """
+    check_options(limit, broken_words)
     source, output = Path(source), Path(output)
     for argument, text in {"name": name, "vocab_prefix": vocab_prefix, "sha256": sha256 or ""}.items():
         if not isinstance(text, str):
@@ -93,8 +101,12 @@ def convert(
     record = {"label": name, "source": facts, "licence": "not stated", "note": ""} | dict(metadata or {})
     if (source / MODEL).exists():
         _check_prefix(source, vocab_prefix)
-    with StoreWriter(output, source, subwords) as writer:
+    if limit is not None:
+        record["limit"] = limit
+    options = {"subwords": subwords, "limit": limit, "broken_words": broken_words}
+    with StoreWriter(output, source, **options) as writer:
         reader.read(source, writer)
+        writer.check_broken_words()
         if subwords and not writer.has_subwords:
             raise BiasgridError(
                 f"{source}: {reader.name} has no n-grams: subwords are of fastText's .bin and of gensim's FastText"
@@ -104,6 +116,14 @@ def convert(
         counts = ", ".join(f"{key} {count}" for key, count in writer.warnings.items())
         warnings.warn(f"{source}: {counts}", stacklevel=2)
     return EmbeddingStore.open(output)
+
+
+def check_options(limit: object, broken_words: object) -> None:
+    """Raises InputError for a `limit` or `broken_words` that `convert` cannot take."""
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise InputError(f"limit: must be a whole number of rows from 1 on, not {quote(limit)}")
+    if broken_words not in BROKEN:
+        raise InputError(f"broken_words: {unknown_name('value', broken_words, BROKEN)}")
 
 
 def suffixless(path: Path) -> str:

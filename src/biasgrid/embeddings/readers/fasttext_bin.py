@@ -38,12 +38,9 @@ def read(path: Path, writer: StoreWriter) -> None:
     # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there
     ngrams = matrix[len(words) : len(words) + buckets]
     for part, vectors in vectors_of_words(words, matrix, ngrams, min_n, max_n, path):
-        texts = [word.decode("utf-8", "replace") for word in words[part]]
-        broken_words = sum(
-            word.encode() != original for word, original in zip(texts, words[part], strict=True)
-        )
-        if broken_words:
-            writer.warnings["broken_words"] += broken_words
+        if writer.is_full:
+            break
+        texts = [writer.decode(word, str(path)) for word in words[part]]
         writer.add(texts, vectors, counts=None if counts is None else counts[part])
     if buckets:
         writer.add_subwords(ngrams, min_n, max_n)

@@ -55,10 +55,14 @@ def read(path: Path, writer: StoreWriter) -> None:
         sizes = state["min_n"], state["max_n"]
     if attribute is not None:
         for part in blocks(vectors):
+            if writer.is_full:
+                break
             writer.add(words[part], vectors[part], counts=None if counts is None else counts[part])
     else:
         encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
         for part, block in vectors_of_words(encoded_words, vectors, ngrams, *sizes, path, own_words=False):
+            if writer.is_full:
+                break
             writer.add(words[part], block, counts=None if counts is None else counts[part])
     if ngrams is not None and len(ngrams):
         writer.add_subwords(ngrams, *sizes)

@@ -1,16 +1,22 @@
 """word2vec's binary format: a line "rows dimensions", then for each row a word, a space, float32 numbers.
 
-word2vec.c ends each row with a line break, gensim does not. A word that word2vec.c cut off within a character is not
-UTF-8; its broken bytes are replaced by U+FFFD and it is counted.
+word2vec.c ends each row with a line break, gensim does not. word2vec.c cuts off long words, perhaps within a
+character: such a word is broken at its end, and is counted. gensim also writes words that have spaces in them, and
+the format does not say where such a word ends. A row is therefore read up to the first space, and checked: the word
+and the next row's must be text, and the numbers must be of a size that vectors have. If they are not, the word may
+end at a later space. It is read so if exactly one such reading passes the checks; otherwise the file is refused.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import BiasgridError
 from ..store_writer import StoreWriter
@@ -20,6 +26,16 @@ from .text import looks_like_text
 
 HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})\r?\n")
 LONGEST_WORD = 1 << 16  # bytes
+# Numbers of vectors lie between these, or are 0. Four bytes that are no number of a vector seldom do: letters stand
+# for numbers above 1e20, letters before a space for about 1e-19, and random bytes for anything.
+SMALLEST, LARGEST = 1e-15, 1e15
+CONTROL, CONTROLS = re.compile(rb"[\x00-\x1f\x7f]"), "control characters"
+MOST_READINGS = 50  # of one row
+FEW = 8  # dimensions: so few numbers may be of a usual size by chance, and all readings of each row are compared
+ADVICE = (
+    "damaged, or its words have spaces, and this format does not mark their ends: save the model in another format, "
+    "such as gensim's own (.kv) or text"
+)
 
 
 def read(path: Path, writer: StoreWriter) -> None:
@@ -37,58 +53,192 @@ def read(path: Path, writer: StoreWriter) -> None:
             raise BiasgridError(
                 f"{path}: cut off: line 1 says {rows} rows of {dimensions} dimensions, but {size_limit} bytes at most"
             )
-        broken_words = _read_rows(path, file, first[header.end() :], writer, rows, dimensions)
-    # with wrong dimensions or another encoding most words break, with word2vec.c few
-    if broken_words > max(10, rows // 100):
-        raise BiasgridError(
-            f"{path}: {broken_words} of {rows} words are not UTF-8: another encoding, or not the {dimensions} "
-            "dimensions that line 1 says"
-        )
-    if broken_words:
-        writer.warnings["broken_words"] += broken_words
+        _Rows(path, file, first[header.end() :], rows, dimensions).add_to(writer)
 
 
-def _read_rows(
-    path: Path, file: IO[bytes], buffer: bytes, writer: StoreWriter, rows: int, dimensions: int
-) -> int:
-    """Add the rows to the writer; `buffer` has the bytes of them that were read before. Returns how many words are
-    not UTF-8."""
-    header = f"line 1 says {rows} rows of {dimensions} dimensions"
-    width = 4 * dimensions
-    count = broken_words = 0
-    while count < rows:
-        block = file.read(max(BLOCK, width + LONGEST_WORD))
-        buffer += block
-        words: list[str] = []
-        vectors, start = [], 0
-        view = memoryview(buffer)
-        while count + len(words) < rows:
-            space = buffer.find(b" ", start, start + LONGEST_WORD)
-            end = space + 1 + width
-            if space < 0 or end > len(buffer):
+@dataclass(frozen=True)
+class _Reading:
+    """One way to read a row: its word and numbers, where the next row begins, and which checks it passes."""
+
+    word: bytes
+    numbers: NDArray[np.float32]
+    end: int
+    is_text: bool
+    is_followed: bool  # by a row that begins with a word; the last row by the end of the file
+    is_vector: bool
+
+    @property
+    def is_sound(self) -> bool:
+        return self.is_text and self.is_followed and self.is_vector
+
+
+class _Rows:
+    """The rows of a file, read in batches. A batch ends before a row that fails a check, which is then read alone."""
+
+    def __init__(self, path: Path, file: IO[bytes], buffer: bytes, rows: int, dimensions: int):
+        self.path, self.file, self.buffer, self.rows = path, file, buffer, rows
+        self.width = 4 * dimensions
+        self.header = f"{path}: line 1 says {rows} rows of {dimensions} dimensions"
+        self.place = self.done = 0
+        self.is_at_end = False
+
+    def add_to(self, writer: StoreWriter) -> None:
+        """Add the rows to the writer, as many as it wants."""
+        wanted = batch = min(self.rows, self.rows if writer.limit is None else writer.limit)
+        while self.done < wanted:
+            self._fill(max(BLOCK, 2 * (LONGEST_WORD + 1 + self.width)))
+            words, vectors = self._batch(0 if self.width < 4 * FEW else min(batch, wanted - self.done))
+            batch = 2 * len(words) or 1  # after a row that failed a check few are read, as another may follow
+            if not words:
+                words, vectors = self._single(writer)
+            writer.add([self._text(word, i, writer) for i, word in enumerate(words, self.done + 1)], vectors)
+            self.done += len(words)
+        if wanted < self.rows:
+            return
+        self._fill(BLOCK)
+        if excess := len(self.buffer[self.place :].strip(b"\r\n")):
+            raise BiasgridError(f"{self.header}, but {excess} or more bytes follow them")
+
+    def _fill(self, size: int) -> None:
+        """Read on until so many bytes are there, or the file ends."""
+        while len(self.buffer) - self.place < size and not self.is_at_end:
+            block = self.file.read(size)
+            self.buffer, self.place = self.buffer[self.place :] + block, 0
+            self.is_at_end = not block
+
+    def _batch(self, limit: int) -> tuple[list[bytes], NDArray[np.float32]]:
+        """The next rows up to one that fails a check, as far as they are in the buffer with the word after them."""
+        ends = [self.place]
+        words: list[bytes] = []
+        vectors = []
+        view = memoryview(self.buffer)
+        while len(words) < limit:
+            space = self.buffer.find(b" ", ends[-1], ends[-1] + LONGEST_WORD)
+            end = space + 1 + self.width
+            if space < 0 or end > len(self.buffer):
                 break
-            word = buffer[start:space].lstrip(b"\n")
-            try:
-                words.append(word.decode())
-            except UnicodeDecodeError:
-                words.append(word.decode("utf-8", "replace"))
-                broken_words += 1
+            words.append(self.buffer[ends[-1] : space].lstrip(b"\n"))
             vectors.append(view[space + 1 : end])
-            start = end
+            ends.append(end)
+        numbers = _numbers(b"".join(vectors), self.width)
+        is_sound = _are_vectors(numbers)
+        # a word that is no text makes the row before it unsound, too: that may have ended elsewhere
+        flaws = [i for i, word in enumerate(words) if not _is_text(word)]
+        is_sound[flaws] = False
+        is_sound[[i - 1 for i in flaws if i]] = False
         if words:
-            writer.add(words, np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(words), dimensions))
-        elif not block:
-            raise BiasgridError(f"{path}: cut off: {header}, but the file ends after {count} rows")
-        elif len(buffer) > width + LONGEST_WORD:
-            raise BiasgridError(f"{path}: {header}, but no word follows row {count}")
-        count += len(words)
-        vectors.clear()
-        view.release()
-        buffer = buffer[start:]
-    excess = len((buffer + file.read(BLOCK)).strip(b"\r\n"))
-    if excess:
-        raise BiasgridError(f"{path}: {header}, but {excess} or more bytes follow them")
-    return broken_words
+            is_sound[-1] &= self._is_followed(ends[-1], self.done + len(words))
+        count = len(words) if is_sound.all() else int(np.argmin(is_sound))
+        self.place = ends[count]
+        return words[:count], numbers[:count]
+
+    def _single(self, writer: StoreWriter) -> tuple[list[bytes], NDArray[np.float32]]:
+        """The next row, whose word may have spaces. Raises BiasgridError where that cannot be told."""
+        readings = list(self._readings())
+        if not readings:
+            if self.is_at_end:
+                raise BiasgridError(
+                    f"{self.path}: cut off: {self.header.removeprefix(f'{self.path}: ')}, but the file ends after "
+                    f"{self.done} rows"
+                )
+            raise BiasgridError(f"{self.header}, but no word follows row {self.done}")
+        first, *others = readings
+        possible = [reading for reading in others if reading.is_followed]
+        sound = [reading for reading in possible if reading.is_vector]
+        chosen = first
+        if first.is_sound:
+            if sound:
+                raise self._error(first, possible)
+        elif len(sound) == 1:
+            (chosen,) = sound
+            writer.warnings["words_with_spaces"] += 1
+        elif possible or not self._is_odd_only(first):
+            raise self._error(first, possible)
+        self.place = chosen.end
+        return [chosen.word], chosen.numbers
+
+    def _readings(self) -> Iterator[_Reading]:
+        """The ways to read the next row: its word may end at any space up to which all is text."""
+        start, space = self.place, self.place - 1
+        for number in range(MOST_READINGS):
+            space = self.buffer.find(b" ", space + 1, start + LONGEST_WORD)
+            end = space + 1 + self.width
+            if space < 0 or end > len(self.buffer):
+                return
+            word = self.buffer[start:space].lstrip(b"\n")
+            is_text = _is_text(word)
+            if number and not is_text:
+                return
+            numbers = _numbers(self.buffer[space + 1 : end], self.width)
+            is_followed = self._is_followed(end, self.done + 1)
+            yield _Reading(word, numbers, end, is_text, is_followed, bool(_are_vectors(numbers)[0]))
+
+    def _is_followed(self, end: int, rows: int) -> bool:
+        """Whether what follows a row, the number `rows`, is a word; of the last row, whether nothing follows."""
+        if rows == self.rows:
+            return self.is_at_end and not self.buffer[end:].strip(b"\r\n")
+        space = self.buffer.find(b" ", end, end + LONGEST_WORD)
+        # where the file was cut off, the next row says so
+        return _is_text(self.buffer[end:space].lstrip(b"\n")) if space >= 0 else self.is_at_end
+
+    def _is_odd_only(self, reading: _Reading) -> bool:
+        """Whether a row that can be read in one way only is nevertheless to be read so."""
+        if reading.is_vector:
+            # its own control characters are counted; another word that follows is examined next
+            return _flaw(reading.word) in ("", CONTROLS)
+        # very small numbers are harmless; the writer refuses those that are not finite, with row and word
+        too_large = np.isfinite(reading.numbers) & (np.abs(reading.numbers) > LARGEST)
+        return reading.is_text and reading.is_followed and not too_large.any()
+
+    def _error(self, reading: _Reading, others: list[_Reading]) -> BiasgridError:
+        word = reading.word.decode("utf-8", "backslashreplace")
+        row = f"row {self.done + 1}"
+        if not reading.is_text:
+            problem = f"the word {word!r:.60} of {row} has {_flaw(reading.word)}"
+        elif others:
+            longest = others[-1].word.decode("utf-8", "replace")
+            problem = f"it cannot be told where the word of {row} ends, {word!r:.60} or {longest!r:.60}"
+        else:
+            value = reading.numbers[~_are_usual(reading.numbers)][0]
+            problem = f"{row}, word {word!r:.60}, has a value {value:.3g}"
+        return BiasgridError(f"{self.header}, but {problem}: {ADVICE}")
+
+    def _text(self, word: bytes, row: int, writer: StoreWriter) -> str:
+        if CONTROL.search(word):
+            writer.warnings["words_with_control_characters"] += 1
+        return writer.decode(word, f"{self.path}: row {row}")
+
+
+def _numbers(content: bytes, width: int) -> NDArray[np.float32]:
+    """The numbers of whole rows: float32 (rows, dimensions)."""
+    return np.frombuffer(content, dtype="<f4").reshape(-1, width // 4)
+
+
+def _are_vectors(numbers: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Whether all numbers of a row are of a size that those of vectors have: bool (rows,)."""
+    are_vectors: NDArray[np.bool_] = _are_usual(numbers).all(axis=1)
+    return are_vectors
+
+
+def _are_usual(numbers: NDArray[np.float32]) -> NDArray[np.bool_]:
+    sizes = np.abs(numbers)
+    return (sizes <= LARGEST) & ((sizes >= SMALLEST) | (sizes == 0))
+
+
+def _is_text(word: bytes) -> bool:
+    return not _flaw(word)
+
+
+def _flaw(word: bytes) -> str:
+    """What is wrong with a word; a character that its end cuts off is not."""
+    try:
+        word.decode()
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            return "bytes that are not UTF-8"
+    if b"\n" in word:
+        return "a line break"
+    return CONTROLS if CONTROL.search(word) else ""
 
 
 def detect(sample: bytes) -> bool:
