@@ -71,11 +71,11 @@ def changed(path, value):
             {},
             "metrics: weta: unknown metric 'weta'; did you mean 'weat'? allowed: agreement, agreement_above_control",
         ),
-        (("metrics", "weat"), {"params": {"dddof": 1}}, "metrics: weat: unknown weat parameter 'dddof'"),
+        (("metrics", "weat"), {"params": {"dddof": 1}}, "metrics: weat: unknown option 'dddof' of weat"),
         (
             ("metrics", "rnd"),
             {"params": {"dist": "cos"}},
-            "metrics: rnd: unknown rnd parameter 'dist'",
+            "metrics: rnd: unknown option 'dist' of rnd",
         ),
         (
             ("metrics", "rnd"),

@@ -237,7 +237,7 @@ CONFIG_OF_TOY = grid_config() | {"plugins": ["mine"], "metrics": {"toy": {}, "we
         ({"seed": "x"}, "seed: 'x' is not a whole number"),
         ({"word_sets": "nowhere"}, "toy.e"),
         ({"criteria": "nowhere.yaml"}, "nowhere.yaml: cannot read it"),
-        ({"metrics": {"toy": {}, "weat": {"params": {"x": 1}}}}, "metrics: weat: unknown weat parameter 'x'"),
+        ({"metrics": {"toy": {}, "weat": {"params": {"x": 1}}}}, "metrics: weat: unknown option 'x' of weat"),
         ({"beside": {"three": "x"}}, "beside: unknown model 'three'"),
         (
             {"evaluation": {"First": {"toy": {}, "vocabulary": 0}}},

@@ -123,9 +123,11 @@ COMPLETIONS |= {
 
 def __getattr__(name: str) -> Any:
     if name not in _PUBLIC:
-        from .wefe_names import of_module
+        from .errors import did_you_mean
+        from .wefe_names import LINES, of_module
 
-        raise AttributeError(of_module(__name__, name))
+        nearest = "" if name in LINES else did_you_mean(name, __all__).rstrip()
+        raise AttributeError(of_module(__name__, name) + (f"; {nearest}" if nearest else ""))
     module = import_module(f".{_PUBLIC[name] or name}", __name__)
     value = getattr(module, name) if _PUBLIC[name] else module
     globals()[name] = value  # not asked for again

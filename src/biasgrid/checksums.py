@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 from .errors import BiasgridError
 from .files import hash_file, hold_lock, open_to_write, write_text
+from .resources import did_you_mean_file
 
 NAME = "checksums.sha256"
 LEFT_OUT = {NAME, "config_file.txt"}  # the second says where the config lies, and is no result
@@ -151,7 +152,7 @@ def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
         what = "has no checksums" if results.is_dir() else "there is no such folder"
         raise BiasgridError(
             f"{results}: {what}; expected a folder of results, such as results/embedded, that a run has finished, "
-            f"which writes {NAME}"
+            f"which writes {NAME}{'' if results.is_dir() else did_you_mean_file(results)}"
         )
     outcome: dict[str, list[str]] = {"differs": [], "is missing": [], "is not recorded": []}
     for name, digest in records.items():

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from .errors import BiasgridError
+from .resources import did_you_mean_file
 
 # Values and characters that the aliases (*name) of one document may stand for. A config is checked value by value:
 # this many take seconds, and each further level of aliases ten times as long.
@@ -56,7 +57,8 @@ def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
     try:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
+        nearest = did_you_mean_file(path) if isinstance(error, FileNotFoundError) else ""
+        raise BiasgridError(f"{path}: cannot read it: {error.strerror}{nearest}") from None
     except ValueError as error:
         raise BiasgridError(f"{path}: not a {kind} file: {error}") from None
 

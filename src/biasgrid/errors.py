@@ -11,6 +11,7 @@ OVERRIDES = "\u202a-\u202e\u2066-\u2069"
 # what would end a line, be taken as a command by a terminal, or turn what stands after it
 CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{OVERRIDES}]")
 SHOWN = 160  # characters of a list of names in a message
+LONGEST = 395  # characters of a message that lists all names that are allowed
 
 
 class BiasgridError(ValueError):
@@ -44,20 +45,37 @@ class WordError(BiasgridError, KeyError):
         return str(self.args[0])
 
 
-def unknown_name(what: str, name: object, choices: Iterable[object], hint: str = "") -> str:
-    """A message's text for a name that does not exist: what was given, a likely name, and all names.
+def unknown_name(what: str, name: object, choices: Iterable[object], hint: str = "", of: str = "") -> str:
+    """Return a message's text for a name that does not exist: the name, the nearest one, and all that are allowed.
 
-    `hint` says how to see the rest of a long list, which is cut.
+    Parameters
+    ----------
+    what, name
+        What the name is of, such as "option", and the name.
+    choices
+        The names that are allowed.
+    hint
+        How to see the rest of a list that is too long for a message.
+    of
+        What has the names, such as the function of an option.
     """
     names = list(map(str, choices))
-    (likely_name,) = (isinstance(name, str) and get_close_matches(name[:100], names, 1)) or [""]
-    if isinstance(name, str) and WORD_SETS.get(name) in names:
-        likely_name = WORD_SETS[name]
-    return (
-        f"unknown {what} {quote(name)}; "
-        + (f"did you mean {likely_name!r}? " if likely_name else "")
-        + f"allowed: {join_names(names, hint)}"
-    )
+    head = f"unknown {what} {quote(name)}{f' of {of}' if of else ''}; {did_you_mean(name, names)}allowed: "
+    shown = ", ".join(names)
+    return head + (shown if 0 < len(shown) <= LONGEST - len(head) else join_names(names, hint))
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """Return the question for the nearest of the names, with a space behind it; empty if none is near."""
+    if not isinstance(name, str):
+        return ""
+    names = list(names)
+    longer = [other for other in names if name and other.startswith(name)]
+    if WORD_SETS.get(name) in names:
+        nearest = [WORD_SETS[name]]
+    else:
+        nearest = longer if len(longer) == 1 else get_close_matches(name[:100], names, 1)
+    return f"did you mean {nearest[0]!r}? " if nearest else ""
 
 
 def not_allowed(name: str, value: object, choices: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 from .configs import read_json
 from .errors import BiasgridError, quote, unknown_name
 from .files import write_text
+from .keywords import checked_keywords
 from .wefe_names import QUERY, no_attribute
 from .word_set import Sets, WordSet, first_words, line_of_text, shorten, word_sets
 
@@ -73,6 +74,7 @@ class Query:
     attribute_sets: tuple[WordSet, ...]
     repetitions: Repetitions | None = None
 
+    @checked_keywords()
     def __init__(
         self,
         target_sets: Sets,

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from .errors import BiasgridError, join_names, quote, unknown_name
+from .errors import BiasgridError, did_you_mean, join_names, quote, unknown_name
 from .hooks import complete
 from .resources import resource
 
@@ -336,7 +336,8 @@ def plugin_files(path: Path) -> list[Path]:
     """The file, or the files of the folder, that a config names. Raises BiasgridError for a path that is missing."""
     if not path.exists():
         names = join_names(shipped_plugins())
-        raise BiasgridError(f"plugins: {path}: no such file or folder; with biasgrid come: {names}")
+        nearest = did_you_mean(path.name, shipped_plugins())
+        raise BiasgridError(f"plugins: {path}: no such file or folder; {nearest}with biasgrid come: {names}")
     if not path.is_dir():
         return [path]
     if (init := path / INIT).is_file():

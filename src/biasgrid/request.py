@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -84,12 +84,17 @@ class Request:
         return {**self.parameters, **({"seed": self.seed} if self.metric.seeded else {})}
 
 
-def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
-    """Options by name, parted into the metric's parameters and those of the word look-up."""
+def split_options(
+    metric: Metric, options: Mapping[str, Any], other_names: Iterable[str] = ()
+) -> tuple[dict[str, Any], WordOptions]:
+    """Return the metric's parameters, and the options of the word look-up.
+
+    `other_names` are further options that the caller takes: the message for an unknown name lists them, too.
+    """
     option_names = [f.name for f in fields(WordOptions)]
     word_options = set(option_names) & set(options)
     parameters = {name: value for name, value in options.items() if name not in word_options}
-    metric.check_parameters(parameters, option_names)
+    metric.check_parameters(parameters, [*option_names, *other_names])
     return parameters, WordOptions(**{name: options[name] for name in word_options})
 
 

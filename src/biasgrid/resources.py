@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
+
+from .errors import did_you_mean
 
 PACKAGE = Path(__file__).parent
 SHARED = PACKAGE / "share"  # where the wheel has them
@@ -53,6 +56,19 @@ def find_file(path: str | Path, root: Path = Path(".")) -> Path:
     shipped_path = resource(path)
     # not Path.exists, which raises for a name that is too long
     return shipped_path if os.path.exists(shipped_path) else user_path
+
+
+def did_you_mean_file(path: str | Path) -> str:
+    """Return the question for the nearest name in the folder of a file or folder that is missing, after "; "; empty
+    if none is near. What comes with biasgrid in a folder of that path counts, too."""
+    path = Path(path)
+    folders = [path.parent, *([] if path.is_absolute() else [resource(path.parent)])]
+    names: set[str] = set()
+    for folder in folders:
+        with suppress(OSError):
+            names.update(os.listdir(folder))
+    nearest = did_you_mean(path.name, sorted(names)).rstrip()
+    return f"; {nearest}" if nearest else ""
 
 
 def cache_folder() -> Path:

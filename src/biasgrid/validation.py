@@ -22,7 +22,7 @@ from pydantic import (
 from .errors import BiasgridError, quote, unknown_name
 from .printable import check_line
 
-LONGEST = 300  # characters of a message
+LONGEST = 380  # characters of a message
 NAME_BYTES = 255  # of a file's or folder's name, the most that file systems take
 M = TypeVar("M")
 # a label or a name; by a function of one parameter, as the lowest pydantic allowed takes others for its own

@@ -258,7 +258,7 @@ PAIR = ["w0", "w1"]
             lambda m, transform: debias.hsr(m.under(transform), definitional_words=PAIR),
             "to debias it again, save it",
         ),
-        (lambda m, _: debias.hard(m, pairs=[PAIR]), "unknown hard parameter 'pairs'; …definitional_pairs"),
+        (lambda m, _: debias.hard(m, pairs=[PAIR]), "unknown option 'pairs' of hard; …definitional_pairs"),
         (
             lambda m, _: metrics.weat(QUERY, m, bootstrap=1000),
             "bootstrap: 1000 is not allowed; allowed: True, False, and a mapping",
@@ -277,7 +277,7 @@ PAIR = ["w0", "w1"]
         (lambda m, _: metrics.mac(QUERY, m, return_effect_size=True), "metrics.weat_es"),
         (
             lambda m, _: measure_grid(["weat"], [QUERY], [m], njobs=2),
-            "unknown measure_grid option 'njobs'; did you mean 'n_jobs'",
+            "unknown option 'njobs' of measure_grid; did you mean 'n_jobs'",
         ),
     ],
 )

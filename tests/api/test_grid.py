@@ -344,7 +344,7 @@ REFUSED = [
     (lambda of, _: grid_of(["rnd", "rnd"], [COOK], of), "'rnd' occurs twice; give each a key"),
     (
         lambda of, _: grid_of({"rnd": {"distanse": "cos"}}, [COOK], of),
-        "metrics: rnd: unknown rnd parameter 'distanse'; did you mean",
+        "metrics: rnd: unknown option 'distanse' of rnd; did you mean",
     ),
     (lambda of, _: grid_of({"rnd": {"permutation": {"draws": 9}}}, [COOK], of), "the grid makes no permutation"),
     (lambda of, _: grid_of([3], [COOK], of), "metrics: 3: expected a metric's name"),

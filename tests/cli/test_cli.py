@@ -118,7 +118,7 @@ def test_the_seed_decides_what_random_metrics_draw(folder):
         ({"--query": "Makefile"}, "Makefile: not a JSON file"),
         ({"--param": "ddof"}, "expected KEY=VALUE"),
         ({"--param": "ddof=[1"}, "neither JSON nor YAML"),
-        ({"--param": "ddoff=1"}, "parameter 'ddoff'"),
+        ({"--param": "ddoff=1"}, "unknown option 'ddoff' of weat; did you mean 'ddof'?"),
         ({"--param": "ddof=5"}, "ddof: 5"),
         ({"--param": "ddof=1.0"}, "ddof: 1.0"),
         ({"--param": 'return_effect_size="false"'}, "return_effect_size: 'false'"),
@@ -126,12 +126,12 @@ def test_the_seed_decides_what_random_metrics_draw(folder):
         ({"--param": "return_effect_size=NaN"}, "return_effect_size: nan"),
         ({"--metric": "rnsb", "--seed": "-1"}, "seed: -1"),
         ({"--metric": "rnsb", "--param": "n_iterations=4000000000"}, "n_iterations: 4000000000"),
-        ({"--tru": "x"}, "unrecognized arguments"),
+        ({"--tru": "x"}, "unknown option '--tru'; did you mean '--trust-pickle'?"),
         ({"--param": "seed=5"}, "--seed"),
         ({"--param": "preprocessors=lowercase"}, "preprocessors: expected a list"),
         ({"--param": "lost_vocabulary_threshold=2"}, "numbers from 0 to 1"),
         ({"--seed": "x"}, "invalid int value"),
-        ({"--nothing": "x"}, "unrecognized arguments"),
+        ({"--nothing": "x"}, "unknown option '--nothing'; "),
     ],
 )
 def test_bad_input_is_one_line_and_code_2(folder, change, says):
@@ -254,8 +254,8 @@ def test_a_studys_own_are_listed(tmp_path, monkeypatch, plugins):  # noqa: F811
 
 
 def test_a_long_list_is_cut_and_says_how_to_see_the_rest():
-    line = refusal("query", "--study", ROOT / "config" / "embedded.yaml", "--query", "x" * 5000)
-    assert line.endswith("more (biasgrid list queries --study ...)")
+    line = refusal("cell", "--study", ROOT / "config" / "embedded.yaml", "--cell", "x" * 5000)
+    assert line.endswith("more (they are named model/debias/metric/query)")
 
 
 def test_a_model_is_measured_by_its_name(tmp_path, monkeypatch):

@@ -76,7 +76,7 @@ BAD = [
     (
         {"pairs": PAIRS},
         [],
-        "words.json: unknown hard argument of words 'pairs'; allowed: definitional_pairs",
+        "words.json: unknown argument of words 'pairs' of hard; allowed: definitional_pairs",
     ),
     ({"definitional_pairs": "x"}, [], "words.json: definitional_pairs: must be a list of lists of words"),
     ({"definitional_pairs": PAIRS}, ["--param", "n_components=4"], "n_components: 4 is more than the 3 dim"),

@@ -140,9 +140,9 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
         (config_with(models=["three"]), "hard: models: unknown model 'three'; allowed: one, two"),
         (config_with(published_as={"three": "x"}), "published_as: unknown model 'three'"),
         (config_with(method="soft"), "debias: First: hard: unknown debias method 'soft'"),
-        (config_with(words={"pairs": PAIRS}), "hard: unknown hard argument of words 'pairs'"),
+        (config_with(words={"pairs": PAIRS}), "hard: unknown argument of words 'pairs' of hard"),
         (config_with(words={"definitional_pairs": "x.y"}), "definitional_pairs: must be a list of lists"),
-        (config_with(params={"k": 1}), "hard: unknown hard parameter 'k'"),
+        (config_with(params={"k": 1}), "hard: unknown option 'k' of hard"),
         (config_with(params={"n_components": 0}), "n_components: 0 is not allowed"),
         (config_with(mehtod="hard"), "unknown key 'mehtod'; did you mean 'method'"),
         (

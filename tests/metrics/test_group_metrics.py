@@ -520,7 +520,7 @@ def test_random_directions_score_the_noise(groups, parameters):
         ("same", {"legacy_l1": 1}, "legacy_l1: 1 is not allowed"),
         ("same_skew", {"contrast": "others"}, "contrast: unknown value 'others'"),
         ("same_stereotype", {"as_printed": 0}, "as_printed: 0 is not allowed"),
-        ("generalized_weat", {"ddof": 1}, "unknown generalized_weat parameter 'ddof'"),
+        ("generalized_weat", {"ddof": 1}, "unknown option 'ddof' of generalized_weat"),
     ],
 )
 def test_a_wrong_parameter_is_one_clear_line(random_model, name, parameters, says):

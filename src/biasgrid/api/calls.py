@@ -11,6 +11,7 @@ from .. import metrics, wefe_names
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed
 from ..inference import significance
+from ..keywords import check_names
 from ..measure import measure
 from ..metrics.registry import Metric
 from ..preprocessing import Preprocessor
@@ -104,10 +105,11 @@ def measure_query(
     for name, value in parameters.items():
         if not _takes_anything(metric, name):
             check_plain(name, value)
-    wefe.check_names(parameters, metric.parameters, wefe_names.MEASURING, f"metrics.{metric.name}")
+    check_names(parameters, metric.parameters, wefe_names.MEASURING, f"metrics.{metric.name}")
     look_up: dict[str, Any] = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
-    parameters, words = split_options(metric, parameters | look_up)
+    other_names = [*asked, *parts, "interval", "seed"]
+    parameters, words = split_options(metric, parameters | look_up, other_names)
     check_template(metric, query, parameters)
     warn_shared(query)
     check_kind(metric, model)

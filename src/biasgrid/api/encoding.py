@@ -20,6 +20,7 @@ from ..embeddings.language.templates import Templates
 from ..embeddings.memory import MemoryModel
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed, quote, unknown_name
+from ..keywords import checked_keywords
 from ..query import Query
 from ..resources import resource
 from .fetching import fetch_archive
@@ -58,6 +59,7 @@ def encode(
     dtype: Literal["float32", "bfloat16", "float16"] = ...,
     fast: bool = ...,
 ) -> ContextualVectors: ...
+@checked_keywords()
 def encode(
     words: Iterable[str] | Query | Sequence[Query],
     encoder: Any = "all-minilm-l6-v2",

@@ -12,6 +12,7 @@ from ..debias.transform import Transform
 from ..embeddings.model import Model
 from ..embeddings.store import DebiasedModel
 from ..errors import InputError, unknown_name
+from ..keywords import check_names
 from . import docstrings, wefe
 from .checks import check_model, check_plain, plain
 
@@ -53,10 +54,11 @@ def fit(method: Method, model: Model, **options: Any) -> Transform:
         )
     check_model(model, ("rows", "take", "fingerprint"))
     names = [*method.words, *method.parameters]
-    wefe.check_names(options, names, wefe_names.DEBIASING, f"debias.{method.name}")
+    check_names(options, names, wefe_names.DEBIASING, f"debias.{method.name}")
     for name in options:
         if name not in (*names, "seed"):
-            raise InputError(unknown_name(f"{method.name} parameter", name, names))
+            allowed = [*names, "seed"] if method.seeded else names
+            raise InputError(unknown_name("option", name, allowed, of=method.name))
     options = {name: plain(value) for name, value in options.items()}
     for name in {*options} & {*method.parameters} - {"preprocessors"}:  # among which may be functions
         check_plain(name, options[name])

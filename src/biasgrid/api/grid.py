@@ -13,7 +13,8 @@ from ..callers import stacklevel
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, join_names, not_allowed, quote
 from ..inference import significance
-from . import grid_config, wefe
+from ..keywords import checked_keywords
+from . import grid_config
 from .checks import plain
 from .evaluating import evaluate_models
 from .grid_frames import By, Grid, Ties
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Grid", "measure_grid"]
 
 
-@wefe.answers(wefe_names.RUN_QUERIES, lambda: significance.REGISTRY)
+@checked_keywords(wefe_names.RUN_QUERIES, lambda: significance.REGISTRY)
 def measure_grid(
     metrics: Iterable[str | Metric | tuple[str | Metric, Mapping[str, Any]]]
     | Mapping[str, Mapping[str, Any]],

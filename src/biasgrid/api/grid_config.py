@@ -21,6 +21,7 @@ from ..embeddings.kinds import VECTORS
 from ..embeddings.subwords import SubwordModel
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..inference import significance
+from ..keywords import check_names
 from ..options import check_interval
 from ..printable import check_line
 from ..query import Query
@@ -29,7 +30,6 @@ from ..statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..statistics.shared import COVERAGE
 from ..validation import validate
 from ..words import WordOptions
-from . import wefe
 from .evaluating import evaluation_config
 from .measured_study import MeasuredStudy
 
@@ -292,7 +292,7 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> Metri
     words = {name: options.pop(name) for name in LOOK_UP if name in options}
     tests = {test: options.pop(test) for test in significance.REGISTRY if test in options}
     try:
-        wefe.check_names(options, metric.parameters, wefe_names.MEASURING, key)
+        check_names(options, metric.parameters, wefe_names.MEASURING, key)
         metric.check_parameters(options, ["label", *LOOK_UP, *significance.REGISTRY])
         WordOptions(**words)
         for part, settings in tests.items():

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import wefe_names
 from ..errors import BiasgridError, not_allowed, quote, unknown_name
+from ..keywords import checked_keywords
 from ..plan.study import Study
 from ..statistics.aggregation import OVERALL
-from . import wefe
 from .measured_study import frame_of, left_out, states_of
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Grid:
         long = aggregates(frame_of(self.study, "scores"), sorted(self.study.ranked_criteria), [how])
         return self._by_metric(long, "value", criterion)
 
-    @wefe.answers(wefe_names.RANKING)
+    @checked_keywords(wefe_names.RANKING)
     def rank(
         self,
         aggregation: Aggregation | None = None,
@@ -385,6 +385,7 @@ class Grid:
 
         return latex(self._table(table), self._digits(digits))
 
+    @checked_keywords()
     def plot(
         self,
         kind: str = "scores",

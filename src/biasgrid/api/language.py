@@ -25,12 +25,14 @@ from ..embeddings.language.opening import (
     sees_gpu,
 )
 from ..errors import InputError, quote
+from ..keywords import checked_keywords
 from .load import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+@checked_keywords()
 def language_model(
     source: str | os.PathLike[str] | Mapping[str, float] | Callable[[list[str]], Sequence[float]] | Any,
     tokenizer: Any = None,

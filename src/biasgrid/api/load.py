@@ -14,6 +14,8 @@ from ..embeddings.loading import with_words
 from ..embeddings.memory import check_in_memory
 from ..embeddings.store_of import MODEL, open_folder
 from ..errors import InputError, quote, unknown_name
+from ..keywords import checked_keywords
+from ..resources import did_you_mean_file
 from .shipped import by_name, shipped
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def load(
     subwords: bool = False,
     words: Iterable[str] | None = None,
 ) -> Model: ...
+@checked_keywords()
 def load(
     source: Any,
     *,
@@ -157,7 +160,7 @@ def load(
         path = Path(os.fspath(source)).expanduser()
         if not _exists(path):
             if not isinstance(source, str) or path.name != source:
-                raise InputError(f"{path}: no such file or folder")
+                raise InputError(f"{path}: no such file or folder{did_you_mean_file(path)}")
             entry = shipped(source)
             _refuse(of_a_file, "a model that is loaded by its name")
             if entry is not None:  # before it is fetched

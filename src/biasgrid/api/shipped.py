@@ -11,7 +11,7 @@ from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown_name
 from ..registry import load_plugins
-from ..resources import cache_folder
+from ..resources import cache_folder, did_you_mean_file
 from ..termination import tidy_termination
 from .fetching import downloading, is_fetched, say
 
@@ -23,7 +23,7 @@ def shipped(name: str) -> Mapping[str, Any] | None:
     if entry is None and not (Path(name).name == name and (cache_folder() / name / MODEL).is_file()):
         raise InputError(
             f"{name!r:.80}: no such file or folder, and "
-            f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}"
+            f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}{did_you_mean_file(name)}"
         )
     return entry
 

@@ -26,7 +26,7 @@ from ..plan.plugins import FILE, Plugins, read_plugins
 from ..plan.study import Study
 from ..query import Query
 from ..registry import UnknownEntryError, pending
-from ..resources import find_file
+from ..resources import did_you_mean_file, find_file
 from ..schema import read
 from ..validation import check_path
 
@@ -131,6 +131,7 @@ def find_study(study: Path | str) -> FinishedStudy:
         what = "it has no study.json" if folder.is_dir() else "there is no such folder"
         raise BiasgridError(
             f"{study}: not the results of a study: {what}; expected a folder such as results/embedded"
+            f"{'' if folder.exists() else did_you_mean_file(path)}"
         )
     return _read(folder)
 

@@ -2,54 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..debias.registry import Method
-from ..errors import InputError, unknown_name
+from ..errors import InputError
 from ..metrics.registry import Metric
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def check_names(
-    options: Iterable[str], parameters: Iterable[str], names: Mapping[str, str], function: str
-) -> None:
-    """Raises BiasgridError for a name of WEFE's that a function does not know, with what to say in its place."""
-    parameters = set(parameters)
-    for name in options:
-        if name in names and name not in parameters:
-            raise InputError(f"{function}: {name}: {names[name]}")
-
-
-def answers(
-    names: Mapping[str, str], more: Callable[[], Iterable[str]] = tuple
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator: a function's unknown keywords are answered, WEFE's with what to say in their place. `more`
-    are those that its `**` takes."""
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        own_parameters = [
-            name
-            for name, parameter in inspect.signature(function).parameters.items()
-            if name != "self" and parameter.kind is not parameter.VAR_KEYWORD
-        ]
-
-        @functools.wraps(function)
-        def answer(*args: P.args, **options: P.kwargs) -> R:
-            parameters = [*own_parameters, *more()]
-            check_names(options, parameters, names, function.__name__)
-            for name in options:
-                if name not in parameters:
-                    raise InputError(unknown_name(f"{function.__name__} option", name, parameters))
-            return function(*args, **options)
-
-        return answer
-
-    return decorate
 
 
 def answer_methods(function: Callable[..., Any], names: Mapping[str, str]) -> None:

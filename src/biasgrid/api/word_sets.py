@@ -8,6 +8,7 @@ from typing import Any, overload
 
 from ..configs import read_json
 from ..errors import BiasgridError, WordError, not_allowed, unknown_name
+from ..keywords import checked_keywords
 from ..resources import resource
 
 FOLDER = "data/word_sets"
@@ -87,6 +88,7 @@ def word_sets(collection: None = None) -> Collections: ...
 def word_sets(
     collection: str, *, occupations_year: int | None = None, top_n_race_occupations: int | None = None
 ) -> WordSets: ...
+@checked_keywords()
 def word_sets(
     collection: str | None = None,
     *,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from ..errors import BiasgridError, quote
+from ..errors import BiasgridError, quote, unknown_name
 from ..resources import find_file
 
-LONGEST = 250  # characters of a message of the parser
+LONGEST = 380  # characters of a message of the parser
+NUMBER = re.compile(r"-[\d.]")  # begins a negative number, which is a value and not an option
 STUDY: dict[str, Any] = {
     "required": True,
     "type": find_file,  # one that comes with biasgrid (config/embedded.yaml) is found anywhere
@@ -46,13 +48,35 @@ def plugins_of(arguments: Sequence[str] | None) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """A parser that ends the process with one line for wrong arguments."""
 
     def error(self, message: str):
+        self.refuse(f"{message} ({self.prog} --help lists what is allowed)")
+
+    def refuse(self, message: str) -> NoReturn:
+        """Print the message as one line, and end the process."""
         message = " ".join(message.split())
-        message = message if len(message) <= LONGEST else f"{message[:LONGEST]} ..."
-        print(f"{self.prog}: {message} ({self.prog} --help lists what is allowed)", file=sys.stderr)
+        message = message if len(message) <= LONGEST else f"{message[: LONGEST - 90]} ... {message[-85:]}"
+        print(f"{self.prog}: {message}", file=sys.stderr)
         raise SystemExit(2)
+
+    def check_options(self, arguments: Sequence[str]) -> None:
+        """Refuse an option that there is not. argparse would name a missing argument first, and not what is near."""
+        options = [option for option in self._option_string_actions if option.startswith("--")]
+        for argument in arguments:
+            name = argument.partition("=")[0]
+            if argument == "--":
+                return
+            if not argument.startswith("-") or argument == "-" or " " in argument or NUMBER.match(argument):
+                continue
+            if name not in self._option_string_actions:
+                self.refuse(unknown_name("option", name, options, f"{self.prog} --help"))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            flag = next(iter(action.option_strings), "")
+            what = "value" if flag else str(action.metavar or action.dest).lower()
+            self.refuse(unknown_name(what, value, action.choices, f"{self.prog} --help", of=flag))
 
 
 class _Help(argparse.HelpFormatter):
@@ -118,15 +142,21 @@ class Commands:
         return command
 
     @property
-    def by_name(self) -> Mapping[str, argparse.ArgumentParser]:
+    def by_name(self) -> Mapping[str, _Parser]:
         """The sub-commands' parsers."""
         return self._commands.choices
 
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """The arguments of a sub-command. Ends the process where they are wrong."""
+        arguments = list(sys.argv[1:] if arguments is None else arguments)
+        place = next((i for i, argument in enumerate(arguments) if not argument.startswith("-")), None)
+        self.parser.check_options(arguments[:place])
+        command = self.parser if place is None else self.by_name.get(arguments[place], self.parser)
+        if place is not None and command.get_default("takes_extra_arguments") is False:
+            command.check_options(arguments[place + 1 :])
         namespace, extra_arguments = self.parser.parse_known_args(arguments)
         if extra_arguments and not namespace.takes_extra_arguments:
-            self.parser.error(f"unrecognized arguments: {' '.join(extra_arguments)}")
+            command.error(f"too many arguments: {' '.join(extra_arguments)}")
         namespace.extra_arguments = extra_arguments
         return namespace
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..errors import BiasgridError, quote
+from ..errors import BiasgridError, quote, unknown_name
 from ..extras import require
 from ..registry import load_plugins
 from ..resources import find_file, resource
@@ -23,6 +23,8 @@ TEMPLATE = Path(__file__).with_name("study.template.yaml")
 CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
+OPTIONS = ("--cores", "--why", "--replace", "--help")  # of `run` itself
+MORE = "biasgrid run --help, and for further options snakemake --help"
 CONFIGS: dict[str, Any] = {
     "nargs": "+",
     "type": find_file,
@@ -155,7 +157,11 @@ def _check_options(options: list[str]) -> None:
     def refuse(message: object) -> NoReturn:
         if missing := re.search(r"--executor/-e: invalid choice: '([\w-]+)'", str(message)):
             check_executor(missing[1])
-        raise BiasgridError(f"run: {message} (biasgrid run --help, and for further options snakemake --help)")
+        if unknown := re.search(r"unrecognized arguments: .*?(--?[a-z][\w-]*)", str(message)):
+            flags = dict.fromkeys((*OPTIONS, *parser._option_string_actions))
+            allowed = [flag for flag in flags if flag.startswith("--")]
+            raise BiasgridError(f"run: {unknown_name('option', unknown[1], allowed, MORE)}")
+        raise BiasgridError(f"run: {message} ({MORE})")
 
     profiles = None
     try:

@@ -16,7 +16,7 @@ from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..printable import check_texts
 from ..query import Query, Repetitions, generated_name
 from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, plugin_path, shipped_plugins
-from ..resources import find_file
+from ..resources import did_you_mean_file, find_file
 from ..schema import with_version, without_version
 from ..validation import Strict, to_record, validate
 from . import criteria
@@ -320,6 +320,7 @@ def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
         if "/" in name or re.search(r"\.[A-Za-z]\w*$", name):
             raise BiasgridError(
                 f"{where}: {name}: no such file, and no model of that name (biasgrid list models)"
+                f"{did_you_mean_file(root / name)}"
             )
         raise BiasgridError(
             f"{where}: {unknown_name('model', name, shipped_models(), 'biasgrid list models')}; or the path of a "

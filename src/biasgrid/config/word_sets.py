@@ -50,9 +50,9 @@ class WordSets:
         """What stands under the name `file.set`. Raises BiasgridError for a file or set that does not exist."""
         stem, _, name = reference.partition(".")
         if self.file(stem) is None:
-            raise BiasgridError(
-                f"{where}: {quote(reference)}: {unknown_name('word-set file', stem, self.names)}"
-            )
+            files = (path for folder in self._folders for path in sorted(folder.glob("*.json")))
+            stems = dict.fromkeys(path.stem for path in files)
+            raise BiasgridError(f"{where}: {quote(reference)}: {unknown_name('word-set file', stem, stems)}")
         sets = self.sets_of(stem)
         if sets.get(name) is None:
             raise BiasgridError(

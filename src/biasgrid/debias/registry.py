@@ -86,7 +86,7 @@ class Method:
         """Raises BiasgridError for an argument that is not of this method, is missing, or is of another form."""
         for name, value in words.items():
             if name not in self.words:
-                raise BiasgridError(unknown_name(f"{self.name} argument of words", name, self.words))
+                raise BiasgridError(unknown_name("argument of words", name, self.words, of=self.name))
             if not _has_form(value, self.words[name]):
                 raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
             try:
@@ -104,7 +104,7 @@ class Method:
         """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
         for name, value in parameters.items():
             if name not in self.parameters:
-                raise BiasgridError(unknown_name(f"{self.name} parameter", name, self.parameters))
+                raise BiasgridError(unknown_name("option", name, self.parameters, of=self.name))
             if any(
                 type(v) is int and abs(v) > LARGEST for v in (value if isinstance(value, list) else [value])
             ):

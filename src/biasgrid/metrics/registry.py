@@ -289,9 +289,8 @@ class Metric:
         """
         for name in parameters:
             if name not in self.parameters:
-                raise BiasgridError(
-                    unknown_name(f"{self.name} parameter", name, [*self.parameters, *extra_names])
-                )
+                allowed = [*self.parameters, *extra_names]
+                raise BiasgridError(unknown_name("option", name, allowed, of=self.name))
         check_limits(self.function, parameters)
         if self.check:
             self.check(**{**self.parameters, **parameters})

@@ -32,6 +32,7 @@ LEFT_OUT = {
         "errors",
         "extras",
         "hooks",
+        "keywords",
         "registry",
         "resources",
         "validation",

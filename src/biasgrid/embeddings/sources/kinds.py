@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...errors import BiasgridError, unknown_name
+from ...errors import BiasgridError, did_you_mean, unknown_name
 from ...registry import Registry
 from .source import Source
 
@@ -23,10 +23,11 @@ def check(source: Mapping[str, Any]) -> Source:
     usage = f"a source of type {kind.name} needs {', '.join(sorted(required_keys))}"
     if optional := sorted(kind.keys.keys() - required_keys):
         usage += f" and takes {', '.join(optional)}"
+    # first, as a misspelt key is missing, too
+    for key in sorted(source.keys() - kind.keys.keys() - {"type"}, key=str):
+        raise BiasgridError(f"source: unknown key {key!r:.100}; {did_you_mean(key, kind.keys)}{usage}")
     for key in sorted(required_keys - source.keys()):
         raise BiasgridError(f"source: key {key!r} is missing; {usage}")
-    for key in sorted(source.keys() - kind.keys.keys() - {"type"}, key=str):
-        raise BiasgridError(f"source: unknown key {key!r:.100}; {usage}")
     for key, value in source.items():
         if key != "type":
             kind.keys[key].check(key, value)

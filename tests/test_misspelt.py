@@ -1,0 +1,233 @@
+"""Misspelt names at every door: one line with the name, the nearest one, and all that are allowed."""
+
+import inspect
+import json
+
+import pytest
+import yaml
+from conftest import biasgrid, grid_config, refusal, write_text_model
+from refusals import refused
+
+import biasgrid as bg
+from biasgrid import debias, metrics
+from biasgrid.cli import commands
+from biasgrid.plan.study import Study
+
+WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
+COMMANDS = commands().by_name
+QUERY = bg.Query([WORDS[:4], WORDS[8:12]], [WORDS[16:20], WORDS[24:28]], ["A", "B"], ["C", "D"])
+
+
+def misspelt(name: str) -> str:
+    """Return the name without a letter in its middle."""
+    middle = len(name) * 2 // 3
+    return name[:middle] + name[middle + 1 :]
+
+
+def keywords(function) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+
+def check_keywords(function, names, *arguments):
+    """Each keyword is misspelt in turn: the line has the nearest, and all that there are."""
+    for name in (name for name in names if len(name) > 2):
+        parts = names if len(name) < 20 else ["allowed: "]
+        with refused(f"unknown option {misspelt(name)!r}", f"did you mean {name!r}?", *parts):
+            function(*arguments, **{misspelt(name): 1})
+
+
+@pytest.mark.parametrize("name", metrics.REGISTRY)
+def test_keywords_of_a_metric(random_model, name):
+    function = getattr(metrics, name)
+    names = [option for option in keywords(function) if option not in ("query", "model")]
+    check_keywords(function, names, QUERY, random_model(0))
+
+
+@pytest.mark.parametrize("name", debias.REGISTRY)
+def test_keywords_of_a_debias_method(random_model, name):
+    function = getattr(debias, name)
+    check_keywords(function, [n for n in keywords(function) if n != "model"], random_model(0))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        bg.load,
+        bg.encode,
+        bg.language_model,
+        bg.word_sets,
+        bg.measure_grid,
+        bg.Query,
+        bg.Grid.rank,
+        bg.Grid.plot,
+    ],
+    ids=lambda function: function.__qualname__,
+)
+def test_keywords_of_the_api(function):
+    check_keywords(function, [name for name in keywords(function) if name != "self"])
+
+
+@pytest.mark.parametrize(
+    ("use", "nearest"),
+    [
+        (lambda _: metrics.waet, "weat"),
+        (lambda _: metrics.metric("rns"), "rnsb"),
+        (lambda _: debias.hrad, "hard"),
+        (lambda _: bg.load("glove-6b-50"), "glove-6b-50d"),
+        (lambda _: bg.load("x.txt", kind="corpsu"), "corpus"),
+        (lambda _: bg.word_sets("wat"), "weat"),
+        (lambda _: bg.word_sets("weat")["carer"], "career"),
+        (lambda _: bg.published("case_studi"), "case_study"),
+        (lambda m: metrics.weat(QUERY, m, permutation={"drws": 9}), "draws"),
+        (lambda m: metrics.weat(QUERY, m, strategy="al"), "all"),
+        (lambda m: metrics.weat(QUERY, m, interval="jacknife"), "jackknife"),
+        (lambda m: metrics.weat(QUERY, m, preprocessors=[{"lowrcase": True}]), "lowercase"),
+        (lambda m: bg.measure_grid(["waet"], [QUERY], [m]), "weat"),
+        (lambda m: bg.measure_grid(["weat"], [QUERY], [m], progress=False).plot("scors"), "scores"),
+        (lambda m: bg.measure_grid(["weat"], [QUERY], [m], progress=False).table("waet"), "weat"),
+        (
+            lambda m: bg.measure_grid(["weat"], [QUERY], [m], progress=False).without("A and B wrt C"),
+            QUERY.name,
+        ),
+    ],
+)
+def test_names_in_python(random_model, use, nearest):
+    with refused(f"did you mean {nearest!r}?"):
+        use(random_model(0))
+
+
+def test_names_of_the_package():
+    with pytest.raises(
+        AttributeError, match=r"has no attribute 'measure_grd'; did you mean 'measure_grid'\?$"
+    ):
+        _ = bg.measure_grd
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "run"])
+def test_options_of_a_command(command):
+    flags = [flag for flag in COMMANDS[command]._option_string_actions if flag.startswith("--")]
+    for name in flags[:: len(flags) // 6 + 1]:  # each takes milliseconds
+        wrong = misspelt(name)
+        parts = [f"biasgrid {command}: unknown option {wrong!r}; did you mean {name!r}?", *flags]
+        refusal(command, wrong, "x", parts=parts)
+
+
+@pytest.mark.slow  # it reads Snakemake's options
+def test_options_of_run():
+    for wrong, name in (("--wy", "--why"), ("--replce", "--replace"), ("--dry-rn", "--dry-run")):
+        part = f"run: unknown option {wrong!r}; did you mean {name!r}?"
+        refusal("run", "config/embedded.yaml", wrong, parts=[part])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands(command):
+    line = refusal(misspelt(command) if len(command) > 4 else f"{command}s", "x")
+    assert "unknown command" in line
+    assert all(name in line for name in COMMANDS)
+
+
+def test_the_nearest_command():
+    refusal("mesure", "--metric", "weat", parts=["did you mean 'measure'?"])
+
+
+@pytest.fixture
+def here(root, monkeypatch):
+    """A folder with a study's files, and its config."""
+    monkeypatch.chdir(root)
+    for name in ("one", "two"):
+        write_text_model(root / f"{name}.txt", WORDS)
+    (root / "data/word_sets/toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1", "f2"]}}')
+    (root / "q.json").write_text(QUERY.to_json())
+    (root / "study.yaml").write_text(yaml.safe_dump(grid_config()))
+    return root
+
+
+MEASURE = ("measure", "--metric", "weat", "--model", "one.txt", "--query", "q.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "nearest"),
+    [
+        (("measure", "--metric", "waet", "--model", "one.txt", "--query", "q.json"), "weat"),
+        ((*MEASURE, "--permutation", "drws=9"), "draws"),
+        ((*MEASURE, "--interval", "jacknife"), "jackknife"),
+        ((*MEASURE, "--param", "ddoff=0"), "ddof"),
+        (("measure", "--metric", "weat", "--model", "one.tx", "--query", "q.json"), "one.txt"),
+        (("measure", "--metric", "weat", "--model", "one.txt", "--query", "query.json"), "q.json"),
+        (("measure", "--metric", "weat", "--model", "glove-6b-50", "--query", "q.json"), "glove-6b-50d"),
+        (("debias", "--method", "hrad", "--model", "one.txt", "--words", "w", "--output", "o.npz"), "hard"),
+        (
+            ("analogy", "--model", "one.txt", "--pairs", "a0:b0", "--word", "c0", "--method", "3cosad"),
+            "3cosadd",
+        ),
+        (("init", "new", "--models", "glove-6b-50"), "glove-6b-50d"),
+        (("init", "new", "--models", "one.tx"), "one.txt"),
+        (("list", "metric"), "metrics"),
+        (("list", "queries", "--study", "stdy.yaml"), "study.yaml"),
+        (("run", "stdy.yaml"), "study.yaml"),
+        (("run", "config/embeded.yaml"), "embedded.yaml"),
+        pytest.param(("run", "study.yaml", "--why", "table score"), "table scores", marks=pytest.mark.slow),
+        (("report", "dta"), "data"),
+        (("verify", "dta"), "data"),
+        (("table", "--study", "study.yaml", "--table", "scors"), "scores"),
+        (("figure", "--study", "study.yaml", "--figure", "ranking"), "rankings"),
+        (("cell", "--study", "study.yaml", "--cell", "one/none/waet/q1"), "one/none/weat/q1"),
+        (("query", "--study", "study.yaml", "--query", "q"), "q3"),
+        (("fetch", "--config", "study.yaml", "--model", "on"), "one"),
+    ],
+)
+def test_names_on_the_command_line(here, arguments, nearest):
+    config = grid_config() | {"figures": ["rankings"]}
+    (here / "study.yaml").write_text(yaml.safe_dump(config))
+    refusal(*arguments, parts=[f"did you mean {nearest!r}?"])
+
+
+def changed(**parts):
+    return {**grid_config(), **parts}
+
+
+@pytest.mark.parametrize(
+    ("config", "nearest"),
+    [
+        (changed(metrcs={}), "metrics"),
+        (changed(metrics={"waet": {}}), "weat"),
+        (changed(metrics={"weat": {"parms": {}}}), "params"),
+        (changed(metrics={"weat": {"params": {"ddoff": 0}}}), "ddof"),
+        (changed(metrics={"rnd": {"params": {"distance": "nrm"}}}), "norm"),
+        (changed(inference={"permutaton": {}}), "permutation"),
+        (changed(inference={"permutation": {"drws": 9}}), "draws"),
+        (changed(inference={"interval": "jacknife"}), "jackknife"),
+        (changed(figures=["scors"]), "scores"),
+        (changed(models=["glove-6b-50"]), "glove-6b-50d"),
+        (changed(models={"one": {"lable": "x", "source": {"type": "file", "path": "one.txt"}}}), "label"),
+        (changed(models={"one": {"label": "x", "source": {"type": "fil", "path": "one.txt"}}}), "file"),
+        (changed(models={"one": {"label": "x", "source": {"type": "file", "pth": "one.txt"}}}), "path"),
+        (
+            changed(
+                models={"one": {"label": "x", "kind": "corpsu", "source": {"type": "file", "path": "x"}}}
+            ),
+            "corpus",
+        ),
+        (changed(debias={"First": {"h": {"method": "hrad", "label": "x", "words": {}}}}), "hard"),
+        (changed(debias={"Frst": {"h": {"method": "hard", "label": "x", "words": {}}}}), "First"),
+        (changed(ranking={"by": "distnce"}), "distance"),
+        (changed(aggregation="abs_av"), "abs_avg"),
+        (changed(correlations=["spearmn"]), "spearman"),
+        (changed(words={"strategy": "firt"}), "first"),
+        (
+            changed(criteria={"A": {"queries": {"q": {"targets": {"A": "toy.e", "B": "weat.carer"}}}}}),
+            "career",
+        ),
+        (changed(criteria={"A": {"queries": {"q": {"targets": {"A": "toy.e", "B": "wat.career"}}}}}), "weat"),
+        (changed(criteria={"A": {"queries": {"q": {"targts": {"A": "toy.e"}}}}}), "targets"),
+        (changed(criteria=["config/queries/case_studi.yaml"]), "case_study.yaml"),
+        (changed(null_distributions=["one/none/waet/q1"]), "one/none/weat/q1"),
+        (changed(plugins=["maddalozo"]), "maddalozzo"),
+    ],
+)
+def test_names_in_a_config(here, config, nearest):
+    with refused(f"did you mean {nearest!r}?"):
+        Study.of(config, "study.yaml")
+    (here / "study.json").write_text(json.dumps(config))
+    assert biasgrid("run", "study.json", "--dry-run").returncode == 2
