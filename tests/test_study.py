@@ -1,6 +1,7 @@
 import copy
 import csv
 import json
+import warnings
 
 import pytest
 import yaml
@@ -267,6 +268,32 @@ def test_word_options_are_laid_over_each_other(root):
         "preprocessors": [{"lowercase": True}],
     }
     assert study.grid.cells["one/none/weat/q3"].spec["words"]["strategy"] == "first"
+
+
+def test_cells_record_the_look_up_that_the_config_leaves_out(root):
+    config = grid_config()
+    config["models"]["table"] = {
+        "label": "Table",
+        "kind": "language_model",
+        "format": "scores",
+        "source": {"type": "file", "path": "one.txt"},
+    }
+    pairs = {"targets": {"A": ["He is."], "B": ["She is."]}}
+    config["criteria"]["Sentences"] = {"metrics": {"pll_preference": {}}, "queries": {"pairs": pairs}}
+    study = Study.of(config, root=root)
+    assert study.grid.cells["one/none/weat/q1"].spec["words"] == {"preprocessors": [{}, {"lowercase": True}]}
+    # in lower case, a sentence is another sentence
+    assert study.grid.cells["table/none/pll_preference/pairs"].spec["words"] == {"preprocessors": [{}]}
+
+
+@pytest.mark.parametrize("name", ["bolukbasi", "config", "embedded", "wefe_documentation"])
+def test_debiased_models_that_are_compared_with_published_numbers_say_how_words_are_looked_up(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of words that its lists repeat
+        study = Study.read(ROOT / "config" / f"{name}.yaml", root=ROOT)
+    compared = [entry for _, entry in study.debias.values() if entry.published_as]
+    assert compared
+    assert {json.dumps(entry.params["preprocessors"]) for entry in compared} == {"[{}]"}
 
 
 def test_a_cells_spec_depends_on_nothing_but_itself(root):

@@ -2,13 +2,15 @@ import dataclasses
 
 import numpy as np
 import pytest
-from conftest import make_store
+from conftest import make_store, printed
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
+from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
 
 import biasgrid as bg
 from biasgrid import WordOptions
+from biasgrid.compat import wefe
 from biasgrid.embeddings.in_parts import InParts
 from biasgrid.preprocessing import variant
 from biasgrid.words import find, whole_pairs
@@ -36,6 +38,10 @@ def found_as(model, words, **options):
         ({"strip_accents": True}, "Maria of ANGSTROM"),
         ({"strip_accents": "unicode", "lowercase": True}, "maria of angstrom"),
         ({"strip_accents": "ascii"}, "Maria of ANGSTROM"),
+        ({"strip_accents": "nfkd"}, "Maria of ANGSTROM"),
+        ({"join": "_"}, "María_of_ÅNGSTRÖM"),
+        ({"join": "", "titlecase": True}, "MaríaOfÅngström"),
+        ({"join": "_", "lowercase": True, "strip_accents": True}, "maria_of_angstrom"),
         ({"lowercase": False, "strip_accents": False}, "María of ÅNGSTRÖM"),
         (lambda word: word.replace(" ", "_"), "María_of_ÅNGSTRÖM"),
         ({"preprocessor": lambda word: word.replace(" ", "_")}, "María_of_ÅNGSTRÖM"),
@@ -45,6 +51,113 @@ def found_as(model, words, **options):
 def test_variants(preprocessor, expected):
     assert variant("María of ÅNGSTRÖM", preprocessor) == expected
     assert variant("María of ÅNGSTRÖM", preprocessor, "/c/en/") == "/c/en/" + expected
+
+
+@pytest.mark.parametrize(
+    ("word", "stripped"),
+    [
+        ("mère", "mere"),
+        ("me\u0300re", "mere"),
+        ("Việt", "Viet"),
+        ("μητέρα", "μητερα"),
+        ("ёлка", "елка"),
+        ("мой", "мои"),
+        ("año", "ano"),
+        ("\u212b", "A"),  # the sign of the unit
+        # letters that have no mark, and compatibility forms
+        ("straße", "straße"),
+        ("søster", "søster"),
+        ("ﬁn²", "ﬁn²"),
+        # scripts whose marks are letters
+        ("여자", "여자"),
+        ("ผู้หญิง", "ผู้หญิง"),
+        ("लड़की", "लड़की"),
+        ("\u0932\u095c", "\u0932\u095c"),
+        ("\u0932\u0921\u093c", "\u0932\u0921\u093c"),
+        ("パパ", "パパ"),
+        ("ハ\u309a", "ハ\u309a"),
+        ("كِتَاب", "كِتَاب"),
+        ("\u0301a", "\u0301a"),
+    ],
+)
+def test_accents_are_taken_off_latin_greek_and_cyrillic_letters_alone(word, stripped):
+    for value in (True, "unicode"):
+        assert variant(word, {"strip_accents": value}) == stripped
+
+
+def test_accents_as_wefe_takes_them_off():
+    """WEFE 1.0.1 calls scikit-learn's functions."""
+    for word in ("mère", "여자", "パパ", "ผู้หญิง", "ﬁn²", "ёлка"):
+        assert variant(word, {"strip_accents": "nfkd"}) == strip_accents_unicode(word)
+        assert variant(word, {"strip_accents": "ascii"}) == strip_accents_ascii(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "titled"),
+    [
+        ("women's", "Women's"),
+        ("WOMEN\u2019S", "Women\u2019s"),
+        ("l'amour", "L'amour"),
+        ("o'neill", "O'neill"),
+        ("mother-in-law", "Mother-In-Law"),
+        ("new york", "New York"),
+        ("new_york", "New_York"),
+        ("e\u0301lise", "E\u0301lise"),
+        ("\u01c6ep", "\u01c5ep"),
+        ("여자", "여자"),
+    ],
+)
+def test_titlecase_begins_a_part_after_spaces_and_hyphens_but_not_after_apostrophes(word, titled):
+    assert variant(word, {"titlecase": True}) == titled
+
+
+def test_words_are_looked_up_as_written_else_in_lower_case_by_default(model):
+    s = found_as(model, ["HE", "SHE", "new_york", "María", "MARIA"])
+    assert s.keys == ("HE", "she", "new_york", "María", "maria")
+    assert s.forms == {"SHE": "lower case", "MARIA": "lower case"}
+    assert found_as(model, ["HE", "SHE"], preprocessors=[{}]).lost == ("SHE",)
+
+
+def test_every_way_to_measure_looks_words_up_alike(tmp_path):
+    """As written, else in lower case: "King" is there, "Queen" only in lower case."""
+    words = ["King", "king", "queen", "boy", "girl", "work", "home"]
+    vectors = np.random.default_rng(0).normal(size=(len(words), 4)).astype(np.float32)
+    (tmp_path / "v.txt").write_text(
+        "".join(f"{w} {' '.join(map(repr, row))}\n" for w, row in zip(words, vectors.tolist(), strict=True))
+    )
+    model = bg.load(tmp_path / "v.txt", name="v")
+    query = bg.Query([["King", "Boy"], ["Queen", "Girl"]], [["work"], ["home"]])
+    query.save(tmp_path / "q.json")
+    as_if_named = bg.Query([["King", "boy"], ["queen", "girl"]], [["work"], ["home"]])
+    expected = bg.metrics.weat(as_if_named, model, preprocessors=[{}]).value
+    assert bg.metrics.weat(query, model).value == expected
+    grid = bg.measure_grid(["weat"], [query], [model], progress=False)
+    assert grid.table("weat").to_numpy().tolist() == [[expected]]
+    done = printed(
+        "measure", "--metric", "weat", "--model", tmp_path / "v.txt", "--query", tmp_path / "q.json"
+    )
+    assert done["value"] == expected
+    pairs = [["King", "Queen"], ["Boy", "Girl"]]
+    transform = bg.debias.hard(model, definitional_pairs=pairs)
+    assert transform.fitted_on["found"]["definitional_pairs"] == [["King", "queen"], ["boy", "girl"]]
+    # WEFE's default
+    wefe_model = wefe.WordEmbeddingModel(model)
+    wefe_query = wefe.Query([["King", "Boy"], ["Queen", "Girl"]], [["work"], ["home"]])
+    assert np.isnan(wefe.WEAT().run_query(wefe_query, wefe_model)["weat"])
+    wefe_model = wefe.WordEmbeddingModel(
+        {"He": [1, 2], "he": [2, 1], "she": [0, 1], "man": [3, 1], "woman": [1, 4]}
+    )
+    with refused("has no word of ['SHE', 'HIM']"):
+        wefe.HardDebias().fit(wefe_model, [["SHE", "HIM"], ["he", "she"], ["man", "woman"]]).transform(
+            wefe_model
+        )
+
+
+def test_phrases_are_joined(model):
+    s = found_as(
+        model, ["New York", "he"], preprocessors=[{}, {"join": "_"}, {"join": "_", "lowercase": True}]
+    )
+    assert (s.keys, s.forms) == (("new_york", "he"), {"New York": "lower case, joined by '_'"})
 
 
 def test_ascii_drops_what_unicode_keeps():
@@ -213,6 +326,9 @@ def test_a_pair_is_whole_whichever_preprocessors_find_its_words(model):
             "unicode: 'nfc' is not allowed; allowed: NFC, NFD, NFKC, NFKD",
         ),
         ({"preprocessors": [{"parts": True}]}, "parts: True is not allowed; allowed: raw, unit"),
+        ({"preprocessors": [{"join": True}]}, "join: True is not allowed; allowed: texts without spaces"),
+        ({"preprocessors": [{"join": " "}]}, "join: ' ' is not allowed; allowed: texts without spaces"),
+        ({"preprocessors": [{"join": "_", "parts": "raw"}]}, "join and parts contradict each other"),
         ({"preprocessors": [{"without": "«"}]}, "without: '«' is not allowed; allowed: lists of texts"),
         ({"preprocessors": [{"language": "tr"}]}, "language: is for lowercase; leave it out"),
         (

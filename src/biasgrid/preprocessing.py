@@ -1,18 +1,35 @@
-"""The forms of a word that are looked up: what a preprocessor may say, and what it makes of a word."""
+"""Forms of a word that are looked up: the options of a preprocessor, and what it makes of a word."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .embeddings.in_parts import WAYS
+from .embeddings.kinds import Kind
 from .errors import BiasgridError, not_allowed, quote, unknown_name
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
-CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": str.title}
-STRIP_ACCENTS = (True, False, "ascii", "unicode")
+# The default of every look-up of words, and WEFE's default.
+DEFAULT_FORMS: tuple[Preprocessor, ...] = ({}, {"lowercase": True})
+AS_WRITTEN: tuple[Preprocessor, ...] = ({},)
+
+
+def titlecase(word: str) -> str:
+    """Return a word with capitals as in a title: parts begin after anything but letters, accents and apostrophes."""
+    return TITLED.sub(lambda part: part[0].capitalize(), word)
+
+
+# `str.title` begins a part at an apostrophe, too: "Women'S"
+TITLED = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’])*")
+CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": titlecase}
+NFKD = "nfkd"  # WEFE's and scikit-learn's way to strip accents
+STRIP_ACCENTS = (True, False, "ascii", "unicode", NFKD)
+# Scripts whose letters lose their marks. In others, marks are vowels and consonants of their own.
+ACCENTED = ("LATIN ", "GREEK ", "CYRILLIC ")
 # option of a preprocessor -> its values
 CHOICES: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(CASES, (True, False)),
@@ -23,9 +40,27 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 TURKIC = ("tr", "az")  # languages with an i with and one without a dot, and capitals of both
 
 
+def default_forms(kind: Kind) -> tuple[Preprocessor, ...]:
+    """Return the forms in which words are looked up in models of a kind if a user names none.
+
+    A text that a language model scores is looked up as it is written alone: in lower case it is another text, and the
+    two sentences of a pair would no longer differ in one word only.
+    """
+    return AS_WRITTEN if kind.scores else DEFAULT_FORMS
+
+
+def recorded_forms(words: Mapping[str, Any]) -> list[Preprocessor]:
+    """Return the forms of the look-up options that a file of results records.
+
+    Files from before there was a common default record none if words were looked up as they are written.
+    """
+    forms: list[Preprocessor] = words.get("preprocessors", list(AS_WRITTEN))
+    return forms
+
+
 def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
-    """The form of a word that is looked up: Unicode's form, case, what is taken off, accents, parts; then the
-    vocabulary's prefix."""
+    """Return the form of a word that is looked up: Unicode's form, case, what is taken off, accents, joined words or
+    parts; then the vocabulary's prefix."""
     if not preprocessor:  # as most words are looked up
         return vocab_prefix + word
     options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
@@ -45,15 +80,33 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
     if texts := options.get("without"):
         word = _without(word, texts)
     accents = options.get("strip_accents")
-    if accents:
-        word = unicodedata.normalize("NFKD", word)
-        if accents == "ascii":
-            word = word.encode("ascii", "ignore").decode("ascii")
-        else:
-            word = "".join(c for c in word if not unicodedata.combining(c))
+    if accents == "ascii":
+        word = unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode("ascii")
+    elif accents == NFKD:
+        word = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+    elif accents:
+        word = strip_accents(word)
+    if (text := options.get("join")) is not None:
+        word = text.join(filter(None, word.split(" ")))
     if way := options.get("parts"):
         word = WAYS[way].join(filter(None, word.split(" ")))
     return vocab_prefix + word
+
+
+def strip_accents(word: str) -> str:
+    """Return a word without the combining marks of its Latin, Greek and Cyrillic letters.
+
+    All else stays as it is written: other scripts, whose marks are letters, and compatibility forms.
+    """
+    kept, is_accented = [], False
+    for letter in word:
+        if not unicodedata.combining(letter):
+            base = unicodedata.normalize("NFD", letter)[0]
+            is_accented = unicodedata.name(base, "").startswith(ACCENTED)
+            kept.append(base if is_accented else letter)
+        elif not is_accented:
+            kept.append(letter)
+    return "".join(kept)
 
 
 def _lower_turkic(word: str) -> str:
@@ -83,6 +136,8 @@ def form_of(preprocessor: Preprocessor) -> str:
         if value := options.get(option):
             note = options.get("language") if option == "lowercase" else None if value is True else value
             forms.append(f"{text} ({note})" if note else text)
+    if (text := options.get("join")) is not None:
+        forms.append(f"joined by {quote(text)}")
     forms += [f"mean of its parts ({options['parts']})"] if options.get("parts") else []
     return ", ".join(forms) or "as listed"
 
@@ -114,6 +169,8 @@ def check_preprocessor(preprocessor: Preprocessor) -> None:
                 "or do its work in the function"
             )
         return
+    if preprocessor.get("join") is not None and preprocessor.get("parts"):
+        raise BiasgridError("preprocessors: join and parts contradict each other in one variant")
     if preprocessor.get("language") and not preprocessor.get("lowercase"):
         raise BiasgridError("preprocessors: language: is for lowercase; leave it out")
     cases = [option for option in CASES if preprocessor.get(option)]
@@ -133,6 +190,12 @@ def _check_option(option: str, value: Any) -> None:
                 not_allowed(f"preprocessors: {option}", value, "lists of texts, such as ['«', '»']")
             )
         return
+    if option == "join":
+        if not isinstance(value, str) or " " in value:
+            raise BiasgridError(
+                not_allowed(f"preprocessors: {option}", value, 'texts without spaces, such as "_"')
+            )
+        return
     if option == "language":
         if not isinstance(value, str) or not value:
             raise BiasgridError(not_allowed(f"preprocessors: {option}", value, "tags such as tr"))
@@ -140,7 +203,7 @@ def _check_option(option: str, value: Any) -> None:
     choices = CHOICES.get(option)
     if choices is None:
         raise BiasgridError(
-            f"preprocessors: {unknown_name('option', option, [*CHOICES, 'language', 'without', FUNCTION])}"
+            f"preprocessors: {unknown_name('option', option, [*CHOICES, 'join', 'language', 'without', FUNCTION])}"
         )
     if not any(value is a or (isinstance(a, str) and value == a) for a in choices):
         raise BiasgridError(not_allowed(f"preprocessors: {option}", value, ", ".join(map(_as_yaml, choices))))

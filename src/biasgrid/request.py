@@ -11,6 +11,7 @@ from .embeddings.kinds import REGISTRY as KINDS
 from .errors import BiasgridError, InputError, join_names, not_allowed, quote
 from .metrics.registry import Metric
 from .options import INTERVALS, check_interval
+from .preprocessing import default_forms, recorded_forms
 from .query import Query
 from .words import WordOptions
 
@@ -67,7 +68,7 @@ class Request:
         return cls(
             metrics.metric(spec["function"]),
             spec["params"],
-            WordOptions(**spec["words"]),
+            WordOptions(**spec["words"] | {"preprocessors": recorded_forms(spec["words"])}),
             spec.get("seed", 0),
             draw_seed=parts.pop("draw_seed", 0),
             inference=parts,
@@ -87,7 +88,7 @@ class Request:
 def split_options(
     metric: Metric, options: Mapping[str, Any], other_names: Iterable[str] = ()
 ) -> tuple[dict[str, Any], WordOptions]:
-    """Return the metric's parameters, and the options of the word look-up.
+    """Return the metric's parameters among options, and the options of the word look-up with their defaults.
 
     `other_names` are further options that the caller takes: the message for an unknown name lists them, too.
     """
@@ -95,7 +96,8 @@ def split_options(
     word_options = set(option_names) & set(options)
     parameters = {name: value for name, value in options.items() if name not in word_options}
     metric.check_parameters(parameters, [*option_names, *other_names])
-    return parameters, WordOptions(**{name: options[name] for name in word_options})
+    forms = {"preprocessors": default_forms(KINDS[metric.needs])}
+    return parameters, WordOptions(**forms | {name: options[name] for name in word_options})
 
 
 def check_kind(metric: Metric, model: Any) -> None:

@@ -15,7 +15,15 @@ from .embeddings.remember import remember
 from .embeddings.subwords import SubwordModel
 from .errors import BiasgridError, not_allowed, unknown_name
 from .geometry import unit
-from .preprocessing import FUNCTION, Preprocessor, check_preprocessor, form_of, in_parts, variant
+from .preprocessing import (
+    DEFAULT_FORMS,
+    FUNCTION,
+    Preprocessor,
+    check_preprocessor,
+    form_of,
+    in_parts,
+    variant,
+)
 
 NOT_FOUND, EMPTY, NGRAMS = "not in the vocabulary", "nothing is left of it", "n-grams"
 
@@ -30,9 +38,11 @@ class WordOptions:
         Variants to try, in order. Each is a mapping with any of `unicode` ("NFC", "NFD", "NFKC" or "NFKD"),
         `lowercase`, `uppercase`, `titlecase` (true or false, at most one true), `language` (beside `lowercase`, a tag
         such as "tr", in which I and İ become ı and i), `without` (texts that are taken off where the word begins or
-        ends with one), `strip_accents` (true, false, "unicode" or "ascii"), and `parts` ("raw" or "unit": the word is
-        the mean of its parts between spaces, of their vectors or of unit vectors); `{}` is the word as written. In
-        Python also a function from word to word, bare or as {"preprocessor": function}, which stands alone.
+        ends with one), `strip_accents` (true or "unicode": without the marks of Latin, Greek and Cyrillic letters;
+        "ascii": without all that ASCII lacks; "nfkd": as in WEFE, which changes other scripts), `join` (a text such
+        as "_" in place of spaces), and `parts` ("raw" or "unit": the word is the mean of its parts between spaces, of
+        their vectors or of unit vectors); `{}` is the word as written. In Python also a function from word to word,
+        bare or as {"preprocessor": function}, which stands alone. Default: the word as written, else in lower case.
     strategy : {"first", "all"}
         "first": a word's first variant that is found; "all": every variant found.
     normalize : bool
@@ -41,7 +51,7 @@ class WordOptions:
         From 0 to 1: a set fails if more than this share of its distinct words is lost.
     """
 
-    preprocessors: Sequence[Preprocessor] = ({},)
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS
     strategy: str = "first"
     normalize: bool = False
     lost_vocabulary_threshold: float = 0.2
@@ -210,7 +220,7 @@ def entries_and_rows(
 def entries_of(
     words: Iterable[str],
     model: Model,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> dict[str, tuple[str, int]]:
     """Vocabulary entry and row of each of the words that the model has, as their first variants that it has."""
     return dict(_look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors)).first)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
+from biasgrid import BiasgridError, EmbeddingStore, Query, debias, load, metrics
 from biasgrid.debias.transform import Transform
 from biasgrid.measure import measure
 from biasgrid.plan.code import closure
@@ -198,6 +198,17 @@ def test_multiclass_hard_debias_does_too(random_model, seed, k):
     sets = [["w0", "w1", "w2"], ["w3", "w4", "w5"]]
     # sets of three do not come to lie at one distance: their sides in the subspace differ in direction, not in length
     check_hard(random_model(seed), sets, [["w8", "w9"]], ["w10", "w11"], k, "multiclass_hard")
+
+
+def test_hard_debias_equalizes_no_words_of_two_cases():
+    """The model has no MOM: DAD and mom are no pair, whose vectors would go over those of dad and mom."""
+    words = ["he", "she", "man", "woman", "dad", "mom", "DAD"]
+    model = load((words, np.random.default_rng(0).normal(size=(len(words), 5))), name="made")
+    pairs = [["he", "she"], ["man", "woman"], ["Dad", "Mom"]]
+    transform = debias.hard(model, definitional_pairs=pairs)
+    pairs = transform.fitted_on["found"]["equalize_pairs"]
+    assert pairs == [["he", "she"], ["man", "woman"], ["dad", "mom"]]
+    assert transform.fitted_on["lost"]["equalize_pairs"] == []
 
 
 def test_hard_debias_on_real_vectors(word2vec):

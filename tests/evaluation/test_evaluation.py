@@ -376,9 +376,9 @@ def test_benchmark_words_are_looked_up_like_those_of_metrics(tmp_path):
     def found(**options):
         return {w: entry for w, (entry, _) in benchmarks.look_up(model, asked, Spec(**options)).items()}
 
-    assert found() == {"cat": "cat", "Dog": "Dog"}
+    assert found(preprocessors=[{}]) == {"cat": "cat", "Dog": "Dog"}
     lower = {"cat": "cat", "Dog": "Dog", "London": "london", "CAT": "cat"}
-    assert found(preprocessors=[{}, {"lowercase": True}]) == lower
+    assert found() == found(preprocessors=[{}, {"lowercase": True}]) == lower
     assert found(look_up="gensim") == {"cat": "Cat", "Dog": "Dog", "London": "london", "CAT": "Cat"}
 
 

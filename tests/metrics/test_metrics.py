@@ -478,4 +478,4 @@ def test_the_registry_is_complete():
         assert metric.reference
         assert metrics.REGISTRY.file(metric.name).is_file()
     assert metrics.metric("WEAT-ES") is metrics.metric("weat_es")
-    assert WordOptions().preprocessors == ({},)
+    assert WordOptions().preprocessors == ({}, {"lowercase": True})

@@ -15,7 +15,7 @@ from biasgrid.embeddings.store import EmbeddingStore
 from biasgrid.errors import BiasgridError
 from biasgrid.geometry import unit_or_zero
 from biasgrid.limits import Count
-from biasgrid.preprocessing import Preprocessor
+from biasgrid.preprocessing import DEFAULT_FORMS, Preprocessor
 
 MOST_WORDS = 5000  # words of a graph, at most: their inner products take 200 MB
 
@@ -33,7 +33,7 @@ def glpp(
     eta: Annotated[float, Ge(0)] = 0.0,
     order: Literal["smallest", "largest"] = "smallest",
     ridge: Annotated[float, Ge(0)] = 1e-6,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """GLPP: keep the directions along which neighbours stay together, and drop the others.
 

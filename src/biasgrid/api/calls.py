@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from .. import metrics, wefe_names
+from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.model import Model
 from ..errors import InputError, not_allowed
 from ..inference import significance
 from ..keywords import check_names
 from ..measure import measure
 from ..metrics.registry import Metric
-from ..preprocessing import Preprocessor
+from ..preprocessing import Preprocessor, default_forms
 from ..query import Query
 from ..request import Request, check_kind, check_template, split_options
 from ..result import Result
@@ -33,7 +34,7 @@ def measure_query(
     query: Query,
     model: Model,
     *,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] | None = None,
     strategy: Literal["first", "all"] = "first",
     normalize: bool = False,
     lost_vocabulary_threshold: float = 0.2,
@@ -57,7 +58,8 @@ def measure_query(
     preprocessors
         Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
         `titlecase`, `strip_accents` and what other languages need (`WordOptions`), or a function of the word. `{}` is
-        the word as it is written.
+        the word as it is written. Left out: the word as it is written, else in lower case; of language models only as
+        it is written.
     strategy
         "first": the first form of a word that the model has; "all": every form that it has.
     normalize
@@ -106,8 +108,10 @@ def measure_query(
         if not _takes_anything(metric, name):
             check_plain(name, value)
     check_names(parameters, metric.parameters, wefe_names.MEASURING, f"metrics.{metric.name}")
-    look_up: dict[str, Any] = {"preprocessors": preprocessors, "strategy": strategy, "normalize": normalize}
+    look_up: dict[str, Any] = {"strategy": strategy, "normalize": normalize}
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
+    if preprocessors is not None:
+        look_up["preprocessors"] = preprocessors
     other_names = [*asked, *parts, "interval", "seed"]
     parameters, words = split_options(metric, parameters | look_up, other_names)
     check_template(metric, query, parameters)
@@ -150,7 +154,12 @@ def function_of(metric: Metric) -> Callable[..., Result]:
 
 
 def _signature(metric: Metric) -> inspect.Signature:
-    shared = docstrings.signature_of(measure_query).parameters.values()
+    # words are looked up in other forms than texts
+    forms = default_forms(KINDS[metric.needs])
+    shared = [
+        p.replace(default=forms) if p.name == "preprocessors" else p
+        for p in docstrings.signature_of(measure_query).parameters.values()
+    ]
     tests = [
         inspect.Parameter(test.name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Part)
         for test in significance.tests()

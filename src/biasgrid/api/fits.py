@@ -23,7 +23,7 @@ SHARED = {
     "ignore": "Words that are left alone.",
     "target": "The only words that are changed; by default all are.",
     "preprocessors": "Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, "
-    "`titlecase` and `strip_accents`. `{}` is the word as it is written.",
+    "`titlecase` and `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.",
     "seed": "From 0 to 4294967295; of what is drawn at random.",
 }
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..embeddings.corpus.formats import DEFAULT
+from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import VECTORS, are_models
 from ..embeddings.language.formats import ANSWERS, SENTENCE_TRANSFORMERS
 from ..embeddings.language.opening import refuse_options
@@ -152,7 +153,8 @@ def _words(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> Itera
             ]
             # with the metric's own options, as cells look words up, and without, as tables of frequencies do
             for own in (metric.words, None):
-                yield from _forms(words, look_up(config.words, entry.words, own, model.words))
+                places = (config.words, entry.words, own, model.words)
+                yield from _forms(words, look_up(KINDS[definition.needs], *places))
 
 
 def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:

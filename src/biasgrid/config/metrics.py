@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from .. import metrics
+from ..embeddings.kinds import Kind
 from ..options import Number
+from ..preprocessing import default_forms
 from ..validation import Line, Strict, field
 from ..words import WordOptions
 from .common import Key, Params, Text
@@ -22,8 +24,8 @@ class Words(Strict):
         "forms of a word that are looked up, in this order, each a mapping of `unicode` (such as `NFC`), `lowercase` "
         "(with `language: tr` as in Turkish), `uppercase`, `titlecase`, `without` (a list of quotation marks or "
         "articles), `strip_accents` and `parts` (`raw` or `unit`: the mean of its words' vectors); `{}` is the word "
-        "as it is written. Default of the look-up: `[{}]`, as in WEFE; the case study has "
-        "`[{}, {lowercase: true}]`. A run says at its end how many words only capital letters lost",
+        "as it is written, and `join: _` makes `New_York` of `New York`. Default: `[{}, {lowercase: true}]`, the "
+        "word as it is written, else in lower case; of language models `[{}]`",
         None,
     )
     strategy: Literal["first", "all"] = field(
@@ -48,9 +50,10 @@ class Words(Strict):
         return self
 
 
-def look_up(*places: Words | None) -> dict[str, Any]:
-    """Options of the look-up: each place's go over those of the ones before it."""
-    return {name: value for words in places if words for name, value in words if value is not None}
+def look_up(kind: Kind, *places: Words | None) -> dict[str, Any]:
+    """Return the options of the look-up in a model of a kind: each place's go over those of the ones before it."""
+    options: dict[str, Any] = {"preprocessors": list(default_forms(kind))}
+    return options | {name: value for words in places if words for name, value in words if value is not None}
 
 
 class Measured(Strict):

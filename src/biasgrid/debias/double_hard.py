@@ -11,7 +11,7 @@ from annotated_types import Ge
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..limits import Count
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import check_pairs, choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .training import BLOCK, find_bias_words, measure_leanings
@@ -32,7 +32,7 @@ def double_hard(
     component: Annotated[int, Ge(0)] | None = None,
     variant: Literal["paper", "wefe"] = "paper",
     seed: int = 0,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """Double-hard debias: remove a principal component that holds word frequency, then the bias direction.
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..geometry import unit_or_zero
 from ..limits import Count
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import FoundSets, check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
@@ -23,7 +23,7 @@ def hard(
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
     n_components: Count = 1,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """Hard debias: remove the bias subspace from words, and make pairs differ in it alone.
 
@@ -82,9 +82,16 @@ def hard(
     ]
     # all case variants of [US, us] are one word twice
     case_variants = [pair for pair in case_variants if pair[0] != pair[1]]
-    equality_sets = find_sets(model, case_variants, "equalize_pairs", preprocessors, strict=False)
-    given_pairs = {tuple(pair) for pair in equalize_pairs}
-    lost = [pair for pair in equality_sets.lost if tuple(pair) in given_pairs]
+    # further forms are for the pairs that were given: with them, the variant DAD and MOM becomes DAD and mom
+    variants = find_sets(model, case_variants, "equalize_pairs", preprocessors[:1], strict=False)
+    given_pairs = [list(pair) for pair in equalize_pairs if list(pair) in case_variants]
+    given = find_sets(model, given_pairs, "equalize_pairs", preprocessors, strict=False)
+    added = [place for place, entries in enumerate(given.words) if entries not in variants.words]
+    equality_sets = FoundSets(
+        (*variants.words, *(given.words[place] for place in added)),
+        [*variants.vectors, *(given.vectors[place] for place in added)],
+        given.lost,
+    )
     words, lost_words = choose_words(model, target, ignore, preprocessors)
     return neutralize_and_equalize(
         model,
@@ -94,7 +101,7 @@ def hard(
         words,
         {"n_components": n_components, "preprocessors": list(preprocessors)},
         {"definitional_pairs": pairs.words, "equalize_pairs": equality_sets.words},
-        {"definitional_pairs": pairs.lost, "equalize_pairs": lost, **lost_words},
+        {"definitional_pairs": pairs.lost, "equalize_pairs": equality_sets.lost, **lost_words},
     )
 
 

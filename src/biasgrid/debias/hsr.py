@@ -11,7 +11,7 @@ from annotated_types import Gt
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import choose_words, find_words
 from .registry import Method
 from .transform import Transform, fitted
@@ -24,7 +24,7 @@ def hsr(
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
     alpha: Annotated[float, Gt(0)] = 60.0,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """Half-sibling regression: take away from vectors what the words that define the bias predict.
 

@@ -12,7 +12,7 @@ from annotated_types import Ge, Le
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..limits import Count
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import choose_words
 from .registry import Method
 from .training import WORDS, find_training_words
@@ -35,7 +35,7 @@ def inlp(
     held_out: Annotated[float, Ge(0), Le(0.9)] = 0.3,
     stop_at_chance: bool = False,
     seed: int = 0,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """INLP: train a linear classifier of the bias, remove its directions from all words, and again.
 

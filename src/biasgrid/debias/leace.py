@@ -9,7 +9,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..limits import Count
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import choose_words
 from .registry import Method
 from .training import WORDS, find_training_words
@@ -28,7 +28,7 @@ def leace(
     neutral: bool = True,
     shrinkage: bool = False,
     seed: int = 0,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """LEACE: the least change after which no linear classifier tells the classes.
 

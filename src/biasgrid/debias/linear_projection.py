@@ -10,7 +10,7 @@ import numpy as np
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..geometry import unit_or_zero
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .inlp import normals
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
@@ -25,7 +25,7 @@ def linear_projection(
     target: Sequence[str] | None = None,
     direction: Literal["pca", "two_means", "classifier"] = "pca",
     normalize: bool = False,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """Linear projection: remove one direction from every word.
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..embeddings.in_parts import InParts, are_in_parts
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names, quote
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from ..words import entries_of
 
 
@@ -51,7 +51,7 @@ def find_words(
     model: EmbeddingStore,
     words: Sequence[str],
     name: str,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> FoundWords:
     """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
     word_counts = Counter(words)
@@ -69,7 +69,7 @@ def find_sets(
     model: EmbeddingStore,
     sets: Sequence[Sequence[str]],
     name: str,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
     strict: bool = True,
 ) -> FoundSets:
     """Look sets up, such as pairs; one that lacks a word is dropped and listed in `lost`.
@@ -127,7 +127,7 @@ def choose_words(
     model: EmbeddingStore,
     target: Sequence[str] | None,
     ignore: Sequence[str],
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """`only` and `leave` of a Transform from a method's `target` and `ignore`; and the words lost of both.
 

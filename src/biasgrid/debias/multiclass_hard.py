@@ -8,7 +8,7 @@ from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError
 from ..geometry import unit_or_zero
 from ..limits import Count
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .hard import neutralize_and_equalize
 from .lookup import choose_words, find_sets, find_words, subspace
 from .registry import Method
@@ -25,7 +25,7 @@ def multiclass_hard(
     ignore: Sequence[str] = (),
     target: Sequence[str] | None = None,
     n_components: Count | None = None,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """Hard debias for groups of any number.
 

@@ -15,7 +15,7 @@ from ..errors import BiasgridError, not_allowed
 from ..extras import require
 from ..geometry import unit_or_zero
 from ..limits import Count
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted
@@ -44,7 +44,7 @@ def ran(
     learning_rate: Annotated[float, Gt(0)] = 0.01,
     epochs: Count = 300,
     variant: Literal["paper", "original", "wefe"] = "paper",
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """RAN debias: give every word a vector of its own, away from neighbours that share the bias.
 

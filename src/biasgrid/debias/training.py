@@ -10,7 +10,7 @@ import numpy as np
 
 from ..embeddings.store import EmbeddingStore
 from ..errors import BiasgridError, join_names
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import check_pairs, find_sets, find_words, subspace
 
 BLOCK = 8192  # rows that are float64 at a time: a large store is never copied
@@ -60,7 +60,7 @@ def find_training_words(
     n_words: int,
     neutral: bool,
     seed: int,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> TrainingWords:
     """Training words, given in exactly one of three ways.
 

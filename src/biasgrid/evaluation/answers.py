@@ -16,7 +16,7 @@ from pydantic import Field
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError, not_allowed, unknown_name
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from ..validation import Strict, field
 from ..words import entries_of
 from .evaluation import Evaluation, Outcome
@@ -97,7 +97,7 @@ def answers(
     best: int = 3,
     threshold: float | None = None,
     vocabulary: int | None = 50_000,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
     """The `best` answers d to every question of a pair (a, b), or of all pairs, and a word c; all at unit length.

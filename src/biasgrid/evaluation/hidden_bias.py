@@ -13,7 +13,7 @@ import numpy as np
 from ..debias.lookup import find_words
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError, join_names
-from ..preprocessing import Preprocessor
+from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from ..validation import Strict, field
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
@@ -142,7 +142,7 @@ def measures(
     biased_words: BiasedWords,
     spec: Hidden,
     seed: int,
-    preprocessors: Sequence[Preprocessor] = ({},),
+    preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> list[dict[str, Any]]:
     """The four measures of `state`. All vectors are scaled to unit length, as those of the paper's embeddings are.
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
 
 from ..errors import BiasgridError
+from ..preprocessing import DEFAULT_FORMS
 from ..registry import is_pending
 from ..validation import Strict, check_path, field, validate
 from ..words import WordOptions
@@ -67,7 +68,7 @@ class Spec(Strict):
         ge=1,
     )
     preprocessors: Annotated[Any, AfterValidator(_preprocessors)] = field(
-        "forms in which words are looked up, as for metrics", ({},)
+        "forms in which words are looked up, as for metrics", DEFAULT_FORMS
     )
     look_up: Literal["preprocessors", "gensim"] = field(
         "how the words of similarity and analogies are looked up: as all others, or in any case, whichever word "

@@ -146,7 +146,8 @@ class Study(Folders):
         """Look-up options of a cell: the study's, then the criterion's, those of a metric if any, the model's."""
         of_metric = self.metrics(criterion)[key].words if key else None
         config = self.config
-        return look_up(config.words, config.criteria[criterion].words, of_metric, config.models[model].words)
+        places = (config.words, config.criteria[criterion].words, of_metric, config.models[model].words)
+        return look_up(self.kind(model), *places)
 
     def frequency_source(self, model: str) -> str | None:
         """What a model's frequencies are known by: "counts", "wordfreq", "rank"; None: they are not known."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
-from ..preprocessing import form_of
+from ..preprocessing import form_of, recorded_forms
 from ..results import cells
 from ..words import NOT_FOUND
 from .column import Column
@@ -38,7 +38,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 def forms_of(cell: Mapping[str, Any]) -> str:
     """The forms in which a cell, as its file has it, looks words up."""
-    return "; ".join(map(form_of, cell["words"].get("preprocessors", [{}])))
+    return "; ".join(map(form_of, recorded_forms(cell["words"])))
 
 
 def why_lost(result: Mapping[str, Any], of_set: str, word: str) -> str:
@@ -49,7 +49,7 @@ def why_lost(result: Mapping[str, Any], of_set: str, word: str) -> str:
 def look_up(cell: Cell) -> tuple[str, str, str, str]:
     """The key of the words that a cell loses: debias methods lose none, and of a metric only its preprocessors count.
     The sub-queries of a query have all of its sets."""
-    return cell.criterion, cell.query, cell.model, repr(cell.spec["words"].get("preprocessors"))
+    return cell.criterion, cell.query, cell.model, repr(recorded_forms(cell.spec["words"]))
 
 
 def look_ups(study: Planned) -> dict[tuple[str, str, str, str], Cell]:

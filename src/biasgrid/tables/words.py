@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..preprocessing import form_of
+from ..preprocessing import form_of, recorded_forms
 from ..results import cells, key_of
 from .cells import word_cells
 from .keys import CELL
@@ -35,7 +35,7 @@ def _found(
 ) -> tuple[str, str, str]:
     """Which words of a set were found as an entry, in which form, and which other words have its vector."""
     listed = [word for word, entries in result["found"].get(of_set, {}).items() if entry in entries]
-    first = form_of(cell["words"].get("preprocessors", [{}])[0])
+    first = form_of(recorded_forms(cell["words"])[0])
     forms = [result.get("forms", {}).get(of_set, {}).get(word, first) for word in listed]
     alike = [words for words in result.get("same_vector", {}).get(of_set, ()) if set(words) & set(listed)]
     others = [word for words in alike for word in words if word not in listed]

@@ -15,6 +15,7 @@ from ..errors import BiasgridError
 from ..numbers import number
 from ..plan.paths import Folders
 from ..plan.study import Study
+from ..preprocessing import recorded_forms
 from ..tables.scores import SCORES
 from ..validation import to_record
 from ..words import entries_of
@@ -109,7 +110,7 @@ def lost_by_case(study: Study) -> str | None:
     in lower case; None: none."""
     look_ups: dict[str, tuple[str, list[dict[str, Any]], set[str]]] = {}  # model, forms, queries
     for cell in study.grid.cells.values():
-        forms = cell.spec["words"].get("preprocessors", [{}])
+        forms: list[Any] = recorded_forms(cell.spec["words"])
         if any(form.get("lowercase") for form in forms) or cell.debias != UNTOUCHED:
             continue
         if study.kind(cell.model).is_model:

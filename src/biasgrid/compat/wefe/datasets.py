@@ -10,7 +10,7 @@ import numpy as np
 from ... import preprocessing, words
 from ...api.load import load
 from ...api.word_sets import word_sets
-from .metrics import AS_WRITTEN
+from ...preprocessing import AS_WRITTEN
 from .models import WordEmbeddingModel
 
 

@@ -9,6 +9,7 @@ from ... import debias
 from ...embeddings.model import Model
 from ...embeddings.store import DebiasedModel
 from ...errors import InputError
+from ...preprocessing import AS_WRITTEN
 from .models import WordEmbeddingModel, untransformed
 
 Words = Sequence[str]
@@ -57,7 +58,8 @@ class BaseDebias:
         """The debiased model; `copy=False`: `model` itself, debiased."""
         if self._arguments is None:
             raise InputError(f"{type(self).__name__}: fit it before: .fit(model, ...)")
-        arguments = {"target": target, "ignore": ignore} | self._arguments | self._parameters
+        arguments = {"target": target, "ignore": ignore, "preprocessors": AS_WRITTEN}
+        arguments |= self._arguments | self._parameters
         options = {name: value for name, value in arguments.items() if value is not None}
         transform = getattr(debias, self.method)(self._model, **options)
         name = "_".join(filter(None, (model.name, self.criterion_name, "debiased")))

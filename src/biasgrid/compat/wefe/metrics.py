@@ -13,11 +13,10 @@ from ... import metrics
 from ...api.lost import LostWordsWarning, NoValueWarning
 from ...callers import stacklevel
 from ...errors import InputError, unknown_name
+from ...preprocessing import AS_WRITTEN
 from ...result import Result
 from ...wefe_names import ALTERNATIVES
 from .models import Query, WordEmbeddingModel
-
-AS_WRITTEN: tuple[dict[str, Any], ...] = ({},)  # preprocessors: words are looked up as they are written
 
 
 class BaseMetric:
