@@ -260,6 +260,13 @@ def test_wrong_options_are_answered(model):
         wefe.run_queries(wefe.WEAT, [query], [model], **options)
     with pytest.raises(InputError, match="unknown run_query option 'distance_type'; did you mean 'distance'"):
         wefe.RND().run_query(query, model, distance_type="cos")
+    for measure in (
+        lambda: wefe.WEAT().run_query(query, {"he": [1.0, 2.0]}),
+        lambda: wefe.get_embeddings_from_set({"he": [1.0, 2.0]}, ["he"]),
+        lambda: wefe.HardDebias().fit({"he": [1.0, 2.0]}, [["he", "she"]]),
+    ):
+        with pytest.raises(InputError, match=r"^model: {'he'.* is not a WordEmbeddingModel"):
+            measure()
     with pytest.raises(BiasgridError, match="sub-queries"):
         wefe.run_queries(wefe.RND, [query], [model])
     assert wefe.run_queries(wefe.RND, [query], [model], generate_subqueries=True).shape == (1, 2)

@@ -14,7 +14,7 @@ from ...errors import BiasgridError
 from ...preprocessing import AS_WRITTEN, NFKD, check_preprocessor, variant
 from ...words import FoundSet, WordOptions, find
 from .query import Query
-from .word_embedding_model import WordEmbeddingModel
+from .word_embedding_model import WordEmbeddingModel, check_model
 
 Embeddings = dict[str, np.ndarray]
 
@@ -116,6 +116,7 @@ def wefe_form(options: Any) -> Any:
 
 
 def _find(name: str, words: Sequence[str], model: WordEmbeddingModel, options: WordOptions) -> FoundSet:
+    check_model(model)
     return find(name, tuple(words), model.model, options)
 
 

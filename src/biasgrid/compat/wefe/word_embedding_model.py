@@ -11,6 +11,7 @@ import numpy as np
 from ...api.load import load
 from ...embeddings.model import Model
 from ...embeddings.store import DebiasedModel
+from ...errors import InputError, quote
 from ...geometry import unit_or_zero
 
 
@@ -76,6 +77,14 @@ class WordEmbeddingModel:
         self.hold(copy_of(self.model, change))
 
 
+def check_model(model: object) -> None:
+    """Raise InputError for anything but a WordEmbeddingModel."""
+    if not isinstance(model, WordEmbeddingModel):
+        raise InputError(
+            f"model: {quote(model)} is not a WordEmbeddingModel: WordEmbeddingModel(model, name) makes one"
+        )
+
+
 def copy_of(model: Model, change: Callable[[np.ndarray], np.ndarray] = lambda vectors: vectors) -> Model:
     """A model in memory of the vectors of another one, changed."""
     entries = model.words()
@@ -91,5 +100,6 @@ def with_prefix(model: Model, prefix: str | None) -> Model:
 
 
 def untransformed(model: WordEmbeddingModel) -> Model:
-    """The model; one that is debiased already as vectors in memory, which can be debiased again."""
+    """Return the model; one that is debiased already as vectors in memory, which can be debiased again."""
+    check_model(model)
     return copy_of(model.model) if isinstance(model.model, DebiasedModel) else model.model

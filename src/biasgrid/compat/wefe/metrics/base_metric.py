@@ -17,7 +17,7 @@ from ....result import Result
 from ....wefe_names import FORMER_OPTIONS
 from ..preprocessing import wefe_forms
 from ..query import Query
-from ..word_embedding_model import WordEmbeddingModel
+from ..word_embedding_model import WordEmbeddingModel, check_model
 
 
 class BaseMetric:
@@ -50,6 +50,7 @@ class BaseMetric:
     def _measure(
         self, query: Query, model: WordEmbeddingModel, options: tuple[Any, ...], **parameters: Any
     ) -> Result:
+        check_model(model)
         names = ("lost_vocabulary_threshold", "preprocessors", "strategy", "normalize")
         look_up = dict(zip(names, options[:4], strict=True))
         look_up["preprocessors"] = wefe_forms(look_up["preprocessors"])
