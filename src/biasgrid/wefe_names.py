@@ -113,6 +113,10 @@ MEASURING = {
     "aggregation_function": f"{IN_A_GRID}.aggregate(function)",
     "return_only_aggregation": f"{IN_A_GRID}.aggregate()",
 }
+# of WEFE before 1.0, for `biasgrid.compat.wefe`
+FORMER_OPTIONS = {name: text for name, text in MEASURING.items() if text == FORMS} | {
+    "word_embeddings_models": "say models=[...]"
+}
 # of WEFE 1.0.1's run_queries, for `measure_grid`
 RUN_QUERIES = MEASURING | {
     "metric": "say metrics=['weat', ...]: a grid measures several metrics",

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import DATA, ROOT
+from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
 
 import biasgrid as bg
 from biasgrid import wefe_names
@@ -257,11 +258,131 @@ def test_wrong_options_are_answered(model):
     options = {"aggregate_results": True, "aggregation_function": "hello"}
     with pytest.raises(InputError, match="aggregation_function"):
         wefe.run_queries(wefe.WEAT, [query], [model], **options)
-    with pytest.raises(TypeError, match="distance_type"):
+    with pytest.raises(InputError, match="unknown run_query option 'distance_type'; did you mean 'distance'"):
         wefe.RND().run_query(query, model, distance_type="cos")
+    for measure in (
+        lambda: wefe.WEAT().run_query(query, {"he": [1.0, 2.0]}),
+        lambda: wefe.get_embeddings_from_set({"he": [1.0, 2.0]}, ["he"]),
+        lambda: wefe.HardDebias().fit({"he": [1.0, 2.0]}, [["he", "she"]]),
+    ):
+        with pytest.raises(InputError, match=r"^model: {'he'.* is not a WordEmbeddingModel"):
+            measure()
     with pytest.raises(BiasgridError, match="sub-queries"):
         wefe.run_queries(wefe.RND, [query], [model])
     assert wefe.run_queries(wefe.RND, [query], [model], generate_subqueries=True).shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "option", ["preprocessor_args", "secondary_preprocessor_args", "preprocessor_options"]
+)
+def test_options_of_former_versions_of_wefe_are_answered(model, option):
+    query = wefe.Query([["he"], ["she"]], [["home"], ["office"]])
+    for measure in (
+        lambda: wefe.WEAT().run_query(query, model, **{option: {"lowercase": True}}),
+        lambda: wefe.ECT().run_query(query, model, **{option: {"lowercase": True}}),
+        lambda: wefe.run_queries(wefe.WEAT, [query], [model], metric_params={option: {"lowercase": True}}),
+    ):
+        with pytest.raises(InputError, match=rf"^run_query: {option}: say preprocessors=\[{{}}"):
+            measure()
+    with pytest.raises(InputError, match="run_queries: word_embeddings_models: say models="):
+        wefe.run_queries(wefe.WEAT, [query], word_embeddings_models=[model])
+
+
+# WEFE 1.0.1's modules, and what each defines
+MODULES = {
+    "query": "Query",
+    "word_embedding_model": "WordEmbeddingModel",
+    "metrics": "ECT MAC RIPA RND RNSB WEAT",
+    **{f"metrics.{name}": name for name in ["ECT", "MAC", "RIPA", "RND", "RNSB", "WEAT"]},
+    "metrics.base_metric": "BaseMetric",
+    "datasets": "load_weat load_bingliu fetch_eds fetch_debiaswe fetch_debias_multiclass fetch_gn_glove",
+    "datasets.datasets": "load_weat load_bingliu fetch_eds fetch_debiaswe fetch_debias_multiclass fetch_gn_glove",
+    "debias.base_debias": "BaseDebias",
+    "debias.hard_debias": "HardDebias",
+    "debias.multiclass_hard_debias": "MulticlassHardDebias",
+    "debias.double_hard_debias": "DoubleHardDebias",
+    "debias.half_sibling_regression": "HalfSiblingRegression",
+    "debias.repulsion_attraction_neutralization": "RepulsionAttractionNeutralization",
+    "preprocessing": "preprocess_word get_embeddings_from_set get_embeddings_from_tuples get_embeddings_from_query",
+    "utils": "run_queries generate_subqueries_from_queries_list create_ranking calculate_ranking_correlations "
+    "plot_queries_results plot_ranking plot_ranking_correlations load_test_model flair_to_gensim",
+}
+
+
+@pytest.mark.parametrize(("module", "names"), MODULES.items())
+def test_wefes_import_lines_work(module, names):
+    for name in names.split():
+        found = {}
+        exec(f"from biasgrid.compat.wefe.{module} import {name}", found)
+        assert callable(found[name])
+        assert found[name] is getattr(wefe, name, found[name])
+
+
+def test_words_are_looked_up_in_wefes_forms():
+    """WEFE calls scikit-learn's function and str.title, whose results differ from this library's forms."""
+    for word in ("여자", "パパ", "women's", "mère"):
+        assert wefe.preprocess_word(word, {"strip_accents": True}) == strip_accents_unicode(word)
+        assert wefe.preprocess_word(word, {"strip_accents": "ascii"}) == strip_accents_ascii(word)
+        assert wefe.preprocess_word(word, {"titlecase": True}, "/c/en/") == f"/c/en/{word.title()}"
+        both = {"titlecase": True, "strip_accents": "unicode"}
+        assert wefe.preprocess_word(word, both) == strip_accents_unicode(word.title())
+    assert wefe.preprocess_word("A b", {"preprocessor": str.lower}) == "a b"
+    words = ["ハハ", "Women'S", "a", "b", "c"]
+    small = wefe.WordEmbeddingModel(dict(zip(words, np.eye(5)[:, :4] + 0.1, strict=True)))
+    forms = [{}, {"strip_accents": True}, {"titlecase": True}]
+    lost, found = wefe.get_embeddings_from_set(small, ["パパ", "women's", "x"], preprocessors=forms)
+    assert (lost, list(found)) == (["x"], ["ハハ", "Women'S"])
+    query = wefe.Query([["パパ"], ["women's"]], [["a"], ["b", "c"]])
+    result = wefe.WEAT().run_query(query, small, preprocessors=forms)
+    same = wefe.WEAT().run_query(wefe.Query([["ハハ"], ["Women'S"]], [["a"], ["b", "c"]]), small)
+    assert result["weat"] == same["weat"]
+
+
+def test_vectors_of_tuples_and_queries():
+    small = wefe.WordEmbeddingModel({"he": [3.0, 4.0], "she": [0.0, 2.0], "king": [1.0, 0.0]}, "small")
+    pairs = [["he", "she"], ["king", "queen"]]
+    with pytest.warns(bg.LostWordsWarning, match="pairs: small lacks \\['queen'\\]"):
+        (pair,) = wefe.get_embeddings_from_tuples(small, pairs, "pairs", normalize=True)
+    assert {word: vector.round(6).tolist() for word, vector in pair.items()} == {
+        "he": pytest.approx([0.6, 0.8]),
+        "she": [0.0, 1.0],
+    }
+    both = wefe.get_embeddings_from_tuples(small, pairs, warn_lost_sets=False, discard_incomplete_sets=False)
+    assert list(map(list, both)) == [["he", "she"], ["king"]]
+    with pytest.raises(BiasgridError, match="no set with all its words"):
+        wefe.get_embeddings_from_tuples(small, pairs[1:], warn_lost_sets=False)
+    query = wefe.Query([["he"], ["she", "queen"]], [["king"]], ["A", "B"], ["C"])
+    assert wefe.get_embeddings_from_query(small, query) is None
+    with pytest.warns(bg.LostWordsWarning, match="small lacks {'B': \\['queen'\\]}"):
+        targets, attributes = wefe.get_embeddings_from_query(small, query, 0.5, warn_not_found_words=True)
+    assert {name: list(words) for name, words in targets.items()} == {"A": ["he"], "B": ["she"]}
+    assert attributes["C"]["king"].tolist() == [1.0, 0.0]
+
+
+def test_a_vocabulary_prefix_need_not_stand_before_any_word():
+    vectors = {"/en/he": [1.0, 0.0], "/en/she": [0.0, 1.0], "/en/work": [1.0, 2.0], "/en/home": [2.0, 1.0]}
+    query = wefe.Query([["he"], ["she"]], [["work"], ["home"]])
+    prefixed = wefe.WordEmbeddingModel(vectors, "v", vocab_prefix="/en/")
+    bare = wefe.WordEmbeddingModel({word[4:]: vector for word, vector in vectors.items()}, "v")
+    assert wefe.WEAT().run_query(query, prefixed)["weat"] == wefe.WEAT().run_query(query, bare)["weat"]
+    assert wefe.WordEmbeddingModel(bg.load(vectors), "v", "/en/").model.vocab_prefix == "/en/"
+    # WEFE's own example: no word has the prefix, so none is found
+    example = wefe.WordEmbeddingModel({word[4:]: vector for word, vector in vectors.items()}, "v", "/en/")
+    assert (example.vocab_prefix, "he" in example) == ("/en/", True)
+    assert np.isnan(wefe.WEAT().run_query(query, example)["weat"])
+
+
+@pytest.mark.parametrize(("old", "new"), wefe_names.WORD_SETS.items())
+def test_word_sets_are_found_by_their_former_names(old, new):
+    (sets,) = (
+        sets
+        for sets in (wefe.load_weat(), wefe.fetch_debias_multiclass(), wefe.fetch_debiaswe())
+        if new in sets
+    )
+    with pytest.warns(UserWarning, match=f"'{old}' is called '{new}'"):
+        assert sets[old] == sets[new]
+    with pytest.raises(KeyError, match="unknown word set 'pleasant_55'"):
+        wefe.load_weat()["pleasant_55"]
 
 
 def test_every_name_that_is_answered_is_here():

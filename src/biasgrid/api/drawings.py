@@ -40,6 +40,7 @@ NEEDS = {
     "scores": "a ranked criterion",
 }
 DEBIASED = "evaluations of debias methods (debias=..., evaluation=..., with what the figure shows)"
+SAVE = "plot(..., path='figure.png')"  # the call that writes a figure
 METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 
 
@@ -190,17 +191,20 @@ def _describe(study: Study, drawings: list[Drawing]) -> str:
     )
 
 
-def with_show(figure: Figure) -> Figure:
-    """The figure, with a `show` that needs no pyplot; a notebook shows the figure once, below its cell."""
+def with_show(figure: Figure, save: str = SAVE) -> Figure:
+    """Return the figure, with a `show` that needs no pyplot; a notebook shows it once, below its cell.
+
+    `save` is the call that writes it to a file, which a message names.
+    """
     if _notebook() is not None:
         # pyplot's inline backend: loaded it shows figures, and the backend is not switched
         with contextlib.suppress(ImportError):
             import matplotlib_inline.backend_inline  # noqa: F401
-    figure.show = functools.partial(show, figure)  # type: ignore[method-assign]
+    figure.show = functools.partial(show, figure, save)  # type: ignore[method-assign]
     return figure
 
 
-def show(figure: Figure) -> None:
+def show(figure: Figure, save: str = SAVE) -> None:
     """Show a figure below a notebook's cell, else in a window of pyplot: a script goes on when it is closed."""
     if _notebook() is not None:
         from IPython.display import display
@@ -213,7 +217,7 @@ def show(figure: Figure) -> None:
     windowless = backend_registry.list_builtin(BackendFilter.NON_INTERACTIVE)  # type: ignore[no-untyped-call]
     if plt.get_backend().lower() in windowless:
         warnings.warn(
-            "show: no window can be opened here; plot(..., path='figure.png') writes the figure to a file",
+            f"show: no window can be opened here; {save} writes the figure to a file",
             stacklevel=stacklevel(),
         )
         return

@@ -1,11 +1,13 @@
 """WEFE 1.0.1's names, signatures and results over this library's calls: its scripts run with their imports changed.
 
-In place of `from wefe.metrics import WEAT` (or wefe.query, wefe.utils, wefe.datasets, wefe.debias...):
+The modules are WEFE's, so that a script needs `wefe` replaced by `biasgrid.compat.wefe` and nothing else:
 
-    from biasgrid.compat.wefe import WEAT, Query, WordEmbeddingModel, load_weat
+    from biasgrid.compat.wefe.metrics.WEAT import WEAT
+    from biasgrid.compat.wefe.query import Query
 
-Values are WEFE's but where it has a defect (docs/differences.md); p-values are of a permutation test, exact where
-there are few permutations. An option that no function has is an error: WEFE ignores it.
+All names are also here: `from biasgrid.compat.wefe import WEAT, Query`. Values are WEFE's but where it has a defect
+(docs/differences.md); p-values are of a permutation test, exact where there are few permutations. An option that no
+function has is an error: WEFE ignores it.
 """
 
 from __future__ import annotations
@@ -15,11 +17,8 @@ from .datasets import (
     fetch_debiaswe,
     fetch_eds,
     fetch_gn_glove,
-    get_embeddings_from_set,
     load_bingliu,
-    load_test_model,
     load_weat,
-    preprocess_word,
 )
 from .debias import (
     DoubleHardDebias,
@@ -29,16 +28,25 @@ from .debias import (
     RepulsionAttractionNeutralization,
 )
 from .metrics import ECT, MAC, RIPA, RND, RNSB, WEAT
-from .models import Query, WordEmbeddingModel
-from .tables import (
+from .preprocessing import (
+    get_embeddings_from_query,
+    get_embeddings_from_set,
+    get_embeddings_from_tuples,
+    preprocess_word,
+)
+from .query import Query
+from .utils import (
     calculate_ranking_correlations,
     create_ranking,
+    flair_to_gensim,
     generate_subqueries_from_queries_list,
+    load_test_model,
     plot_queries_results,
     plot_ranking,
     plot_ranking_correlations,
     run_queries,
 )
+from .word_embedding_model import WordEmbeddingModel
 
 __all__ = [
     "ECT",
@@ -60,8 +68,11 @@ __all__ = [
     "fetch_debiaswe",
     "fetch_eds",
     "fetch_gn_glove",
+    "flair_to_gensim",
     "generate_subqueries_from_queries_list",
+    "get_embeddings_from_query",
     "get_embeddings_from_set",
+    "get_embeddings_from_tuples",
     "load_bingliu",
     "load_test_model",
     "load_weat",

@@ -1,4 +1,4 @@
-"""WEFE's tables of many queries and models, its rankings and its figures."""
+"""WEFE's tables of many queries and models, its rankings, its figures, and its test model."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ import pandas as pd
 
 from ... import metrics
 from ...api.drawings import with_show
+from ...api.load import load
+from ...api.wefe import answers
 from ...debias import UNTOUCHED
+from ...embeddings.model import Model
 from ...errors import InputError, unknown_name
-from .metrics import BaseMetric
-from .models import Query, WordEmbeddingModel
+from ...wefe_names import FORMER_OPTIONS
+from .metrics.base_metric import BaseMetric
+from .query import Query
+from .word_embedding_model import WordEmbeddingModel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SAVE = "figure.savefig('figure.png')"  # of the figures here, which are matplotlib's
 # aggregation -> what pandas calls it, what the column is called
 AGGREGATIONS = {
     "sum": ("sum", "sum"),
@@ -31,6 +37,7 @@ def generate_subqueries_from_queries_list(metric: type[BaseMetric], queries: Seq
     return list({part.name: part for part in parts}.values())
 
 
+@answers(FORMER_OPTIONS)
 def run_queries(
     metric: type[BaseMetric],
     queries: Sequence[Query],
@@ -99,14 +106,14 @@ def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Figure:
     metric = metrics.metric(results.attrs.get("metric", "WEAT"))
     table = _long(results, "query", "value").assign(metric=metric.name)
     labels, neutral = {metric.name: metric.label}, {metric.name: metric.neutral}
-    return with_show(scores(table, labels, "Results", neutral))
+    return with_show(scores(table, labels, "Results", neutral), SAVE)
 
 
 def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Figure:
     """The ranks as stacked bars. `use_metric_as_facet` changes nothing: each rank is written in its bar."""
     from ...figures.rankings import rankings
 
-    return with_show(rankings(_long(ranking, "metric", "rank"), {}, "Results"))
+    return with_show(rankings(_long(ranking, "metric", "rank"), {}, "Results"), SAVE)
 
 
 def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "") -> Figure:
@@ -115,7 +122,17 @@ def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "")
     long = correlation_matrix.rename_axis(index="metric_a", columns="metric_b").stack()
     table = long.rename("correlation").reset_index()
     method = correlation_matrix.attrs.get("method", "spearman")
-    return with_show(correlations(table.assign(criterion=title or "Correlations", method=method), {}, method))
+    table = table.assign(criterion=title or "Correlations", method=method)
+    return with_show(correlations(table, {}, method), SAVE)
+
+
+def load_test_model() -> WordEmbeddingModel:
+    return WordEmbeddingModel(load("word2vec-google-news-300-subset"), "test_w2v")
+
+
+def flair_to_gensim(flair_embedding: Any) -> Model:
+    """Return the vectors of flair's `WordEmbeddings` as a model, which `WordEmbeddingModel` takes."""
+    return load(flair_embedding)
 
 
 def _long(table: pd.DataFrame, column: str, value: str) -> pd.DataFrame:

@@ -1,16 +1,17 @@
-"""WEFE's models and queries."""
+"""WEFE's models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ... import query as queries
 from ...api.load import load
 from ...embeddings.model import Model
 from ...embeddings.store import DebiasedModel
+from ...errors import InputError, quote
 from ...geometry import unit_or_zero
 
 
@@ -21,6 +22,10 @@ class WordEmbeddingModel:
     ----------
     wv
         gensim's KeyedVectors, or all else that `biasgrid.load` takes.
+    name
+        What results call it.
+    vocab_prefix
+        What stands before every word in the vocabulary, such as "/c/en/".
     """
 
     def __init__(self, wv: Any, name: str | None = None, vocab_prefix: str | None = None):
@@ -30,9 +35,8 @@ class WordEmbeddingModel:
 
     def hold(self, wv: Any) -> None:
         self.wv = wv
-        self.model = (
-            wv if isinstance(wv, Model) else load(wv, name=self.name, vocab_prefix=self.vocab_prefix or "")
-        )
+        model = wv if isinstance(wv, Model) else load(wv, name=self.name)
+        self.model = with_prefix(model, self.vocab_prefix)
 
     def __eq__(self, model: object) -> bool:
         return isinstance(model, WordEmbeddingModel) and self.wv is model.wv and self.name == model.name
@@ -73,38 +77,29 @@ class WordEmbeddingModel:
         self.hold(copy_of(self.model, change))
 
 
+def check_model(model: object) -> None:
+    """Raise InputError for anything but a WordEmbeddingModel."""
+    if not isinstance(model, WordEmbeddingModel):
+        raise InputError(
+            f"model: {quote(model)} is not a WordEmbeddingModel: WordEmbeddingModel(model, name) makes one"
+        )
+
+
 def copy_of(model: Model, change: Callable[[np.ndarray], np.ndarray] = lambda vectors: vectors) -> Model:
     """A model in memory of the vectors of another one, changed."""
     entries = model.words()
     vectors = change(np.array(model.matrix(entries, model.rows(entries))))
-    return load((entries, vectors), name=model.name, vocab_prefix=model.vocab_prefix)
+    return with_prefix(load((entries, vectors), name=model.name), model.vocab_prefix)
 
 
-class Query(queries.Query):
-    """Target sets and attribute sets of words, with their names."""
-
-    @property
-    def query_name(self) -> str:
-        return self.name
-
-    def dict(self) -> dict[str, Any]:
-        return {
-            "target_sets": [list(s) for s in self.target_sets],
-            "attribute_sets": [list(s) for s in self.attribute_sets],
-            "target_sets_names": self.target_sets_names,
-            "attribute_sets_names": self.attribute_sets_names,
-            "query_name": self.name,
-            "template": self.template,
-        }
-
-    def get_subqueries(self, new_template: tuple[Any, Any]) -> list[Query]:
-        return [Query.from_dict(query.to_dict()) for query in self.subqueries(new_template)]
-
-    def __repr__(self) -> str:
-        targets, attributes = ([list(s) for s in sets] for sets in (self.target_sets, self.attribute_sets))
-        return f"<Query: {self.name}\n- Target sets: {targets}\n- Attribute sets:{attributes}>"
+def with_prefix(model: Model, prefix: str | None) -> Model:
+    """Return a model whose words are looked up behind a prefix, which no word need have, as in WEFE."""
+    if not prefix or model.vocab_prefix == prefix or not is_dataclass(model):
+        return model
+    return replace(model, vocab_prefix=prefix)
 
 
 def untransformed(model: WordEmbeddingModel) -> Model:
-    """The model; one that is debiased already as vectors in memory, which can be debiased again."""
+    """Return the model; one that is debiased already as vectors in memory, which can be debiased again."""
+    check_model(model)
     return copy_of(model.model) if isinstance(model.model, DebiasedModel) else model.model

@@ -1,0 +1,56 @@
+"""WEFE's word sets."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ....api.word_sets import WordSets, word_sets
+from ....callers import stacklevel
+from ....wefe_names import WORD_SETS
+
+
+class FormerNames(WordSets):
+    """Word sets that are also found by the names that WEFE gave them before, with a warning."""
+
+    def __missing__(self, key: object) -> Any:
+        name = WORD_SETS.get(key) if isinstance(key, str) else None
+        if name not in self:
+            return super().__missing__(key)
+        warnings.warn(f"word set {key!r} is called {name!r} since WEFE renamed it", stacklevel=stacklevel())
+        return self[name]
+
+
+def load_weat() -> dict[str, Any]:
+    return _sets("weat")
+
+
+def load_bingliu() -> dict[str, Any]:
+    return _sets("bingliu")
+
+
+def fetch_eds(
+    occupations_year: int = 2015, top_n_race_occupations: int = 10, n_retries: int = 3
+) -> dict[str, Any]:
+    years = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
+    return _sets("eds", **years)
+
+
+def fetch_debiaswe(n_retries: int = 3) -> dict[str, Any]:
+    """`male_terms` and `female_terms` are each under its own name, which are swapped in WEFE."""
+    return _sets("debiaswe")
+
+
+def fetch_debias_multiclass(n_retries: int = 3) -> dict[str, Any]:
+    return _sets("multiclass")
+
+
+def fetch_gn_glove(n_retries: int = 3) -> dict[str, Any]:
+    return _sets("gn_glove")
+
+
+def _sets(collection: str, **options: int) -> FormerNames:
+    sets = word_sets(collection, **options)
+    named = FormerNames(sets)
+    vars(named).update(vars(sets))
+    return named

@@ -1,0 +1,15 @@
+"""MAC by WEFE's name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....result import Result
+from .base_metric import BaseMetric
+
+
+class MAC(BaseMetric):
+    """Mean Average Cosine Similarity."""
+
+    def _answer(self, result: Result, value: float | None = None, **details: Any) -> dict[str, Any]:
+        return super()._answer(result, targets_eval=result.detail.get("targets_eval", {}))

@@ -1,0 +1,32 @@
+"""RND by WEFE's name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+from ....preprocessing import AS_WRITTEN
+from ..query import Query
+from ..word_embedding_model import WordEmbeddingModel
+from .base_metric import BaseMetric, of_words
+
+
+class RND(BaseMetric):
+    """Relative Norm Distance."""
+
+    def run_query(  # type: ignore[override]
+        self,
+        query: Query,
+        model: WordEmbeddingModel,
+        distance: str = "norm",
+        lost_vocabulary_threshold: float = 0.2,
+        preprocessors: Sequence[Any] = AS_WRITTEN,
+        strategy: str = "first",
+        normalize: bool = False,
+        warn_not_found_words: bool = False,
+    ) -> dict[str, Any]:
+        options = (lost_vocabulary_threshold, preprocessors, strategy, normalize, warn_not_found_words)
+        result = self._measure(query, model, options, distance=distance)
+        distances = of_words(result, "distance_by_word")
+        return self._answer(result, distance_by_word=dict(sorted(distances.items(), key=itemgetter(1))))
