@@ -440,6 +440,23 @@ def test_the_code_beside_the_snakefile_runs_also_in_a_folder_with_code_of_its_ow
     assert planned(finished)
 
 
+def test_the_workflow_catalogs_snakefile_makes_the_whole_study(project, finished_project):
+    project.configure(finished_project.config)
+    project.run("--snakefile", "workflow/Snakefile")
+    assert project.results() == finished_project.results()
+
+
+def test_the_workflow_as_a_module_makes_the_whole_study(project):
+    (project.folder / "module.smk").write_text(
+        'configfile: "config/config.yaml"\n'
+        "module biasgrid:\n"
+        '    snakefile: "workflow/Snakefile"\n'
+        "    config: config\n"
+        "use rule * from biasgrid\n"
+    )
+    assert planned(project, "--snakefile", "module.smk") == planned(project)
+
+
 def test_what_the_study_has_no_name_for_is_no_target(project):
     project.configure(project.config | {"figures": ["rankings"]})
     for target in ("cells/one/none/weat/q9.json", "queries/q9.json", "figures/nope.pdf"):
