@@ -29,12 +29,13 @@ from pathlib import Path
 
 import numpy as np
 from conftest import ROOT, Project
+from threadpoolctl import threadpool_info
 
 from biasgrid.plan.study import Study
 
 GOLDEN = ROOT / "tests" / "golden" / "finished_study"
 COMPARED = ("*.csv", "cells/**/*.json", "study.json")
-KEPT = 6  # studies of other states of the sources, for as many worktrees
+KEPT = 12  # studies of other states of the sources, for as many worktrees, and of other kernels
 NULL = "one/none/weat/q1"
 LETTERS = "abcdef"
 WORDS = [f"{letter}{i}" for letter in LETTERS for i in range(8)] + [f"x{i}" for i in range(352)]
@@ -228,12 +229,20 @@ def make(folder: Path) -> Project:
 def _digest() -> str:
     """Of all that it is made of."""
     versions = (metadata.version(name) for name in ("numpy", "pandas", "scipy", "scikit-learn", "snakemake"))
-    hasher = hashlib.sha256(" ".join([sys.version, *versions]).encode())
+    hasher = hashlib.sha256(" ".join([sys.version, *versions, *_kernels()]).encode())
     files = [path for name in ("src", "workflow", "profiles") for path in sorted((ROOT / name).rglob("*"))]
     for path in (*files, ROOT / "Snakefile", ROOT / "tests" / "conftest.py", Path(__file__)):
         if path.is_file() and "__pycache__" not in path.parts and "egg-info" not in path.parent.name:
             hasher.update(f"{path.relative_to(ROOT)} {path.stat().st_size}\n".encode() + path.read_bytes())
     return hasher.hexdigest()[:16]
+
+
+def _kernels() -> list[str]:
+    """Return what changes the last digits of numbers: kernels of BLAS, NumPy and the C library, and threads."""
+    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    kernels = [str(library.get("architecture")) for library in threadpool_info()]
+    settings = ("GLIBC_TUNABLES", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    return [*found, *kernels, *(f"{name}={os.environ.get(name)}" for name in settings)]
 
 
 def copy_compared(results: Path, folder: Path) -> Path:

@@ -5,7 +5,9 @@
 A number may differ by 1e-12 of itself, or of the largest beside it (in its column, list or mapping); of language
 models by 1e-6, as their libraries add in another order on another machine. Ranks, counts and p-values have no such
 room (but for those of a normal curve, which counts nothing), nor have text and the order of rows. A p-value or a rank
-that differs because two values tie within 1e-12 is listed like any other difference: who compares decides.
+that differs because two values tie within 1e-12 is listed like any other difference: who compares decides. A quotient
+x of small differences (`Column.is_quotient`) is compared as x / (1 + |x|), which has rounding errors no larger than
+those of the differences.
 
 A column or key that one side alone has is a difference. `--gone NAME` is for what OTHER should lack, with all that
 is under it: it is a difference if RESULTS does not have it, or OTHER does.
@@ -26,6 +28,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from biasgrid.tables import REGISTRY
 
 ROOM, ROOM_OF_LANGUAGE_MODELS = 1e-12, 1e-6
 FOLDERS = ("cells", "inference", "aggregates", "evaluation", "frequency", "sentence_scores", "queries")
@@ -85,19 +89,28 @@ def _tables(
     # a table without the column mixes all models
     models = tables[0].get("model", pd.Series(next(iter(scored), ""), index=tables[0].index))
     room = np.where(models.isin(scored), ROOM_OF_LANGUAGE_MODELS, ROOM)
+    declared = REGISTRY[first.stem].columns if first.stem in REGISTRY else ()
+    quotients = {column.name for column in declared if column.is_quotient}
     for name in columns[0]:
         if name in columns[1]:
             texts = [table[name].to_numpy() for table in tables]
-            yield from _differing(name, *texts, room, texts[0])
+            yield from _differing(name, *texts, room, texts[0], name in quotients)
 
 
 def _differing(
-    name: str, first: np.ndarray, second: np.ndarray, room: np.ndarray, beside: np.ndarray
+    name: str,
+    first: np.ndarray,
+    second: np.ndarray,
+    room: np.ndarray,
+    beside: np.ndarray,
+    is_quotient: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """What differs in a column, or at one place of JSON, whose values are texts; `beside`: those beside them."""
     differ = first != second
     if differ.any() and not EXACT.fullmatch(name.rpartition("/")[2]):
         numbers, others, all_numbers = map(_numbers, (first, second, beside))
+        if is_quotient:
+            numbers, others, all_numbers = (x / (1 + np.abs(x)) for x in (numbers, others, all_numbers))
         scale = np.abs(all_numbers[np.isfinite(all_numbers)]).max(initial=0.0)
         with np.errstate(invalid="ignore"):
             near = np.abs(numbers - others) <= room * np.maximum(np.abs(numbers), scale)

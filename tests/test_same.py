@@ -72,6 +72,26 @@ def test_a_p_value_of_a_curve_is_a_number_and_one_of_draws_is_a_count(folders):
         assert bool(differences(first, second)) == (name == "p_value")
 
 
+@pytest.mark.parametrize(
+    ("name", "times", "is_same"),
+    [
+        # 4 (1 - r) / r of a reliability r of .00245, which is a difference of numbers near 1, and of r + 4e-15
+        ("reliability", "1626.207178909978", True),
+        # of r + 1e-10
+        ("reliability", "1626.2071126", False),
+        ("reliability", "", False),
+        ("another", "1626.207178909978", False),
+    ],
+)
+def test_a_quotient_of_small_differences_is_compared_where_it_is_well_conditioned(
+    folders, name, times, is_same
+):
+    first, second = folders
+    for folder, text in ((first, "1626.2071789125869"), (second, times)):
+        (folder / f"{name}.csv").write_text(f"model,times\none,{text}\none,0.5\n")
+    assert (differences(first, second) == []) == is_same
+
+
 def test_rows_have_an_order(folders):
     first, second = folders
     pd.read_csv(first / "scores.csv").iloc[[1, 0, 2, 3]].to_csv(second / "scores.csv", index=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.util import find_spec
 
 from .errors import BiasgridError
@@ -40,6 +41,23 @@ def has(package: str) -> bool:
         return False
 
 
+def install_command(extras: str) -> str:
+    """Return the command that installs the packages of extras, such as "workflow,figures".
+
+    It names the packages and the versions that biasgrid allows: biasgrid itself is not in a package index.
+    """
+    from importlib import metadata  # imported late: hardly any run needs it
+
+    try:
+        lines = metadata.requires("biasgrid") or []
+    except metadata.PackageNotFoundError:  # a checkout that is not installed
+        return f"pip install '.[{extras}]'"
+    markers = {f"extra == '{extra}'" for extra in extras.split(",")}
+    parts = (line.partition(";") for line in lines)
+    packages = {package.strip() for package, _, marker in parts if marker.strip() in markers}
+    return shlex.join(["pip", "install", *sorted(packages)])
+
+
 def require(package: str, purpose: str, extra: str = "") -> None:
     """Check for an optional package before it is imported.
 
@@ -59,7 +77,7 @@ def require(package: str, purpose: str, extra: str = "") -> None:
     """
     if not has(package):
         raise BiasgridError(
-            f"{purpose} needs {package}; install it: pip install 'biasgrid[{extra or EXTRAS[package]}]'"
+            f"{purpose} needs {package}; install it: {install_command(extra or EXTRAS[package])}"
         )
 
 

@@ -212,7 +212,7 @@ def test_a_missing_extra_is_found_before_a_download(here, monkeypatch):
     line = refusal("score", "--model", "smollm2-135m", "--sentences", "s.txt")
     assert line == (
         "biasgrid: smollm2-135m, a language model in a .gguf file, needs torch; install it: "
-        "pip install 'biasgrid[gguf]'"
+        "pip install 'accelerate>=1.1' 'gguf>=0.17' 'torch>=2.6' 'transformers<6,>=5'"
     )
     biasgrid("init", "mine", "--models", "smollm2-135m")
     assert refusal("fetch", "--model", "smollm2-135m", "--config", "mine.yaml") == line

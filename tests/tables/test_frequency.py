@@ -151,7 +151,7 @@ def test_wordfreq_is_asked_for_in_the_models_language(study):
 
 def test_wordfreq_is_an_extra(study, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
-    message = r"config: frequencies: wordfreq needs wordfreq; install it: pip install 'biasgrid\[frequency\]'"
+    message = r"config: frequencies: wordfreq needs wordfreq; install it: pip install 'wordfreq>=3\.1\.1'"
     with pytest.raises(BiasgridError, match=message):
         wordfreq_study()
 

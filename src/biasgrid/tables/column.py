@@ -20,6 +20,8 @@ class Column:
     range   of numbers: the lowest and the highest that there can be, both included; ANY where it is another in each
             row, as of a metric's values. Counts have no need to say theirs: from 0
     values  of text: all that there can be, "" for an empty field; () where it may be any text
+    is_quotient  of numbers: whether the divisor may be a small difference. Its rounding errors, which differ between
+                 processors, are then large in the number x: tests/same.py compares x / (1 + |x|) instead
     """
 
     name: str
@@ -28,6 +30,7 @@ class Column:
     unit: str = ""
     range: tuple[float, float] | None = None
     values: tuple[str, ...] = ()
+    is_quotient: bool = False
 
     def __post_init__(self) -> None:
         if self.range is None and "count" in self.dtype:

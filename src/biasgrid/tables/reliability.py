@@ -209,6 +209,7 @@ TABLE = Table(
             "where none is known to do",
             "number",
             range=(0, math.inf),
+            is_quotient=True,
         ),
         Column(
             "verdict",

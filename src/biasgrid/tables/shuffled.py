@@ -140,8 +140,9 @@ SHUFFLED = Table(
             "has no variance); empty with fewer than two models, or where real_distance does not differ from 0",
             "number",
             range=(0, inf),
+            is_quotient=True,
         ),
-        Column("share_high", "upper end", "number", range=(0, inf)),
+        Column("share_high", "upper end", "number", range=(0, inf), is_quotient=True),
         Column.share(
             "p_value",
             "of Student's t-test that values of shuffled text have the neutral value as their mean; empty with fewer "
