@@ -5,6 +5,7 @@ A store that is made is held against what a plain parser of its format reads, wh
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import csv
 import functools
@@ -12,6 +13,7 @@ import gzip
 import io
 import itertools
 import json
+import lzma
 import pickle
 import random
 import re
@@ -20,6 +22,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import msgpack
 import numpy as np
@@ -96,9 +99,15 @@ def compare(store: EmbeddingStore, rows: Iterable[tuple[str, np.ndarray]]) -> No
 # the formats, as plainly as they can be read
 
 
+COMPRESSED: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
+
+
 def content(path: Path) -> bytes:
     whole = path.read_bytes()
-    return gzip.decompress(whole) if whole.startswith(b"\x1f\x8b") else whole
+    for start, module in COMPRESSED.items():
+        if whole.startswith(start):
+            return module.decompress(whole)
+    return whole
 
 
 def parse_text(path: Path) -> Iterable[tuple[str, np.ndarray]]:
@@ -120,7 +129,9 @@ def parse_text(path: Path) -> Iterable[tuple[str, np.ndarray]]:
         fields = re.split(rb"[ \t]+", line.strip(b"\r").rstrip(b" \t\r"))
         if fields != [b""]:
             word = b" ".join(fields[:-dimensions]).strip(b" ")
-            yield word.decode(), np.array([float(field) for field in fields[-dimensions:]])
+            if not word:  # a space, before the one that ends it
+                word = b" " * (len(line) - len(line.lstrip(b" \t")) - 1)
+            yield word.decode(errors="replace"), np.array([float(field) for field in fields[-dimensions:]])
 
 
 def parse_binary(path: Path) -> Iterable[tuple[str, np.ndarray]]:
@@ -404,7 +415,7 @@ def a_file(make: Callable[[random.Random], bytes], seed: int, folder: Path) -> N
     if chance.random() < 0.75:
         whole = damaged(whole, chance)
     if chance.random() < 0.3:
-        whole = gzip.compress(whole)
+        whole = chance.choice([gzip, bz2, lzma]).compress(whole)
         if chance.random() < 0.5:
             whole = damaged(whole, chance)
     path.write_bytes(whole)
