@@ -523,6 +523,61 @@ def test_any_words_and_values_come_back_from_binary(tmp_path_factory, words, dat
     assert_store(convert(path, folder / "store", name="m", format="word2vec-binary"), words, vectors)
 
 
+# GloVe's own binary format
+
+
+CONTEXTS = np.random.default_rng(1).normal(size=VECTORS.shape)
+
+
+def glove(words=WORDS, content: bytes | None = None, **files: bytes) -> dict[str, bytes]:
+    """Of words without spaces, as GloVe's are."""
+    whole = plain_formats.glove(VECTORS, CONTEXTS) if content is None else content
+    vocabulary = plain_formats.glove_vocabulary([word.encode() for word in words])
+    return {"vectors.bin": whole, "vocab.txt": vocabulary} | files
+
+
+@pytest.mark.parametrize("block", [4 << 20, 100])
+@pytest.mark.parametrize("format", [None, "glove-binary"])
+def test_gloves_parameters_are_read_as_sums_of_vector_and_context(
+    tmp_path, output, monkeypatch, format, block
+):
+    monkeypatch.setattr(files, "BLOCK", block)
+    path = written(tmp_path / "glove", glove()) / "vectors.bin"
+    store = convert(path, output, name="m", format=format)
+    assert store.metadata["format"] == "glove-binary"
+    assert_store(store, WORDS, (VECTORS.astype(np.float64) + CONTEXTS).astype(np.float32))
+    assert store.counts.tolist() == [1000 // (i + 1) for i in range(16)]
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert convert(path, output, name="m", limit=3).words() == WORDS[:3]
+
+
+def test_the_checksum_of_gloves_parameters_covers_the_vocabulary(tmp_path, output):
+    path = written(tmp_path / "glove", glove()) / "vectors.bin"
+    alone = hashlib.sha256(path.read_bytes()).hexdigest()
+    with refused("vectors.bin", "covers vectors.bin alone, and vocab.txt is read with it"):
+        convert(path, output, name="m", sha256=alone)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (glove(WORDS[:-1]), ("1536 bytes", "15 words")),
+        (glove(content=plain_formats.glove(VECTORS, CONTEXTS)[:-8]), ("1528 bytes", "16 words")),
+        (glove(content=plain_formats.glove(VECTORS, CONTEXTS)[:-3]), ("1533 bytes", "16 words")),
+        (glove(content=np.arange(1.0, 193.0).tobytes()), ("squared gradients",)),
+        (glove(content=plain_formats.glove(VECTORS * np.nan, CONTEXTS)), ("vector 1", "'the'", "nan")),
+        (glove(**{"vocab.txt": b"the 9\nof\n"}), ("vocab.txt: line 2", "'of'")),
+        (glove(**{"vocab.txt": b""}), ("0 words",)),
+        ({"vectors.bin": plain_formats.glove(VECTORS, CONTEXTS)}, ("vocab.txt: no such file",)),
+    ],
+)
+def test_gloves_parameters_that_do_not_go_with_the_vocabulary_are_refused(tmp_path, output, content, says):
+    path = written(tmp_path / "glove", content) / "vectors.bin"
+    with refused(*says):
+        convert(path, output, name="m", format="glove-binary")
+    assert not output.exists()
+
+
 # gensim's own format
 
 
@@ -1116,6 +1171,7 @@ def test_conversions_of_every_format_are_reproducible(tmp_path):
         ),
         "npy-parquet": written(tmp_path / "parts", parquet()),
         "wink-json": written(tmp_path / "m.json", wink()),
+        "glove-binary": written(tmp_path / "glove", glove()) / "vectors.bin",
         "npz": tmp_path / "m.npz",
         "fasttext-bin": tmp_path / "fasttext.bin",
         "store": convert(written(tmp_path / "w.txt", lines()), tmp_path / "other", name="m").path,

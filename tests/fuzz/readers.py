@@ -294,6 +294,13 @@ def parse_npz(path: Path) -> Iterable[tuple[str, np.ndarray]]:
         return zip(arrays["words"].tolist(), arrays["vectors"], strict=True)
 
 
+def parse_glove(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    lines = content(path.with_name("vocab.txt")).splitlines()
+    words = [line.rsplit(b" ", 1)[0].decode(errors="replace") for line in lines]
+    rows = np.frombuffer(content(path), "<f8").reshape(2, len(words), -1)[:, :, :-1]
+    return zip(words, rows[0] + rows[1], strict=True)
+
+
 PARSERS = {
     "text": parse_text,
     "word2vec-binary": parse_binary,
@@ -303,6 +310,7 @@ PARSERS = {
     "gensim-kv": parse_pickle,
     "fasttext-bin": parse_fasttext,
     "npz": parse_npz,
+    "glove-binary": parse_glove,
 }
 
 
@@ -462,6 +470,20 @@ def pickle_beside(seed: int, folder: Path) -> None:
     tried(path, folder)
 
 
+def glove(seed: int, folder: Path) -> None:
+    """GloVe's parameters and the vocabulary beside them."""
+    chance = random.Random(seed)
+    words, vectors = drawn(chance)
+    files = {
+        "vectors.bin": plain_formats.glove(vectors, vectors[::-1]),
+        "vocab.txt": plain_formats.glove_vocabulary([word.encode() for word in words]),
+    }
+    hit = chance.choice([None, *files])
+    for name, whole in files.items():
+        (folder / name).write_bytes(damaged(whole, chance) if name == hit else whole)
+    tried(folder / "vectors.bin", folder, chance.choice([None, "glove-binary"]))
+
+
 def noise(seed: int, folder: Path) -> None:
     """Whatever the formats begin with, and then anything."""
     chance = random.Random(seed)
@@ -566,6 +588,7 @@ TARGETS = {
     "npz": functools.partial(a_file, as_npz),
     "spacy": spacy,
     "npy_parquet": npy_parquet,
+    "glove": glove,
     "noise": noise,
     "odd_keys": odd_keys,
     "long_words": long_words,

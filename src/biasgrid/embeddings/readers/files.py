@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import mmap
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +52,16 @@ def open_content(path: Path) -> Iterator[io.BufferedReader]:
 def _buffered(source: Any, path: Path, reason: str) -> io.BufferedReader:
     limit = expansion_limit(path.stat().st_size)
     return io.BufferedReader(LimitedFile(source, path, reason, limit), 1 << 16)
+
+
+def map_content(path: Path) -> mmap.mmap:
+    """The file's content, mapped; that of a compressed file from a temporary one. Closed with its last array."""
+    with open_content(path) as file, tempfile.TemporaryFile() as copy:
+        is_plain = isinstance(file.raw, io.FileIO)
+        if not is_plain:
+            shutil.copyfileobj(file, copy, BLOCK)
+            copy.flush()
+        return mmap.mmap((file if is_plain else copy).fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def most_bytes(path: Path, file: IO[bytes]) -> int:
