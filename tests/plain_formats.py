@@ -53,6 +53,17 @@ def fasttext(
     return head + b"".join(entries) + matrix + struct.pack("<?2q", False, 2, d) + bytes(8 * d)
 
 
+def glove(vectors, contexts) -> bytes:
+    """vectors.bin, as `glove -binary 1` writes all its parameters: a bias behind each vector."""
+    parameters = [[*row, bias / 7] for part in (vectors, contexts) for bias, row in enumerate(part)]
+    return np.array(parameters, dtype="<f8").tobytes()
+
+
+def glove_vocabulary(words: list[bytes]) -> bytes:
+    """vocab.txt of GloVe's `vocab_count`: counts fall."""
+    return b"".join(b"%s %d\n" % (word, 1000 // (i + 1)) for i, word in enumerate(words))
+
+
 def murmurhash(data: bytes) -> int:
     """MurmurHash64A with seed 1, as spaCy hashes its strings."""
     m, mask = 0xC6A4A7935BD1E995, (1 << 64) - 1

@@ -7,13 +7,17 @@ that names it.
 
 from __future__ import annotations
 
+import bz2
+import codecs
 import errno
+import gzip
 import io
+import lzma
 import math
 import os
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -92,6 +96,85 @@ class LimitedFile(io.RawIOBase):
             raise too_large(self.where, self.limit)
         buffer[: len(content)] = content
         return len(content)
+
+
+COMPRESSED = ".gz", ".bz2", ".xz"  # suffixes of files that `decompressed` opens
+
+
+def decompressed(file: IO[bytes]) -> tuple[Any, str]:
+    """Return what reads the content of a file, and what compressed it: "gzip", "bzip2" or "xz".
+
+    For any other file this is the file itself, and an empty text.
+    """
+    start = file.read(10)
+    file.seek(0)
+    if start.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file), "gzip"
+    if re.match(rb"BZh[1-9]1AY&SY", start):
+        return _Streams(file, bz2.BZ2Decompressor), "bzip2"
+    if start.startswith(b"\xfd7zXZ\0"):
+        return _Streams(file, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)), "xz"
+    return file, ""
+
+
+XZ_MEMORY = 256 << 20  # bytes; a file may ask for 4 GB, and what `xz -9` makes needs 65 MB
+
+
+class _Streams:
+    """The content of one compressed stream after the other, up to the end of a file. Python's own classes ignore
+    whatever they cannot decompress after the first stream, and give xz all memory that it asks for."""
+
+    def __init__(self, file: IO[bytes], new_decompressor: Callable[[], Any]):
+        self.file, self.new_decompressor = file, new_decompressor
+        self.stream = new_decompressor()
+
+    def read(self, size: int) -> bytes:
+        while True:
+            block = b""
+            if self.stream.eof:
+                block = self.stream.unused_data.lstrip(b"\0")  # which may fill up a stream of xz
+                while not block:
+                    if not (block := self.file.read(BLOCK)):
+                        return b""
+                    block = block.lstrip(b"\0")
+                self.stream = self.new_decompressor()
+            elif self.stream.needs_input and not (block := self.file.read(1 << 16)):
+                raise EOFError("the compressed data is cut off")
+            content: bytes = self.stream.decompress(block, size)
+            if content:
+                return content
+
+
+# the first bytes of text in UTF-16, which no other file begins with
+UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
+
+
+class Recoded:
+    """A file of text in UTF-16, as UTF-8."""
+
+    def __init__(self, file: IO[bytes]):
+        self.file, self.decoder = file, codecs.getincrementaldecoder("utf-16")()
+
+    def read(self, size: int) -> bytes:
+        while True:
+            block = self.file.read(max(2, size // 4))
+            content = self.decoder.decode(block, final=not block).encode()
+            if content or not block:
+                return content
+
+
+POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def check_fetched(path: Path) -> None:
+    """Raises BiasgridError for a file, or a folder with a file, in whose place Git left a pointer to it."""
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        if file.is_file() and file.stat().st_size < 1024:
+            with file.open("rb") as opened:
+                if opened.read(len(POINTER)) == POINTER:
+                    raise BiasgridError(
+                        f"{file}: this is a Git LFS pointer, not the file: run `git lfs pull` in its repository"
+                    )
 
 
 def read_all(file: IO[bytes]) -> bytes:

@@ -76,10 +76,10 @@ def test_options_of_a_file_are_refused_where_there_is_none(cache, kind):
         for source, what in ((name, "a model that is loaded by its name"), (f"cache/{name}", "a store")):
             said = refusals(source, kind, **{option: value})
             assert set(said) == {f"{option}: is not for {what}; leave it out"}
-    refused = "format and sha256 are for files, and this model is in memory: leave them out"
+    refused = "is for files, and this model is in memory: leave it out"
     if kind != "contextual_vectors":
-        assert refusals(IN_MEMORY[kind], kind, sha256="00") == [refused]
-    assert refusals(load(IN_MEMORY[kind], kind=kind), kind, format="text") == [refused]
+        assert refusals(IN_MEMORY[kind], kind, sha256="00") == [f"sha256 {refused}"]
+    assert refusals(load(IN_MEMORY[kind], kind=kind), kind, format="text") == [f"format {refused}"]
     (said,) = refusals(load(IN_MEMORY[kind], kind=kind, name="it"), kind, name="other")
     assert said == "it: is a biasgrid model already: name, vocab_prefix and subwords are for others"
 

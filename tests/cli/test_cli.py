@@ -180,6 +180,12 @@ def test_convert_makes_a_store(tmp_path):
     path = write_text_model(tmp_path / "model.txt", WORDS, dimensions=6)
     record = printed("convert", "--input", path, "--output", tmp_path / "store")
     assert record["shape"] == [16, 6]
+    record = printed("convert", "--input", path, "--output", tmp_path / "store", "--limit", 3)
+    assert (record["shape"], record["limit"]) == ([3, 6], 3)
+    path.write_bytes(path.read_bytes() + b"\xff 1 2 3 4 5 6\n")
+    arguments = ("convert", "--input", path, "--output", tmp_path / "other")
+    assert "is not UTF-8" in refusal(*arguments, "--broken-words", "refuse")
+    assert "limit: must be a whole number" in refusal(*arguments, "--limit", 0)
     refusal("convert", "--input", tmp_path / "none.txt", "--output", tmp_path / "other")
     assert not (tmp_path / "other").exists()
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import msgpack
 import numpy as np
+import plain_formats
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -103,6 +104,12 @@ def write_parquet(folder: Path) -> Path:
     return folder
 
 
+def write_glove(folder: Path) -> Path:
+    (folder / "vectors.bin").write_bytes(plain_formats.glove(VECTORS, VECTORS))
+    (folder / "vocab.txt").write_bytes(plain_formats.glove_vocabulary([word.encode() for word in WORDS]))
+    return folder / "vectors.bin"
+
+
 def write_store(folder: Path) -> Path:
     load((WORDS, VECTORS)).save(folder)
     return folder
@@ -142,6 +149,7 @@ ROWS = [
     ("word2vec-binary", None, a_file("model.bin", plain.as_binary), {"model.bin"}),
     ("wink-json", None, a_file("model.json", plain.as_wink), {"model.json"}),
     ("fasttext-bin", None, a_file("model.bin", plain.as_fasttext), {"model.bin"}),
+    ("glove-binary", None, write_glove, {"vectors.bin", "vocab.txt"}),
     ("npz", None, a_file("model.npz", plain.as_npz), {"model.npz"}),
     ("gensim-kv", None, lambda folder: split(folder / "m[1].kv"), {"m[1].kv", "m[1].kv.vectors.npy"}),
     (

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
 import io
 import json
+import lzma
 import operator
 import os
 import pickle
@@ -31,8 +33,10 @@ from plain_formats import murmurhash
 from refusals import refused
 
 from biasgrid import load
+from biasgrid.config.models import model_of_kinds
 from biasgrid.embeddings import EmbeddingStore, build_store, convert
 from biasgrid.embeddings.readers import REGISTRY, detect, files, text
+from biasgrid.validation import validate
 
 WORDS = [
     "the",
@@ -239,6 +243,200 @@ def drawn(data, rows: int) -> np.ndarray:
     )
 
 
+ROWS = [
+    f"{word} {' '.join(f'{value:.4f}' for value in row)}"
+    for word, row in zip(["he", "she", "man"], VECTORS, strict=False)
+]
+PLAIN = "\n".join(ROWS) + "\n"
+ROUNDED = np.round(VECTORS[:3], 4)
+SPREADSHEET = "".join('"' + row.replace(" ", '" ', 1) + "\n" for row in ROWS)
+
+
+@pytest.mark.parametrize(
+    ("content", "words", "told"),
+    [
+        # a file that is cut off within a character, as word2vec.c leaves it, and one of another encoding
+        (
+            PLAIN.replace("she", "\0").encode().replace(b"\0", b"\xd0\xb6\xd0"),
+            ["he", "ж\ufffd", "man"],
+            "broken_words 1",
+        ),
+        (
+            PLAIN.replace("she", "\0").encode().replace(b"\0", b"caf\xe9s"),
+            ["he", "caf\ufffds", "man"],
+            "broken_words 1",
+        ),
+        (SPREADSHEET, ["he", "she", "man"], "quoted_words 3"),
+        ('"V1" "V2" "V3" "V4" "V5"\n' + SPREADSHEET, ["he", "she", "man"], "quoted_words 3"),
+        (SPREADSHEET.replace("she", 'a\\"b').replace("man", 'a""'), ["he", 'a"b', 'a"'], "quoted_words 3"),
+        (
+            SPREADSHEET.replace("she", "new york"),
+            ["he", "new york", "man"],
+            "quoted_words 3, words_with_spaces 1",
+        ),
+        (PLAIN.replace("she", "covid 19"), ["he", "covid 19", "man"], "words_with_spaces 1"),
+        ("3 5\n" + PLAIN.replace("she", "31 12 2020"), ["he", "31 12 2020", "man"], "words_with_spaces 1"),
+        (PLAIN.replace("she", " "), ["he", " ", "man"], "words_with_spaces 1"),
+        (PLAIN.replace("she", "   "), ["he", "   ", "man"], "words_with_spaces 1"),
+    ],
+)
+def test_unusual_words_of_a_text_file_are_read_and_counted(read, content, words, told):
+    with pytest.warns(UserWarning, match=f": {told}$"):
+        assert_store(read(content), words, ROUNDED)
+
+
+@pytest.mark.parametrize("byte_order", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_text_in_utf_16_is_read_however_it_is_compressed(tmp_path, output, byte_order, compress):
+    (tmp_path / "m").write_bytes(compress(f"\ufeff{lines()}".encode(byte_order)))
+    assert_store(convert(tmp_path / "m", output, name="m"), WORDS, VECTORS)
+    (tmp_path / "m").write_bytes(compress(f"\ufeff{lines()}".encode(byte_order)[:-1]))
+    with refused("m: is not whole text in UTF-16"):
+        convert(tmp_path / "m", output, name="m")
+
+
+@pytest.mark.parametrize("suffix", ["bz2", "xz"])
+@pytest.mark.parametrize(
+    "content", [lines().encode(), binary(), plain_formats.fasttext([b"a"], VECTORS[:1], VECTORS[1:3], 3, 4)]
+)
+def test_bzip2_and_xz_are_read_in_several_streams_and_refused_when_damaged(tmp_path, output, suffix, content):
+    compress = {"bz2": bz2.compress, "xz": lzma.compress}[suffix]
+    whole, path = compress(content), tmp_path / f"m.{suffix}"
+    (tmp_path / "plain").write_bytes(content)
+    expected = convert(tmp_path / "plain", output, name="m").fingerprint
+    parts = compress(content[:100]) + compress(content[100:])
+    for same in (whole, parts, *([whole + bytes(8)] if suffix == "xz" else [])):
+        path.write_bytes(same)
+        assert convert(path, output, name="m").fingerprint == expected
+    assert load(path).name == "m"
+    for damaged in (whole[:-5], whole + b"more", parts[:-5], whole + whole[:20] + b"x" + whole[21:]):
+        path.write_bytes(damaged)
+        with refused(path.name, "damaged or cut off"):
+            convert(path, output, name="m")
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 3600000000\n"
+
+
+@pytest.mark.parametrize("format", [None, "text", "gensim-kv"])
+def test_a_pointer_of_git_lfs_is_named_as_one(tmp_path, output, format):
+    path = written(tmp_path / "m.bin", POINTER)
+    with refused(f"{path}: this is a Git LFS pointer", "git lfs pull"):
+        convert(path, output, name="m", trust_pickle=True, format=format)
+    keyed_vectors().save(str(tmp_path / "m.kv"), separately=["vectors"])
+    beside = written(tmp_path / "m.kv.vectors.npy", POINTER)
+    with refused(f"{beside}: this is a Git LFS pointer"):
+        convert(tmp_path / "m.kv", output, name="m", trust_pickle=True)
+    for folder in (
+        {**APPLE, "vectors": POINTER},
+        {**APPLE, "key2row": POINTER},
+        parquet() | {"index.parquet": POINTER},
+    ):
+        path = written(tmp_path / f"folder{len(list(tmp_path.iterdir()))}", folder)
+        with refused(f"{path}/", "this is a Git LFS pointer"):
+            convert(path, output, name="m")
+
+
+# the options of a file
+
+
+def of_each_format(folder: Path) -> dict[str, Path]:
+    """The same words and vectors in each format of vectors, three times as many as `test_limit` reads."""
+    np.savez(folder / "m.npz", words=WORDS, vectors=VECTORS)
+    keyed_vectors().save(str(folder / "m.kv"))
+    none = np.empty((0, 5), "<f4")
+    return {
+        "text": written(folder / "m.txt", "16 5\n" + lines()),
+        "plain text": written(folder / "plain.txt", "\n" + lines().replace("\n", "\n\n", 3)),
+        "word2vec-binary": written(folder / "m.bin", binary()),
+        "few dimensions": written(folder / "few.bin", binary(vectors=VECTORS[:, :3])),
+        "gensim-kv": folder / "m.kv",
+        "npz": folder / "m.npz",
+        "npy-parquet": written(folder / "parts", parquet()),
+        "fasttext-bin": written(
+            folder / "ft.bin", plain_formats.fasttext([w.encode() for w in WORDS], VECTORS, none, 0, 0)
+        ),
+        "wink-json": written(folder / "m.json", wink()),
+        "store": convert(written(folder / "w.txt", lines()), folder / "other", name="m").path,
+    }
+
+
+@pytest.mark.parametrize("block", [4 << 20, 800])
+def test_limit_reads_the_first_rows_of_a_file_of_each_format(tmp_path, output, monkeypatch, block):
+    monkeypatch.setattr("biasgrid.embeddings.readers.text.BLOCK", block)
+    monkeypatch.setattr(files, "BLOCK", block)
+    for format, source in of_each_format(tmp_path).items():
+        vectors = VECTORS[:, :3] if format == "few dimensions" else VECTORS
+        for limit in (1, 5, 16, 100):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "blank_lines|.*: blank_lines")
+                store = convert(source, output, name="m", trust_pickle=True, limit=limit)
+            assert_store(store, WORDS[:limit], vectors[:limit])
+            assert store.metadata["limit"] == limit
+
+
+def test_what_follows_the_limit_is_not_looked_at(read):
+    assert read("a 1 2\nb 3 4\nc broken\n", limit=2).words() == ["a", "b"]
+    assert read("900 2\na 1 2\nb 3 4\nb \xff", limit=2).words() == ["a", "b"]
+    assert read(binary(["a", b"caf\xe9s"], VECTORS[:2]) + b"more", limit=1).words() == ["a"]
+    with pytest.warns(UserWarning, match="duplicate_words 1"):
+        assert read("a 1 2\na 3 4\nb 5 6\nb 7 8\n", limit=3).words() == ["a", "b"]
+
+
+def test_a_limit_of_rows_keeps_all_words_of_these_rows(tmp_path, output):
+    folder = written(tmp_path / "vocab", spacy([*KNOWN], {KNOWN["apple"]: 1, KNOWN["coffee"]: 2}))
+    store = convert(folder, output, name="m", limit=2)
+    assert (store.words(), store.rows(["apple"]).tolist(), store.array.shape) == (["apple"], [1], (2, 5))
+
+
+@pytest.mark.parametrize("door", ["convert", "load", "config"])
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": "many"}, "limit"),
+        ({"broken_words": "refused"}, ("broken_words", "refuse")),
+        ({"broken_words": "refuse"}, ("m.txt: line 2: the word", "is not UTF-8")),
+    ],
+)
+def test_options_of_a_file_that_cannot_be(tmp_path, output, door, options, says):
+    path = written(tmp_path / "m.txt", b"a 1 2\nb\xff 3 4\n")
+    entry = {"label": "m", "source": {"type": "file", "path": str(path)}, **options}
+    with refused(*([says] if isinstance(says, str) else says)):
+        if door == "convert":
+            convert(path, output, name="m", **options)
+        elif door == "load":
+            load(path, **options)
+        else:
+            validate(model_of_kinds(), entry)
+            build_store("m", entry, output)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "format"),
+    [
+        ("m.bin", binary(["a", b"x\xc3"], VECTORS[:2]), None),
+        ("m.bin", plain_formats.fasttext([b"a", b"\xc3x"], VECTORS[:2], VECTORS[:1], 3, 3), None),
+        ("m.kv", pickle.dumps(keyed_vectors(["a", "b\ud800"], VECTORS[:2])), None),
+    ],
+)
+def test_broken_words_are_refused_if_asked_in_each_format(tmp_path, output, name, content, format):
+    path = written(tmp_path / name, content)
+    with refused(f"{path}", "is not UTF-8", "broken_words: replace"):
+        convert(path, output, name="m", trust_pickle=True, broken_words="refuse")
+    with pytest.warns(UserWarning, match="broken_words 1"):
+        convert(path, output, name="m", trust_pickle=True)
+
+
+def test_a_store_is_made_anew_when_its_limit_changes(tmp_path):
+    source = {"type": "file", "path": str(written(tmp_path / "m.txt", "a 1 2\nb 3 4\nc 5 6\n"))}
+    for limit, expected in ((2, ["a", "b"]), (1, ["a"]), (None, ["a", "b", "c"])):
+        store = build_store("m", {"source": source, "limit": limit}, tmp_path)
+        assert store.words() == expected
+        as_read = {"format": None, "limit": limit} if limit else None
+        assert (store.metadata["converted_as"], store.metadata.get("limit")) == (as_read, limit)
+
+
 # word2vec binary
 
 
@@ -323,6 +521,61 @@ def test_any_words_and_values_come_back_from_binary(tmp_path_factory, words, dat
     vectors = np.array(data.draw(rows), np.float32)
     path = written(folder / ("m.bin.gz" if zipped else "m.bin"), binary(words, vectors, end=end))
     assert_store(convert(path, folder / "store", name="m", format="word2vec-binary"), words, vectors)
+
+
+# GloVe's own binary format
+
+
+CONTEXTS = np.random.default_rng(1).normal(size=VECTORS.shape)
+
+
+def glove(words=WORDS, content: bytes | None = None, **files: bytes) -> dict[str, bytes]:
+    """Of words without spaces, as GloVe's are."""
+    whole = plain_formats.glove(VECTORS, CONTEXTS) if content is None else content
+    vocabulary = plain_formats.glove_vocabulary([word.encode() for word in words])
+    return {"vectors.bin": whole, "vocab.txt": vocabulary} | files
+
+
+@pytest.mark.parametrize("block", [4 << 20, 100])
+@pytest.mark.parametrize("format", [None, "glove-binary"])
+def test_gloves_parameters_are_read_as_sums_of_vector_and_context(
+    tmp_path, output, monkeypatch, format, block
+):
+    monkeypatch.setattr(files, "BLOCK", block)
+    path = written(tmp_path / "glove", glove()) / "vectors.bin"
+    store = convert(path, output, name="m", format=format)
+    assert store.metadata["format"] == "glove-binary"
+    assert_store(store, WORDS, (VECTORS.astype(np.float64) + CONTEXTS).astype(np.float32))
+    assert store.counts.tolist() == [1000 // (i + 1) for i in range(16)]
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert convert(path, output, name="m", limit=3).words() == WORDS[:3]
+
+
+def test_the_checksum_of_gloves_parameters_covers_the_vocabulary(tmp_path, output):
+    path = written(tmp_path / "glove", glove()) / "vectors.bin"
+    alone = hashlib.sha256(path.read_bytes()).hexdigest()
+    with refused("vectors.bin", "covers vectors.bin alone, and vocab.txt is read with it"):
+        convert(path, output, name="m", sha256=alone)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (glove(WORDS[:-1]), ("1536 bytes", "15 words")),
+        (glove(content=plain_formats.glove(VECTORS, CONTEXTS)[:-8]), ("1528 bytes", "16 words")),
+        (glove(content=plain_formats.glove(VECTORS, CONTEXTS)[:-3]), ("1533 bytes", "16 words")),
+        (glove(content=np.arange(1.0, 193.0).tobytes()), ("squared gradients",)),
+        (glove(content=plain_formats.glove(VECTORS * np.nan, CONTEXTS)), ("vector 1", "'the'", "nan")),
+        (glove(**{"vocab.txt": b"the 9\nof\n"}), ("vocab.txt: line 2", "'of'")),
+        (glove(**{"vocab.txt": b""}), ("0 words",)),
+        ({"vectors.bin": plain_formats.glove(VECTORS, CONTEXTS)}, ("vocab.txt: no such file",)),
+    ],
+)
+def test_gloves_parameters_that_do_not_go_with_the_vocabulary_are_refused(tmp_path, output, content, says):
+    path = written(tmp_path / "glove", content) / "vectors.bin"
+    with refused(*says):
+        convert(path, output, name="m", format="glove-binary")
+    assert not output.exists()
 
 
 # gensim's own format
@@ -649,7 +902,12 @@ TEXT = [
     ("a 1 2\nb 1 Infinity\n", ("line 2", "'b'", "'Infinity'")),
     ("a 1 2\nb 1 1e39\n", ("line 2", "'b'", "'1e39'", "float32")),
     ("a 1 2\nb 1 1e999\n", ("line 2", "'b'", "'1e999'", "float32")),
-    (b"a 1 2\nb\xff\xe4 1 2\n", ("line 2", "UTF-8")),
+    (b"".join(b"w%d\xe4 1 2\n" % i for i in range(50)), ("50 of 50 words", "not UTF-8")),
+    ("a 1.5 2.5\nb 1.5 2.5 3.5\n", ("line 2", "found 3")),
+    ('"a" 1 2\n"b" 1 2\n' * 200 + "c 1 2\n", ("line 401", "'c' is not in quotes", "quote = FALSE")),
+    ("2 3\nhe 1:0.31 3:0.22\nshe 2:0.5\n", "has sparse vectors (index:value)"),
+    ("he [0.1, 0.2]\nshe [0.3, 0.4]\n", "numbers in brackets"),
+    ("he [0.1 0.2]\nshe (0.3,0.4)\n", "numbers in brackets"),
     ("400000 300\n", ("cut off", "400000 rows")),
     ("just some prose\nand no numbers\n", ("no known format",)),
     ("", ("is empty",)),
@@ -913,6 +1171,7 @@ def test_conversions_of_every_format_are_reproducible(tmp_path):
         ),
         "npy-parquet": written(tmp_path / "parts", parquet()),
         "wink-json": written(tmp_path / "m.json", wink()),
+        "glove-binary": written(tmp_path / "glove", glove()) / "vectors.bin",
         "npz": tmp_path / "m.npz",
         "fasttext-bin": tmp_path / "fasttext.bin",
         "store": convert(written(tmp_path / "w.txt", lines()), tmp_path / "other", name="m").path,

@@ -5,6 +5,7 @@ A store that is made is held against what a plain parser of its format reads, wh
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import csv
 import functools
@@ -12,6 +13,7 @@ import gzip
 import io
 import itertools
 import json
+import lzma
 import pickle
 import random
 import re
@@ -20,6 +22,7 @@ import warnings
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import msgpack
 import numpy as np
@@ -96,9 +99,15 @@ def compare(store: EmbeddingStore, rows: Iterable[tuple[str, np.ndarray]]) -> No
 # the formats, as plainly as they can be read
 
 
+COMPRESSED: dict[bytes, Any] = {b"\x1f\x8b": gzip, b"BZh": bz2, b"\xfd7zXZ": lzma}
+
+
 def content(path: Path) -> bytes:
     whole = path.read_bytes()
-    return gzip.decompress(whole) if whole.startswith(b"\x1f\x8b") else whole
+    for start, module in COMPRESSED.items():
+        if whole.startswith(start):
+            return module.decompress(whole)
+    return whole
 
 
 def parse_text(path: Path) -> Iterable[tuple[str, np.ndarray]]:
@@ -120,7 +129,9 @@ def parse_text(path: Path) -> Iterable[tuple[str, np.ndarray]]:
         fields = re.split(rb"[ \t]+", line.strip(b"\r").rstrip(b" \t\r"))
         if fields != [b""]:
             word = b" ".join(fields[:-dimensions]).strip(b" ")
-            yield word.decode(), np.array([float(field) for field in fields[-dimensions:]])
+            if not word:  # a space, before the one that ends it
+                word = b" " * (len(line) - len(line.lstrip(b" \t")) - 1)
+            yield word.decode(errors="replace"), np.array([float(field) for field in fields[-dimensions:]])
 
 
 def parse_binary(path: Path) -> Iterable[tuple[str, np.ndarray]]:
@@ -283,6 +294,13 @@ def parse_npz(path: Path) -> Iterable[tuple[str, np.ndarray]]:
         return zip(arrays["words"].tolist(), arrays["vectors"], strict=True)
 
 
+def parse_glove(path: Path) -> Iterable[tuple[str, np.ndarray]]:
+    lines = content(path.with_name("vocab.txt")).splitlines()
+    words = [line.rsplit(b" ", 1)[0].decode(errors="replace") for line in lines]
+    rows = np.frombuffer(content(path), "<f8").reshape(2, len(words), -1)[:, :, :-1]
+    return zip(words, rows[0] + rows[1], strict=True)
+
+
 PARSERS = {
     "text": parse_text,
     "word2vec-binary": parse_binary,
@@ -292,6 +310,7 @@ PARSERS = {
     "gensim-kv": parse_pickle,
     "fasttext-bin": parse_fasttext,
     "npz": parse_npz,
+    "glove-binary": parse_glove,
 }
 
 
@@ -404,7 +423,7 @@ def a_file(make: Callable[[random.Random], bytes], seed: int, folder: Path) -> N
     if chance.random() < 0.75:
         whole = damaged(whole, chance)
     if chance.random() < 0.3:
-        whole = gzip.compress(whole)
+        whole = chance.choice([gzip, bz2, lzma]).compress(whole)
         if chance.random() < 0.5:
             whole = damaged(whole, chance)
     path.write_bytes(whole)
@@ -449,6 +468,20 @@ def pickle_beside(seed: int, folder: Path) -> None:
     hit = chance.choice([path, folder / "model.kv.vectors.npy"])
     hit.write_bytes(damaged(hit.read_bytes(), chance))
     tried(path, folder)
+
+
+def glove(seed: int, folder: Path) -> None:
+    """GloVe's parameters and the vocabulary beside them."""
+    chance = random.Random(seed)
+    words, vectors = drawn(chance)
+    files = {
+        "vectors.bin": plain_formats.glove(vectors, vectors[::-1]),
+        "vocab.txt": plain_formats.glove_vocabulary([word.encode() for word in words]),
+    }
+    hit = chance.choice([None, *files])
+    for name, whole in files.items():
+        (folder / name).write_bytes(damaged(whole, chance) if name == hit else whole)
+    tried(folder / "vectors.bin", folder, chance.choice([None, "glove-binary"]))
 
 
 def noise(seed: int, folder: Path) -> None:
@@ -555,6 +588,7 @@ TARGETS = {
     "npz": functools.partial(a_file, as_npz),
     "spacy": spacy,
     "npy_parquet": npy_parquet,
+    "glove": glove,
     "noise": noise,
     "odd_keys": odd_keys,
     "long_words": long_words,

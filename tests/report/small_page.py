@@ -110,7 +110,13 @@ def plain(folder: Path) -> Study:
         Study.of(
             {
                 "study": "plain",
-                "models": {"one": {"label": "Model one", "source": {"type": "file", "path": str(model)}}},
+                "models": {
+                    "one": {
+                        "label": "Model one",
+                        "source": {"type": "file", "path": str(model)},
+                        "limit": 20,
+                    }
+                },
                 "criteria": {"First": {"ranked": False, "queries": {"abcd": query("abcd")}}},
                 "metrics": {"weat": {}},
                 "figures": [],

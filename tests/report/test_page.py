@@ -405,6 +405,12 @@ def test_lost_words_are_named(page_study, page):
 
 
 @pytest.mark.slow  # a study is run first
+def test_the_page_says_that_only_the_first_rows_of_a_model_are_read(plain_study):
+    assert re.search(
+        r"<dt>source</dt><dd>file: path .*one.txt, the first 20 rows only</dd>", text_of(plain_study)
+    )
+
+
 def test_a_study_without_inference_ranks_or_publications_says_so(plain_study):
     text = text_of(plain_study)
     plain = Page(text)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from ..embeddings.kinds import REGISTRY, VECTORS, Kind, kind_of
 from ..embeddings.loading import with_words
 from ..embeddings.memory import check_in_memory
+from ..embeddings.readers import check_options
 from ..embeddings.store_of import MODEL, open_folder
 from ..errors import InputError, quote, unknown_name
 from ..keywords import checked_keywords
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ..embeddings.language.contextual import ContextualVectors
     from ..embeddings.language.model import LanguageModel
     from ..embeddings.model import Model
+
+OF_FILES = "format", "sha256", "limit", "broken_words"  # options that nothing but a file has
 
 
 @overload
@@ -58,6 +61,8 @@ def load(
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
+    limit: int | None = None,
+    broken_words: Literal["replace", "refuse"] = "replace",
     words: Iterable[str] | None = None,
 ) -> Model: ...
 @checked_keywords()
@@ -71,6 +76,8 @@ def load(
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
+    limit: int | None = None,
+    broken_words: Literal["replace", "refuse"] = "replace",
     words: Iterable[str] | None = None,
 ) -> Model | Corpus | LanguageModel | ContextualVectors:
     """A model of word vectors, from a file, an object in memory, or by name; or a corpus, or a language model.
@@ -112,6 +119,12 @@ def load(
     subwords
         Give words that are not in the vocabulary a vector made of their n-grams, as fastText does; words of queries
         only where none of their forms is there. For fastText .bin files, gensim's FastText files and objects.
+    limit
+        Of a file: read its first `limit` rows only. These are the most frequent words if the file is sorted by
+        frequency, as those of word2vec, GloVe and fastText are. The rest of the file is not looked at.
+    broken_words
+        Of a file: "replace" puts U+FFFD in place of what is not UTF-8 in a word, and a warning counts such words;
+        "refuse" raises an error.
     words
         Of a torch.nn.Embedding, or an array: the word of each row, in order.
 
@@ -149,6 +162,8 @@ def load(
         source = with_words(source, words, name)
     wanted = REGISTRY[kind or VECTORS]
     options |= {"subwords": subwords, "trust_pickle": trust_pickle}
+    options |= {"limit": limit, "broken_words": broken_words}
+    check_options(limit, broken_words)
     defaults = inspect.signature(load).parameters
     given = {option: value for option, value in options.items() if value != defaults[option].default}
     # whoever trusts a pickle need not know that there is none
@@ -172,7 +187,7 @@ def load(
         else:
             model = _read(path, name, wanted, given)
     elif _is_model(source):
-        check_in_memory(format=format, sha256=sha256)
+        check_in_memory(**{option: given[option] for option in given.keys() & OF_FILES})
         if name is not None or vocab_prefix or subwords:
             raise InputError(
                 f"{source.name}: is a biasgrid model already: name, vocab_prefix and subwords are for others"

@@ -31,6 +31,15 @@ FILE: dict[str, Any] = {
     "sha256": {"help": "checksum of the input file and those read with it, which must match"},
     "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
     "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
+    "limit": {
+        "type": int,
+        "help": "read the first rows only, so many: the most frequent words of a sorted file",
+    },
+    "broken_words": {
+        "default": "replace",
+        "choices": ["replace", "refuse"],
+        "help": "what to do about a word that is not UTF-8: put U+FFFD where it is broken, or refuse the file",
+    },
 }
 PLUGINS: dict[str, Any] = {
     "nargs": "+",

@@ -30,6 +30,8 @@ def convert(args: argparse.Namespace) -> dict[str, Any]:
         sha256=args.sha256,
         trust_pickle=args.trust_pickle,
         vocab_prefix=args.vocab_prefix,
+        limit=args.limit,
+        broken_words=args.broken_words,
     )
     return {"store": str(store.path), **store.metadata}
 

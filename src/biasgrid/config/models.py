@@ -11,6 +11,7 @@ from pydantic import AfterValidator, ConfigDict, Field, PlainValidator, create_m
 from ..embeddings import kinds, readers, sources
 from ..embeddings.frequencies import COUNTS, RANK, WORDFREQ
 from ..embeddings.language.formats import ANSWERS, SENTENCE_TRANSFORMERS
+from ..embeddings.readers.conversion import READING
 from ..embeddings.training import LANGUAGE_MODELS, check_parameters
 from ..errors import BiasgridError, quote, unknown_name
 from ..options import Whole
@@ -196,7 +197,7 @@ class Model(Strict):
 
     @model_validator(mode="after")
     def _of_a_file(self):
-        of_files = [key for key in ("format", "vocab_prefix", "subwords") if getattr(self, key, None)]
+        of_files = [key for key in ("format", "vocab_prefix", *READING) if getattr(self, key, None)]
         if isinstance(self.source, (Trained, Encoded)) and of_files:
             key = of_files[0]
             raise BiasgridError(f"{key}: is for files; a model that is {self.source.type} here has none")

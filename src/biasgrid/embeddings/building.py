@@ -11,6 +11,7 @@ from ..errors import BiasgridError, DiskError
 from ..extras import OF_MODELS, require_for
 from ..files import hold_lock, write_text
 from .kinds import VECTORS, Kind, kind_of
+from .readers.conversion import reading_options
 from .store import MODEL, EmbeddingStore
 from .store_of import StoreOf, is_made_of
 
@@ -152,7 +153,7 @@ def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
     form = model.get("format")
     origin = {
         "source": model["source"],
-        "converted_as": {"format": form, "subwords": True} if model.get("subwords") else form,
+        "converted_as": {"format": form, **options} if (options := reading_options(model)) else form,
         "vocab_prefix": model.get("vocab_prefix", ""),
         "store_version": STORE_VERSION,
     }

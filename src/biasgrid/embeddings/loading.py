@@ -14,6 +14,7 @@ from .memory import MemoryModel, check_in_memory
 from .model import Model
 from .readers import convert, suffixless
 from .store import EmbeddingStore
+from .store_writer import REPLACE
 from .subwords import SubwordModel, Subwords
 from .temporary import working_folder
 
@@ -28,14 +29,18 @@ def load(
     trust_pickle: bool = False,
     vocab_prefix: str = "",
     subwords: bool = False,
+    limit: int | None = None,
+    broken_words: str = REPLACE,
 ) -> Model:
     """A model of vectors, with the options of `biasgrid.load`: of a file or folder (`Path`) a temporary store, which
     goes with the model; of all else a model in memory."""
     if not isinstance(source, Path):
-        check_in_memory(format=format, sha256=sha256)
+        broken = None if broken_words == REPLACE else broken_words
+        check_in_memory(format=format, sha256=sha256, limit=limit, broken_words=broken)
         return _of_object(source, name, vocab_prefix, subwords)
     options: dict[str, Any] = {"format": format, "sha256": sha256, "trust_pickle": trust_pickle}
     options |= {"vocab_prefix": vocab_prefix, "subwords": subwords}
+    options |= {"limit": limit, "broken_words": broken_words}
     with working_folder(" (set TMPDIR to use a different folder)") as folder:
         convert(source, folder.path / "store", name=name or suffixless(source), **options)
         store = EmbeddingStore.open(folder.path / "store", keeper=folder)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .corpus.shuffled import Shuffled
 from .corpus.text import Sentences
-from .readers.conversion import convert
+from .readers.conversion import convert, reading_options
 
 
 def make_vectors(
@@ -40,7 +40,7 @@ def make_vectors(
         trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
         vocab_prefix=metadata["vocab_prefix"],
         metadata=metadata,
-        subwords=bool(model.get("subwords")),
+        **reading_options(model),
     )
 
 

@@ -22,8 +22,9 @@ BLOCK = 1 << 16  # rows that are copied at a time
 
 def check_in_memory(**file_options: Any) -> None:
     """Raises InputError for options of a file, where there is none."""
-    if any(value is not None for value in file_options.values()):
-        raise InputError("format and sha256 are for files, and this model is in memory: leave them out")
+    for option, value in file_options.items():
+        if value is not None:
+            raise InputError(f"{option} is for files, and this model is in memory: leave it out")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -211,8 +211,8 @@ def decode_word(word: bytes, where: str, broken_words: str = REPLACE) -> tuple[s
 def broken_word_error(where: str, word: str, reason: str) -> BiasgridError:
     """The error to raise for a word that is not UTF-8, where such words are refused."""
     return BiasgridError(
-        f"{where}: the word {word[:30]!r} is not UTF-8: {reason}; broken_words: {REPLACE} reads it, with U+FFFD where "
-        "it is broken"
+        f"{where}: the word {word[:30]!r} is not UTF-8: {reason}; broken_words: {REPLACE} reads it, with U+FFFD "
+        "where it is broken"
     )
 
 

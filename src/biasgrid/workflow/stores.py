@@ -14,6 +14,7 @@ from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..embeddings.kinds import kind_of
+from ..embeddings.readers.conversion import reading_options
 from ..embeddings.sources import REGISTRY as SOURCES
 from ..embeddings.sources import fetch, fits, is_same, note_absence, read_manifest, without_pins
 from ..errors import BiasgridError, NetworkError
@@ -138,8 +139,8 @@ def source_spec(study: Folders, name: str, *keys: str) -> str:
     entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
     of_kind = ("kind", *KINDS[entry["kind"]].keys) if "kind" in entry and "format" in keys else ()
     values = {key: entry.get(key) for key in (*keys, *of_kind)}
-    if "format" in keys and entry.get("subwords"):
-        values["subwords"] = True
+    if "format" in keys:
+        values |= reading_options(entry)
     return json.dumps(values | {"source": without_pins(entry["source"])}, sort_keys=True)
 
 

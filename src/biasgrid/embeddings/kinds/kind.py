@@ -39,10 +39,10 @@ class Kind:
         a model that is trained from given weights on, `start` is where these are.
     load
         What `biasgrid.load` calls for what is no folder of a model yet, as "module:function": (source, name), and as
-        keywords those of its options `format`, `sha256`, `trust_pickle`, `vocab_prefix` and `subwords` that it has;
-        others are refused. `source` is the `Path` of a file or folder that exists, or an object; `name` is None where
-        none was given. Files are made in a `embeddings.temporary.working_folder`. Raises BiasgridError for what is no
-        such model. Empty: only the folder and the name of one are opened.
+        keywords those of its options `format`, `sha256`, `trust_pickle`, `vocab_prefix`, `subwords`, `limit` and
+        `broken_words` that it has; others are refused. `source` is the `Path` of a file or folder that exists, or an
+        object; `name` is None where none was given. Files are made in a `embeddings.temporary.working_folder`. Raises
+        BiasgridError for what is no such model. Empty: only the folder and the name of one are opened.
     formats
         What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
     former_formats

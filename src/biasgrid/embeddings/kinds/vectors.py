@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
-from ...validation import Strict, field
+from ...validation import Strict, Whole, field
 from ..model import Model
 from ..store import EmbeddingStore
 from ..subwords import NGRAMS, SubwordModel, Subwords
@@ -17,6 +18,18 @@ class Section(Strict):
     subwords: bool = field(
         "of fastText's .bin and gensim's FastText: a word that is in the vocabulary in none of its forms has the "
         "vector of its n-grams, as fastText gives it",
+        None,
+    )
+    limit: Whole = field(
+        "of a file: read its first rows only, so many; in a file that is sorted by frequency they have the most "
+        "frequent words",
+        None,
+        "rows",
+        ge=1,
+    )
+    broken_words: Literal["replace", "refuse"] = field(
+        "of a file: what to do about a word that is not UTF-8; left out, or `replace`: U+FFFD stands where it is "
+        "broken, and the word is counted; `refuse`: the model is not read",
         None,
     )
 

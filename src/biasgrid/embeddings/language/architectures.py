@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...errors import BiasgridError, quote
-from .files import CONFIG, INDEX, TOKENIZERS, WEIGHTS
+from ...untrusted import check_fetched
+from .files import CONFIG, FILES, INDEX, TOKENIZERS, WEIGHTS
 
 ModelKind = Literal["masked", "causal", "encoder"]
 MASKED: ModelKind = "masked"
@@ -35,12 +36,14 @@ def read_kind(folder: Path) -> ModelKind:
     Raises
     ------
     BiasgridError
-        A folder without config.json, weights in safetensors, or a tokenizer; an architecture that predicts no words
-        in a text and is no encoder.
+        A folder with a Git LFS pointer in place of a file; one without config.json, weights in safetensors, or a
+        tokenizer; an architecture that predicts no words in a text and is no encoder.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise BiasgridError(f"{folder}: no such folder; a name on a hub has the form owner/name")
+    for name in (*FILES, WEIGHTS, INDEX):
+        check_fetched(folder / name)
     config = _config(folder)
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):

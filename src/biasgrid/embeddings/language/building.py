@@ -12,6 +12,7 @@ from typing import Any
 from ...errors import BiasgridError, unknown_name
 from ...files import hash_file, hold_lock, new_folder
 from ...resources import cache_folder
+from ...untrusted import check_fetched
 from ..folder import finish_folder, write_folder
 from ..temporary import reference, working_folder
 from . import answers
@@ -73,6 +74,7 @@ def make_language_model(
     with write_folder(folder, "making this model") as scratch:
         if format == GGUF:
             gguf_file = _gguf(archive, found)
+            check_fetched(gguf_file)
             put, format = _link, TRANSFORMERS
             found = _files(convert(gguf_file, scratch / "converted") if keep else _converted(gguf_file))
             old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(gguf_file)}}
@@ -151,6 +153,7 @@ def _transformers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     # a file may have another name than those that transformers looks for, and so has a folder of its own
     with working_folder() as folder:
         for name in names:
+            check_fetched(files[name])
             reference(files[name].resolve(), folder.path / name)
         try:
             kind = read_kind(folder.path)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...errors import BiasgridError, InputError, quote
 from ...extras import require_for
+from ...untrusted import check_fetched
 from .blocks import in_blocks
 from .encoder import SENTENCE
 from .formats import SENTENCE_TRANSFORMERS
@@ -157,6 +158,7 @@ def open_sentence_transformer(folder: Path, device: str = "auto") -> FunctionEnc
             f"{folder}: has no modules.json: it is no model of "
             "sentence-transformers; read it with type: transformers"
         )
+    check_fetched(folder)
     with quiet(), one_line(folder):
         from sentence_transformers import SentenceTransformer
 

@@ -10,15 +10,18 @@ from typing import Any
 
 from ...errors import BiasgridError, InputError, join_names, quote, unknown_name
 from ...files import readable
+from ...untrusted import COMPRESSED, check_fetched
 from ..store import MODEL, EmbeddingStore
 from ..store_writer import BROKEN, REPLACE, StoreWriter
 from .files import open_content
-from .pins import check_sha256
+from .pins import check_sha256, files_of
 from .reader import Reader
 from .registry import REGISTRY
+from .text import check_dense
 
 SAMPLE = 1 << 20  # bytes of a file from which its format is detected
 HINT = "biasgrid list formats"
+READING = "subwords", "limit", "broken_words"
 # a line of a word and numbers between commas, at the beginning or after a head
 CSV = re.compile(rb"([^\n]*\n)??[^,\n]*(?:,-?\d*\.?\d+(?:[eE][+-]?\d+)?){2,}\r?(?:\n|\Z)")
 
@@ -89,6 +92,8 @@ def convert(
         raise BiasgridError(f"{source}: no such file")
     if output.exists() and output.samefile(source):
         raise BiasgridError(f"{output}: a store cannot be written into the folder that it is made from")
+    for file in [] if source.is_dir() else files_of(source):
+        check_fetched(file)
     reader = detect(source) if format is None else _find_reader(format, source)
     if sha256 is not None:
         check_sha256(source, sha256)
@@ -105,7 +110,12 @@ def convert(
         record["limit"] = limit
     options = {"subwords": subwords, "limit": limit, "broken_words": broken_words}
     with StoreWriter(output, source, **options) as writer:
-        reader.read(source, writer)
+        try:
+            reader.read(source, writer)
+        except BiasgridError:
+            if source.is_dir():  # files that no reader opens are left alone
+                check_fetched(source)
+            raise
         writer.check_broken_words()
         if subwords and not writer.has_subwords:
             raise BiasgridError(
@@ -116,6 +126,11 @@ def convert(
         counts = ", ".join(f"{key} {count}" for key, count in writer.warnings.items())
         warnings.warn(f"{source}: {counts}", stacklevel=2)
     return EmbeddingStore.open(output)
+
+
+def reading_options(model: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `convert` in the entry of a model in a config that change what is read of a file."""
+    return {key: model[key] for key in READING if model.get(key) not in (None, False, REPLACE)}
 
 
 def check_options(limit: object, broken_words: object) -> None:
@@ -129,7 +144,9 @@ def check_options(limit: object, broken_words: object) -> None:
 def suffixless(path: Path) -> str:
     """A file's or a folder's name, as a model's."""
     name = readable(path.resolve().name)
-    return Path(name.removesuffix(".gz")).stem if path.is_file() else name
+    if not path.is_file():
+        return name
+    return Path(name.removesuffix(next(filter(name.endswith, COMPRESSED), ""))).stem
 
 
 def detect(source: Path) -> Reader:
@@ -191,6 +208,7 @@ def _reject(source: Path, sample: bytes) -> None:
         raise BiasgridError(f"{source}: is a zip archive (or a wheel): unpack it and give the file inside")
     if sample[257:262] == b"ustar":
         raise BiasgridError(f"{source}: is a tar archive: unpack it and give the file inside")
+    check_dense(source, sample)
     if sample.startswith((b"\x93NUMPY", b"PAR1")):
         raise BiasgridError(f"{source}: is one part of npy-parquet: give the folder that holds both files")
 

@@ -8,11 +8,8 @@ float32.
 
 from __future__ import annotations
 
-import io
 import mmap
-import shutil
 import struct
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +18,7 @@ from ...errors import BiasgridError
 from ...untrusted import parser_errors
 from ..store_writer import LONGEST_WORD, StoreWriter
 from ..subwords import LONGEST_NGRAM, vectors_of_words
-from .files import BLOCK, open_content, whole_counts
+from .files import BLOCK, map_content, whole_counts
 from .reader import Reader
 
 MAGIC = struct.pack("<i", 793712314)
@@ -31,7 +28,7 @@ HEADER, DICTIONARY, ENTRY, MATRIX = (struct.Struct(f"<{form}") for form in ("14i
 
 
 def read(path: Path, writer: StoreWriter) -> None:
-    data = _map_file(path)
+    data = map_content(path)
     with parser_errors(path, "not a whole fastText file"):
         words, counts, tokens, matrix, buckets, min_n, max_n = _parse(data, path)
     writer.tokens = tokens if counts is not None and tokens > 0 else None
@@ -103,16 +100,6 @@ def _dictionary(data: mmap.mmap) -> tuple[list[bytes], np.ndarray | None, int, i
             counts[entry] = count
         place = end + 1 + ENTRY.size
     return words, whole_counts(counts, number), tokens, place + 8 * max(0, kept_ngrams), kept_ngrams
-
-
-def _map_file(path: Path) -> mmap.mmap:
-    """The file's bytes; those of a gzip from a temporary file. Closed with the last array of them."""
-    with open_content(path) as file, tempfile.TemporaryFile() as copy:
-        is_plain = isinstance(file.raw, io.FileIO)
-        if not is_plain:
-            shutil.copyfileobj(file, copy, BLOCK)
-            copy.flush()
-        return mmap.mmap((file if is_plain else copy).fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def detect(sample: bytes) -> bool:

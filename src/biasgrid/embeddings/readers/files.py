@@ -1,18 +1,28 @@
-"""What several readers need: opening a file that may be gzipped, and an array that may be anything."""
+"""What several readers need: opening a file that may be compressed, and an array that may be anything."""
 
 from __future__ import annotations
 
-import gzip
 import io
+import mmap
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
 from ...errors import BiasgridError
-from ...untrusted import LimitedFile, expansion_limit, read_npy
+from ...untrusted import (
+    UTF_16,
+    LimitedFile,
+    Recoded,
+    check_fetched,
+    decompressed,
+    expansion_limit,
+    read_npy,
+)
 
 BLOCK = 4 << 20  # bytes that are worked on at a time
 being_read: dict[str, IO[bytes]] = {}  # files, by this process, by path, for those who show how far it is
@@ -20,20 +30,38 @@ being_read: dict[str, IO[bytes]] = {}  # files, by this process, by path, for th
 
 @contextmanager
 def open_content(path: Path) -> Iterator[io.BufferedReader]:
-    """The file's content, unzipped if it is gzip; a gzip that is damaged, cut off, or expands too far is a
-    BiasgridError."""
+    """The file's content: decompressed if it is gzip, bzip2 or xz, and in UTF-8 if it is text in UTF-16.
+
+    Raises BiasgridError for a Git LFS pointer, and a compressed file that is damaged, cut off, or expands too far.
+    """
+    check_fetched(path)
     with path.open("rb") as file:
-        is_gzip = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
+        content: io.BufferedReader = file
         being_read[str(path)] = file
         try:
-            if not is_gzip:
-                yield file
-                return
-            reason, limit = "the gzip is damaged or cut off", expansion_limit(path.stat().st_size)
-            yield io.BufferedReader(LimitedFile(gzip.GzipFile(fileobj=file), path, reason, limit), 1 << 16)
+            source, packed_by = decompressed(file)
+            if packed_by:
+                content = _buffered(source, path, f"the {packed_by} is damaged or cut off")
+            if content.peek(2)[:2] in UTF_16:
+                content = _buffered(Recoded(content), path, "is not whole text in UTF-16")
+            yield content
         finally:
             being_read.pop(str(path), None)
+
+
+def _buffered(source: Any, path: Path, reason: str) -> io.BufferedReader:
+    limit = expansion_limit(path.stat().st_size)
+    return io.BufferedReader(LimitedFile(source, path, reason, limit), 1 << 16)
+
+
+def map_content(path: Path) -> mmap.mmap:
+    """The file's content, mapped; that of a compressed file from a temporary one. Closed with its last array."""
+    with open_content(path) as file, tempfile.TemporaryFile() as copy:
+        is_plain = isinstance(file.raw, io.FileIO)
+        if not is_plain:
+            shutil.copyfileobj(file, copy, BLOCK)
+            copy.flush()
+        return mmap.mmap((file if is_plain else copy).fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def most_bytes(path: Path, file: IO[bytes]) -> int:

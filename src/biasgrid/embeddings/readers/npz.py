@@ -1,4 +1,7 @@
-"""NumPy's archive of two arrays: `words`, texts, and `vectors`, a row for each; what `model.save("x.npz")` writes."""
+"""NumPy's archive of two arrays: `words`, texts, and `vectors`, a row for each; what `model.save("x.npz")` writes.
+
+The arrays may have other names, if one of them is the only array of texts, and one the only array of as many vectors.
+"""
 
 from __future__ import annotations
 
@@ -8,44 +11,69 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, join_names
 from ...untrusted import expansion_limit, npy_header, parser_errors, read_all, zip_member
 from ..store_writer import StoreWriter
 from .files import BLOCK
 from .reader import Reader
 
-MEMBERS = ("words.npy", "vectors.npy")
+WORDS, VECTORS = "words.npy", "vectors.npy"
 
 
 def read(path: Path, writer: StoreWriter) -> None:
     limit = expansion_limit(path.stat().st_size)
     with parser_errors(path, "a damaged .npz"), zipfile.ZipFile(path) as archive:
         infos = {info.filename: info for info in archive.infolist()}
-    if missing := [name for name in MEMBERS if name not in infos]:
-        raise BiasgridError(
-            f"{path}: has no array {missing[0].removesuffix('.npy')!r}; needed are words and vectors"
-        )
     with zipfile.ZipFile(path) as archive:
-        with io.BufferedReader(zip_member(archive, infos["words.npy"], path, limit)) as file:
+        names = _names(archive, infos, path, limit)
+        with io.BufferedReader(zip_member(archive, infos[names[0]], path, limit)) as file:
             words = _words(read_all(file), path)
-        with io.BufferedReader(zip_member(archive, infos["vectors.npy"], path, limit)) as file:
+        with io.BufferedReader(zip_member(archive, infos[names[1]], path, limit)) as file:
             dtype, shape, order = npy_header(file, path)
-            if order == "F" and len(shape) > 1:
-                raise BiasgridError(
-                    f"{path}: vectors' order is Fortran's; save np.ascontiguousarray(vectors)"
-                )
             if dtype.kind != "f" or len(shape) != 2 or shape[0] != len(words) or not 0 < shape[1] <= BLOCK:
                 raise BiasgridError(
                     f"{path}: vectors are {dtype} {shape!s:.60}, and there are {len(words)} words"
                 )
             width = dtype.itemsize * shape[1]
-            step = max(1, BLOCK // width)
+            # in Fortran's order the columns come one after the other, so that all are read at once
+            step = max(1, BLOCK // width) if order == "C" else len(words)
             for start in range(0, len(words), step):
+                if writer.is_full:
+                    break
                 part = words[start : start + step]
-                content = file.read(width * len(part))
-                if len(content) < width * len(part):
+                content = file.read(width * len(part)) if order == "C" else read_all(file)
+                if len(content) != width * len(part):
                     raise BiasgridError(f"{path}: cut off: vectors end before those of {len(words)} words")
-                writer.add(part, np.frombuffer(content, dtype).reshape(len(part), shape[1]))
+                vectors = np.frombuffer(content, dtype).reshape(len(part), shape[1], order=order)
+                writer.add(part, vectors)
+
+
+def _names(
+    archive: zipfile.ZipFile, infos: dict[str, zipfile.ZipInfo], path: Path, limit: int
+) -> tuple[str, str]:
+    """The names of the array of words and of that of vectors."""
+    if {WORDS, VECTORS} <= infos.keys():
+        return WORDS, VECTORS
+    headers, found = {}, []
+    for name, info in infos.items():
+        try:
+            with io.BufferedReader(zip_member(archive, info, path, limit)) as file:
+                headers[name] = npy_header(file, path)[:2]
+            found.append(f"{name.removesuffix('.npy'):.40} {headers[name][0]} {headers[name][1]!s:.40}")
+        except BiasgridError as error:  # such as an array of Python objects
+            found.append(f"{name.removesuffix('.npy'):.40} ({str(error).rpartition(': ')[2]:.60})")
+    words = [name for name, (dtype, shape) in headers.items() if dtype.kind == "U" and len(shape) == 1]
+    vectors = [
+        name
+        for name, (dtype, shape) in headers.items()
+        if dtype.kind == "f" and len(shape) == 2 and any(headers[other][1] == shape[:1] for other in words)
+    ]
+    if len(words) != 1 or len(vectors) != 1:
+        raise BiasgridError(
+            f"{path}: needed are the arrays words (texts, dtype str) and vectors (a row of floats for each); found "
+            f"{join_names(found) if found else 'none'}"
+        )
+    return words[0], vectors[0]
 
 
 def _words(content: bytes, path: Path) -> list[str]:
@@ -60,14 +88,18 @@ def _words(content: bytes, path: Path) -> list[str]:
 
 
 def detect(sample: bytes) -> bool:
-    """Whether the first member of a zip archive is one of the two."""
-    return sample.startswith(b"PK\x03\x04") and sample[30:].startswith(
-        tuple(name.encode() for name in MEMBERS)
-    )
+    """Whether the first member of a zip archive is an array."""
+    if not sample.startswith(b"PK\x03\x04"):
+        return False
+    length = int.from_bytes(sample[26:28], "little")
+    return sample[30 : 30 + length].endswith(b".npy")
 
 
 READERS = (
     Reader(
-        name="npz", meaning="NumPy's archive of the arrays `words` and `vectors`", detect=detect, read=read
+        name="npz",
+        meaning="NumPy's archive of an array of words and one of vectors",
+        detect=detect,
+        read=read,
     ),
 )

@@ -5,8 +5,8 @@ not finite, is parsed line by line, which accepts unusual but unambiguous lines,
 round each number to the nearest float64 and that to float32, as NumPy and gensim do.
 
 A row is a word, then d numbers. Whatever stands before the last d numbers is the word, so that words may be numbers
-or have spaces in them (GloVe 840B has ". . ."). But no number may follow a space in a word: such a line has numbers
-too many.
+or have spaces in them (GloVe 840B has ". . ."). A word may have whole numbers after a space ("covid 19") if most
+numbers of its row are not whole; any other number there is one too many, and the line is refused.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -25,12 +26,13 @@ import numpy as np
 
 from ...errors import BiasgridError
 from ...extras import has
-from ..store_writer import StoreWriter
+from ..store_writer import REPLACE, StoreWriter, decode_word
 from .files import BLOCK, open_content
 from .reader import Reader
 
 HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|$)")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+WHOLE = re.compile(rb"\d+")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 # what no number has that `float` takes for one
 NOT_PLAIN = re.compile(rb"[^0-9.eE+\- ]")
@@ -38,6 +40,13 @@ BOM = b"\xef\xbb\xbf"
 SAMPLE_LINES = 100
 # what a line has from its first character on that is not white space
 CONTENT = re.compile(rb"[^ \t\r\n][^\n]*+")
+# a word as R writes it: a quote in it stands after a backslash, or twice
+QUOTED, ESCAPED = re.compile(rb'"(?:\\"|""|[^"])+"'), re.compile(rb'\\"|""')
+# the names of columns above such rows
+R_HEADER = re.compile(rb'"[^"\n]*"(?:[ \t]+"[^"\n]*")*[ \t\r]*\n')
+# rows that have only numbers other than 0, each after its place; and rows whose numbers stand in brackets
+SPARSE = re.compile(rb"\S+(?:[ \t]+\d+:[-+.\deE]+)+[ \t\r]*")
+LIST = re.compile(rb"[^\[\]]+[\[(][ ]*[-+.\deE]+(?:(?:,[ \t]*|[ \t]+)[-+.\deE]+)+[ ]*[\])][ \t\r]*")
 # beyond these Arrow takes more memory for its columns than for what is in them
 MOST_COLUMNS = 1 << 14
 
@@ -45,13 +54,16 @@ MOST_COLUMNS = 1 << 14
 @dataclass(frozen=True)
 class Layout:
     """What a file's first lines say of the rest: its header's (rows, dimensions) or None, numbers per row, whether
-    tabs stand between the numbers (else a tab is part of a word), and where the rows begin."""
+    tabs stand between the numbers (else a tab is part of a word), where the rows begin, and whether all words are
+    quoted; and what to do about broken words."""
 
     header: tuple[int, int] | None
     dimensions: int
     tabs: bool
     offset: int
     first_line: int
+    quoted: bool = False
+    broken_words: str = REPLACE
 
 
 @dataclass(frozen=True)
@@ -67,7 +79,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     lines = rows = 0
     with open_content(path) as file, ThreadPoolExecutor(workers) as pool:
         first = file.read(BLOCK)
-        layout = _layout(path, first)
+        layout = replace(_layout(path, first), broken_words=writer.broken_words)
         queue: deque[Future[Rows]] = deque()
 
         def take() -> int:
@@ -78,7 +90,8 @@ def read(path: Path, writer: StoreWriter) -> None:
 
         lines = layout.first_line - 1
         try:
-            for block in _whole_lines(path, file, first[layout.offset :]):
+            blocks = _whole_lines(path, file, first[layout.offset :])
+            for block in blocks if writer.limit is None else _first_rows(blocks, writer.limit):
                 queue.append(pool.submit(_parse, path, block, lines + 1, layout))
                 lines += block.count(b"\n")
                 if len(queue) > workers:  # what is in memory at a time
@@ -88,7 +101,7 @@ def read(path: Path, writer: StoreWriter) -> None:
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    if layout.header and rows != layout.header[0]:
+    if layout.header and rows != layout.header[0] and not writer.is_full:
         raise BiasgridError(
             f"{path}: line 1 says {layout.header[0]} rows, but there are {rows}, up to line {lines}"
         )
@@ -98,7 +111,7 @@ def looks_like_text(sample: bytes) -> bool:
     """Whether the first rows, after a header if there is one, look like vectors: most of them are a word and numbers,
     of the same number in most, two at least. (A single number may be a count, or anything else.)"""
     sample = sample.removeprefix(BOM)
-    header = HEADER.match(sample)
+    header = HEADER.match(sample) or R_HEADER.match(sample)
     lines = [line for line in _lines(sample[header.end() if header else 0 :]) if line.strip()]
     if any(b"\0" in line for line in lines):
         return False
@@ -108,10 +121,22 @@ def looks_like_text(sample: bytes) -> bool:
     )
 
 
+def check_dense(path: Path, sample: bytes) -> None:
+    """Raises BiasgridError for rows of words and numbers that are written in another way than this format's."""
+    lines = [line for line in _lines(sample)[1:] or _lines(sample) if line.strip()]
+    for pattern, problem in {
+        SPARSE: "has sparse vectors (index:value): write every number of each row, zeros too, separated by spaces",
+        LIST: "has its numbers in brackets, as in 'he [0.1, 0.2]': write each row as 'he 0.1 0.2'",
+    }.items():
+        if lines and 2 * sum(bool(pattern.fullmatch(line)) for line in lines) > len(lines):
+            raise BiasgridError(f"{path}: {problem}")
+
+
 def _layout(path: Path, sample: bytes) -> Layout:
     start = len(BOM) if sample.startswith(BOM) else 0
     match = HEADER.match(sample, start)
     header = (int(match[1]), int(match[2])) if match else None
+    match = match or R_HEADER.match(sample, start)
     if header and not header[1]:
         raise BiasgridError(f"{path}: line 1 says {header[0]} rows of no dimensions")
     offset = match.end() if match else start
@@ -124,7 +149,8 @@ def _layout(path: Path, sample: bytes) -> Layout:
     separators = re.findall(rb"[ \t]+", lines[0][0].rstrip(b" \t\r"))[-min(dimensions, 1000) :]
     # a tab beside a space is the end of a word
     tabs = any(not separator.strip(b"\t") for separator in separators)
-    layout = Layout(header, dimensions, tabs, offset, 1 + bool(match))
+    quoted = len(lines) > 1 and all(QUOTED.match(line) for line, _ in lines)
+    layout = Layout(header, dimensions, tabs, offset, 1 + bool(match), quoted)
     if header and dimensions > max(n for _, n in lines):  # before anything is made for that many numbers
         content = CONTENT.search(sample, offset)
         assert content  # that of the first of `lines`, or before it
@@ -169,6 +195,17 @@ def _whole_lines(path: Path, file: IO[bytes], rest: bytes) -> Iterator[bytes]:
         yield rest
 
 
+def _first_rows(blocks: Iterator[bytes], number: int) -> Iterator[bytes]:
+    """The blocks up to the end of the row of this number."""
+    for block in blocks:
+        ends = [match.end() for match in islice(CONTENT.finditer(block), number)]
+        number -= len(ends)
+        if not number:
+            yield block[: ends[-1]]
+            return
+        yield block
+
+
 def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
     if not CONTENT.search(block):
         return Rows(
@@ -180,7 +217,8 @@ def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
     if b" \n" in clean:  # word2vec, fastText and LexVec end their lines so
         clean = clean.replace(b" \n", b"\n")
     # Arrow takes a lone \r for a line break, and drops a byte order mark
-    if b"\r" not in clean and not clean.startswith(BOM) and layout.dimensions < MOST_COLUMNS:
+    is_plain = b"\r" not in clean and not clean.startswith(BOM) and not layout.quoted
+    if is_plain and layout.dimensions < MOST_COLUMNS:
         parse = partial(parse_csv, delimiter=b" ", words=True) if has("pyarrow") else _parse_plain
         try:
             words, vectors = parse(clean, layout.dimensions)
@@ -260,7 +298,13 @@ def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> R
         line = block[start : match.end()].removesuffix(b"\r")
         if layout.tabs:
             line = line.replace(b"\t", b" ")
-        word, vectors[len(words)] = _parse_line(f"{path}: line {number}", line.rstrip(b" "), layout)
+        where = f"{path}: line {number}"
+        head, vectors[len(words)] = _parse_line(where, line.rstrip(b" "), layout)
+        if layout.quoted:
+            head = _unquoted(where, head)
+        word, is_broken = decode_word(head, where, layout.broken_words)
+        warnings["quoted_words"] += layout.quoted
+        warnings["broken_words"] += is_broken
         warnings["words_with_spaces"] += " " in word
         words.append(word)
     warnings["blank_lines"] = _count_lines(block) - len(words)
@@ -272,7 +316,8 @@ def _count_lines(block: bytes) -> int:
     return block.count(b"\n") + (not block.endswith(b"\n"))
 
 
-def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[str, np.ndarray]:
+def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[bytes, np.ndarray]:
+    """A line's word, as it is in the file, and its numbers."""
     d = layout.dimensions
     fields = re.sub(rb" +", b" ", line).rsplit(b" ", d)
     head = fields[0].strip(b" ") if len(fields) > d else line
@@ -282,19 +327,32 @@ def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[str, np.ndarra
             raise BiasgridError(
                 f"{where}: {_show(head)} has a value {_show(field)}: only finite numbers are allowed"
             )
-    has_number = any(NUMBER.fullmatch(part) for part in head.split(b" ")[1:])
-    if not numbers or has_number or not all(NUMBER.fullmatch(field) for field in numbers):
+    in_head = [part for part in head.split(b" ")[1:] if NUMBER.fullmatch(part)]
+    is_word = not in_head or (all(map(WHOLE.fullmatch, in_head)) and 2 * sum(map(_is_whole, numbers)) < d)
+    if not numbers or not is_word or not all(NUMBER.fullmatch(field) for field in numbers):
         raise BiasgridError(f"{where}: expected a word and {d} numbers, {_describe(line, layout)}")
-    try:
-        word = head.decode()
-    except UnicodeDecodeError as error:
-        raise BiasgridError(f"{where}: the word {_show(head)} is not UTF-8: {error.reason}") from None
+    if not head:  # the word is a space, or several, before the space that ends it
+        head = b" " * (len(line) - len(line.lstrip(b" ")) - 1)
     with np.errstate(over="ignore"):
         values = np.array([float(field) for field in numbers]).astype(np.float32)
     if not np.isfinite(values).all():
         value = numbers[int(np.flatnonzero(~np.isfinite(values))[0])]
         raise BiasgridError(f"{where}: {_show(head)} has a value {_show(value)}: too large for float32")
-    return word, values
+    return head, values
+
+
+def _is_whole(number: bytes) -> bool:
+    return WHOLE.fullmatch(number.lstrip(b"+-")) is not None
+
+
+def _unquoted(where: str, head: bytes) -> bytes:
+    """A word without R's quotes."""
+    if not QUOTED.fullmatch(head):
+        raise BiasgridError(
+            f"{where}: {_show(head)} is not in quotes, as the words of the first lines are: with R write them "
+            "without (quote = FALSE)"
+        )
+    return ESCAPED.sub(b'"', head[1:-1])
 
 
 def _describe(line: bytes, layout: Layout) -> str:

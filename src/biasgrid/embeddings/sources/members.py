@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import re
 import shutil
@@ -20,7 +17,7 @@ from typing import IO, Any
 
 from ...errors import BiasgridError
 from ...files import hash_file, scratch_folder, to_disk
-from ...untrusted import LimitedFile, expansion_limit, parser_errors, zip_member
+from ...untrusted import LimitedFile, decompressed, expansion_limit, parser_errors, zip_member
 from ..download import WRONG_HASH, WrongHash
 from .manifest import MANIFEST
 from .source import SHA256, Key
@@ -162,7 +159,7 @@ def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[t
                     limit -= content.done
             return
         # as a stream, which is expanded once and from its beginning to its end
-        stream = LimitedFile(_decompress(file), archive.name, reason, limit)
+        stream = LimitedFile(decompressed(file)[0], archive.name, reason, limit)
         with parser_errors(archive.name, reason):
             tar = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
         while True:
@@ -174,36 +171,3 @@ def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[t
                 content = LimitedFile(tar.extractfile(entry), archive.name, reason, limit)
                 yield entry.name, io.BufferedReader(content)
             tar.members.clear()  # type: ignore[attr-defined]  # else each entry's facts are kept
-
-
-def _decompress(file: IO[bytes]) -> Any:
-    """The content of a tar archive, however it is compressed."""
-    start = file.read(6)
-    file.seek(0)
-    if start.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=file)
-    if start.startswith(b"BZh"):
-        return bz2.BZ2File(file)
-    return _Xz(file) if start == b"\xfd7zXZ\0" else file
-
-
-class _Xz:
-    """An .xz file, which may ask for less memory than Python's lzma module would give it: up to 4 GB."""
-
-    MEMORY = 256 << 20  # bytes; what `xz -9` makes needs 65 MB
-
-    def __init__(self, file: IO[bytes]):
-        self.file = file
-        self.stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=self.MEMORY)
-
-    def read(self, size: int) -> bytes:
-        while True:
-            if self.stream.eof:
-                if self.stream.unused_data or self.file.read(1):
-                    raise lzma.LZMAError("something follows the compressed data")
-                return b""
-            block = self.file.read(1 << 16) if self.stream.needs_input else b""
-            if self.stream.needs_input and not block:
-                raise EOFError("the compressed data is cut off")
-            if content := self.stream.decompress(block, size):
-                return content

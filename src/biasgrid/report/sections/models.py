@@ -19,7 +19,7 @@ def make(material: Material) -> dict[str, Any]:
             {
                 "key": key,
                 "record": (record := material.models.get(key, {})),
-                "source": _source(entry["source"]),
+                "source": _source(entry["source"], entry.get("limit")),
                 "checksums": [
                     *(
                         [(_file_of(entry["source"]), sha256)]
@@ -63,13 +63,15 @@ def _predicts(record: Mapping[str, Any]) -> str:
     )
 
 
-def _source(source: Mapping[str, Any]) -> str:
-    """Where a model is from, in a line: its kind and the short values of its keys."""
+def _source(source: Mapping[str, Any], limit: int | None) -> str:
+    """Return where a model is from, in a line: its kind, the short values of its keys, and how much of it is read."""
     parts = [
         f"{key} {value}"
         for key, value in source.items()
         if key not in ("type", "sha256") and _is_short(value)
     ]
+    if limit:
+        parts.append(f"the first {limit:,} rows only")
     return ": ".join(filter(None, [str(source["type"]), ", ".join(parts)]))
 
 
