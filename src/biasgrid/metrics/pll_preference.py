@@ -43,8 +43,8 @@ def pll_preference(
     -------
     Score
         Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
-        first. NaN where a sentence has no score, such as "cp" or "l2r" of a causal model. `scalars`: pairs,
-        preferred, ties; p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis
+        first. A pair with a sentence that has no score is left out. NaN for "cp" or "l2r" of a causal model.
+        `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis
         prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the
         share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its
         partner.
@@ -120,6 +120,7 @@ METRICS = (
         neutral=0.5,
         resampled=_resampled,
         of_model=sentences.of_model,
+        unscored=sentences.unscored,
         asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",
         above="the model prefers sentences of {T1}",
         below="the model prefers sentences of {T2}",

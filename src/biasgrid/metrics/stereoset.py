@@ -33,7 +33,8 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
     Score
         Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
         has no sign.
-        NaN where a sentence has no score. `scalars`: items, lms, lms_thesis, ss and icat, which
+        An item
+        with a sentence that has no score is left out. `scalars`: items, lms, lms_thesis, ss and icat, which
         `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
 
     Notes
@@ -82,8 +83,8 @@ def stereoset_ss(targets: list[np.ndarray], attributes: list[np.ndarray], *, sco
     Returns
     -------
     Score
-        Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. NaN where
-        a sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. An item
+        with a sentence that has no score is left out. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
@@ -129,8 +130,8 @@ def stereoset_icat(targets: list[np.ndarray], attributes: list[np.ndarray], *, s
     -------
     Score
         Range [0, 100], neutral value 100. It has no sign. By the paper's axioms 100 is an ideal model (lms 100, ss
-        50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a
-        sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). An item
+        with a sentence that has no score is left out. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
@@ -203,6 +204,7 @@ _SHARED: dict[str, Any] = {
     "paired": True,
     "range": (0.0, 100.0),
     "of_model": sentences.of_model,
+    "unscored": sentences.unscored,
     "details": {"score": "log-likelihood of the sentence"},
     "reference": "Nadeem, Bethke, Reddy. StereoSet: measuring stereotypical bias in pretrained language models. "
     "ACL 2021, section 6",

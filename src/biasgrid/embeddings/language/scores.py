@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import BiasgridError
-from .sentence import Sentence
+from .sentence import Sentence, check_log_likelihood
 
 TABLE = "scores.csv"  # of a model whose scores were measured
 COLUMNS = (["text", "score"], ["text", "beside", "score"])
@@ -36,34 +36,61 @@ class Scores:
     """
 
     def __init__(self, path: Path, metadata: Mapping[str, Any] | None = None) -> None:
-        self._scores = read_table(path / TABLE) if path.is_dir() else _read(path)
+        self._why: dict[Sentence, str] = {}
+        self._unknown: dict[str, list[str]] = {}
+        self._is_table = path.is_dir()
+        if self._is_table:
+            self._scores = read_table(path / TABLE)
+        else:
+            self._scores, self._why, self._unknown = _read(path)
         self.texts = frozenset(sentence.text for sentence in self._scores)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The score of each sentence (sentences,)."""
         return np.array([self._scores.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
 
+    def why_unscored(self, sentence: Sentence) -> str:
+        """Return why a sentence has no score; "" where that is not known."""
+        if self._is_table and sentence not in self._scores:
+            return f"the table has no score of it{' next to its partner' if sentence.beside else ''}"
+        return self._why.get(sentence, "")
+
+    def unknown(self, text: str) -> list[str]:
+        """Return the parts of a text that the tokenizer does not know, in order."""
+        return self._unknown.get(text, [])
+
     def items(self) -> Iterable[tuple[Sentence, float]]:
         """Every sentence and its score."""
         return self._scores.items()
 
 
-def entries(scores: Mapping[Sentence, float]) -> list[dict[str, Any]]:
-    """Scores as a file has them, in an order that only the sentences decide."""
+def entries(scores: Mapping[Sentence, float], why_unscored: Mapping[Sentence, str]) -> list[dict[str, Any]]:
+    """Scores as a file has them, in an order that only the sentences decide; with the reason where there is none."""
     rows = ((json.dumps(sentence.to_dict()), sentence, score) for sentence, score in scores.items())
     return [
-        {**sentence.to_dict(), "score": score if math.isfinite(score) else None}
+        {
+            **sentence.to_dict(),
+            "score": score if math.isfinite(score) else None,
+            **({"why": why_unscored[sentence]} if sentence in why_unscored else {}),
+        }
         for _, sentence, score in sorted(rows, key=lambda entry: entry[0])
     ]
 
 
-def _read(path: Path) -> dict[Sentence, float]:
+def _read(path: Path) -> tuple[dict[Sentence, float], dict[Sentence, str], dict[str, list[str]]]:
+    """Return the scores in a file, why sentences have none, and the unknown parts of texts."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            Sentence.from_dict(entry): math.nan if entry["score"] is None else float(entry["score"])
+        scores = {
+            Sentence.from_dict(entry): math.nan
+            if entry["score"] is None
+            else check_log_likelihood(float(entry["score"]), f"{path}: {entry['text']!r:.60}", finite=True)
             for entry in record["scores"]
         }
+        why = {Sentence.from_dict(entry): str(entry["why"]) for entry in record["scores"] if "why" in entry}
+        return scores, why, {text: list(parts) for text, parts in record.get("unknown", {}).items()}
+    except BiasgridError:
+        raise
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise BiasgridError(f"{path}: not a whole file of scores of sentences: {error!r:.200}") from None
 
@@ -75,7 +102,7 @@ def read_table(path: Path) -> dict[Sentence, float]:
     Raises
     ------
     BiasgridError
-        One line with file and row: other columns, a score that is no number, a sentence twice.
+        One line with file and row: other columns, a score that is no number or above 0, a sentence twice.
     """
     scores: dict[Sentence, float] = {}
     try:
@@ -107,4 +134,4 @@ def _number(text: str, where: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise BiasgridError(f"{where}: score: {text[:40]!r} is no number")
-    return value
+    return check_log_likelihood(value, f"{where}: score")
