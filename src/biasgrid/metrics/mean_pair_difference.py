@@ -56,11 +56,11 @@ def mean_pair_difference(
     -------
     Score
         Range (-inf, inf), neutral value 0, in nats; of "lm-eval" [0, inf). Positive: sentences of the first set are
-        more probable. A pair with a sentence that has no score is left out. NaN where
-        no pair is left. `scalars`: kept, the number of pairs that count; standard_error of the mean; p_z and p_wilcoxon, two-sided p-values of the z-test and of the
-        signed-rank test (Wilcoxon 1945) that the mean is 0. The thesis instead tests the two sets as unpaired: ks,
-        p_ks (Kolmogorov-Smirnov, over all pairs). correlation (Pearson, of the two scores of a pair) shows why its
-        test finds nothing. `detail`: difference, a sentence's score minus its partner's.
+        more probable. A pair with a sentence that has no score is left out. NaN where no pair is left. `scalars`:
+        kept, the number of pairs that count; standard_error of the mean; p_z and p_wilcoxon, two-sided p-values of
+        the z-test and of the signed-rank test (Wilcoxon 1945) that the mean is 0. The thesis instead tests the two
+        sets as unpaired: ks, p_ks (Kolmogorov-Smirnov, over all pairs). correlation (Pearson, of the two scores of a
+        pair) shows why its test finds nothing. `detail`: difference, a sentence's score minus its partner's.
 
     Notes
     -----

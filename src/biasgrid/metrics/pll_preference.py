@@ -44,10 +44,10 @@ def pll_preference(
     Score
         Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
         first. A pair with a sentence that has no score is left out. NaN for "cp" or "l2r" of a causal model.
-        `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis
-        prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the
-        share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its
-        partner.
+        `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z test that has the share itself in its
+        variance (as the thesis prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties;
+        ci_low, ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is
+        above that of its partner.
 
     Notes
     -----

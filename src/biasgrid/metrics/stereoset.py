@@ -32,10 +32,8 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
     -------
     Score
         Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
-        has no sign.
-        An item
-        with a sentence that has no score is left out. `scalars`: items, lms, lms_thesis, ss and icat, which
-        `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
+        has no sign. An item with a sentence that has no score is left out. `scalars`: items, lms, lms_thesis, ss and
+        icat, which `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
 
     Notes
     -----
