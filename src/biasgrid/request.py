@@ -87,7 +87,8 @@ class Request:
 def split_options(metric: Metric, options: Mapping[str, Any]) -> tuple[dict[str, Any], WordOptions]:
     """Options by name, parted into the metric's parameters and those of the word look-up."""
     option_names = [f.name for f in fields(WordOptions)]
-    word_options = set(option_names) & set(options)
+    # of a metric of sentences, `normalize` is its own
+    word_options = (set(option_names) - metric.parameters.keys()) & set(options)
     parameters = {name: value for name, value in options.items() if name not in word_options}
     metric.check_parameters(parameters, option_names)
     return parameters, WordOptions(**{name: options[name] for name in word_options})

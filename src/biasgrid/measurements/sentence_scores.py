@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..embeddings.language.blocks import computed_beside, in_saved_blocks
 from ..embeddings.language.formats import ANSWERS, SCORES
 from ..embeddings.language.model import KIND, MEASURED, LanguageModel
-from ..embeddings.language.scores import Scores, entries
+from ..embeddings.language.scores import Scored, Scores, entries
 from ..embeddings.language.sentence import Sentence
 from ..errors import BiasgridError
 from ..files import write_text
@@ -44,7 +44,7 @@ class Recorder:
         self.sentences: dict[Sentence, None] = {}
         self.texts: dict[str, None] = {}
 
-    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+    def score(self, sentences: Sequence[Sentence], *, normalize: str | None = None) -> NDArray[np.float64]:
         self.sentences |= dict.fromkeys(sentences)
         return np.zeros(len(sentences))
 
@@ -96,12 +96,9 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")
     former = [f for path in (output, partial_file) if (f := _read_scores(path, model_digest))]
-    former_scores = {sentence: score for f in former for sentence, score in f.items()}
+    former_scores = {sentence: scored for f in former for sentence, scored in f.items()}
     scores = {sentence: former_scores[sentence] for sentence in sentences if sentence in former_scores}
     missing = [sentence for sentence in sentences if sentence not in former_scores]
-    why: dict[Sentence, str] = {}
-    for f in former:
-        why.update({sentence: reason for sentence in scores if (reason := f.why_unscored(sentence))})
     if missing:
         facts["unknown"] = model.unknown(texts)
     else:  # nothing new is asked, and no network is loaded
@@ -114,14 +111,11 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
             of_former = computed_beside(of_former, computed)
     if of_former:
         facts["computed"] = of_former
-    for block in in_saved_blocks(missing, model.name, lambda: _save(partial_file, facts, scores, why)):
-        new = dict(zip(block, model.score(block).tolist(), strict=True))
-        scores.update(new)
-        if unscored := [sentence for sentence, score in new.items() if not math.isfinite(score)]:
-            why.update(model.why_unscored(unscored))
+    for block in in_saved_blocks(missing, model.name, lambda: _save(partial_file, facts, scores)):
+        scores.update(_score(model, block))
         if hasattr(model.network, "computed"):
             facts["computed"] = computed_beside(of_former, model.network.computed)
-    _save(output, facts, scores, why)
+    _save(output, facts, scores)
     partial_file.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}
 
@@ -139,10 +133,20 @@ def _of_network() -> dict[str, str]:
     return {name: number for name, number in versions(*names).items() if name in names}
 
 
-def _save(
-    path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float], why: Mapping[Sentence, str]
-) -> None:
-    record = with_version({**facts, "scores": entries(scores, why)})
+def _score(model: LanguageModel, sentences: Sequence[Sentence]) -> dict[Sentence, Scored]:
+    """Return the score of each sentence, with the number of its tokens where the model says so."""
+    scores = dict(zip(sentences, model.score(sentences).tolist(), strict=True))
+    unscored = [sentence for sentence, score in scores.items() if not math.isfinite(score)]
+    why = model.why_unscored(unscored) if unscored else {}
+    count = getattr(model.network, "token_count", lambda sentence: None)
+    return {
+        sentence: Scored(score, why.get(sentence, ""), None if sentence in why else count(sentence))
+        for sentence, score in scores.items()
+    }
+
+
+def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, Scored]) -> None:
+    record = with_version({**facts, "scores": entries(scores)})
     write_text(path, dumps(record, separators=(",", ":")) + "\n")
 
 

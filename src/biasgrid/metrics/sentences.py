@@ -13,10 +13,17 @@ from ..embeddings.language.sentence import Sentence
 from ..errors import join_names, quote
 
 ScoreKind = Literal["sz", "cp", "l2r"]
+Normalize = Literal["tokens"] | None
 
 
 def of_model(
-    model: LanguageModel, targets: Sequence[Any], attributes: Sequence[Any], *, score: str = "sz", **_: Any
+    model: LanguageModel,
+    targets: Sequence[Any],
+    attributes: Sequence[Any],
+    *,
+    score: str = "sz",
+    normalize: Normalize = None,
+    **_: Any,
 ) -> dict[str, Any]:
     """The scores of a query's sentences, set after set (sentences of all sets,): `Metric.of_model`.
 
@@ -27,8 +34,10 @@ def of_model(
         "cp": of a masked model only the pieces that a sentence shares with the other of its pair (Nangia et al.
         2020). Sets belong together by twos: the first and the second, the third and the fourth. "l2r": as "sz" of a
         masked model, which does not see the rest of a piece's word (Kauf & Ivanova 2023).
+    normalize
+        "tokens": each score is divided by the number of its tokens.
     """
-    return {"scores": model.score(_requests(targets, score))}
+    return {"scores": model.score(_requests(targets, score), normalize=normalize)}
 
 
 def unscored(

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError, InputError, quote
+from ...errors import BiasgridError, InputError, not_allowed, quote
 from .formats import FORMER, NETWORKS, Network
 from .sentence import Sentence, check_log_likelihood, check_text
 
@@ -26,6 +26,7 @@ NO_SCORES = (
     "no_scores"  # in model.json: why it scores no text, as an encoder without a head for words does not
 )
 NO_SCORE = "the model has no score of it"
+TOKENS = "tokens"  # a score is divided by their number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,8 +101,11 @@ class LanguageModel:
         names = ("perplexity", "masked_accuracy")
         return {name: float(self.metadata[name]) for name in names if name in self.metadata}
 
-    def score(self, sentences: Sequence[Sentence | str]) -> NDArray[np.float64]:
-        """The log-likelihood of each sentence (sentences,): natural logarithm. A text is a whole sentence.
+    def score(
+        self, sentences: Sequence[Sentence | str], *, normalize: Literal["tokens"] | None = None
+    ) -> NDArray[np.float64]:
+        """The log-likelihood of each sentence (sentences,): natural logarithm. A text is a whole sentence. With
+        `normalize` "tokens", divided by the number of tokens that are scored.
 
         NaN for what it cannot be asked: a causal model sees no words after those that it scores. Raises InputError of
         a model that scores no text, such as an encoder, and for a score above 0.
@@ -119,7 +123,31 @@ class LanguageModel:
             for sentence, score in zip(new_sentences, new_scores, strict=True):
                 check_log_likelihood(score, f"{self.name}: {quote(sentence.text)}", error=InputError)
             self._scores.update(zip(new_sentences, new_scores, strict=True))
-        return np.array([self._scores.get(sentence, math.nan) for sentence in asked], dtype=np.float64)
+        scores = np.array([self._scores.get(sentence, math.nan) for sentence in asked], dtype=np.float64)
+        if normalize is None:
+            return scores
+        if normalize != TOKENS:
+            raise InputError(not_allowed("normalize", normalize, f"{TOKENS}, None"))
+        is_scored = np.isfinite(scores)
+        scored = [sentence for sentence, has_score in zip(asked, is_scored, strict=True) if has_score]
+        counts = self.token_counts(scored)
+        scores[is_scored] /= [counts[sentence] for sentence in scored]
+        return scores
+
+    def token_counts(self, sentences: Sequence[Sentence]) -> dict[Sentence, int]:
+        """Return how many tokens the score of each sentence is a sum over.
+
+        Raises InputError if the model does not know it, as a table of scores does not.
+        """
+        count = getattr(self.network, "token_count", None)
+        counts = {sentence: count(sentence) if count else None for sentence in dict.fromkeys(sentences)}
+        for sentence, number in counts.items():
+            if not number:
+                raise InputError(
+                    f"{self.name}: normalize: {TOKENS}: it does not say how many tokens {quote(sentence.text)} has; "
+                    "leave normalize out, or measure a network"
+                )
+        return counts
 
     def why_unscored(self, sentences: Sequence[Sentence]) -> dict[Sentence, str]:
         """Return those of the sentences that have no score, and why."""

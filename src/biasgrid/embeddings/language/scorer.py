@@ -52,6 +52,10 @@ class Scorer:
         pieces = self.pretrained.split(sentence.text)
         return self._why_unscored(sentence, pieces, self._places_to_score(sentence, pieces))
 
+    def token_count(self, sentence: Sentence) -> int:
+        """Return how many tokens the score of a sentence is a sum over."""
+        return len(self._places_to_score(sentence, self.pretrained.split(sentence.text)))
+
     def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
         """Return the places of the tokens that are scored."""
         return np.flatnonzero(pieces.inner).tolist() if sentence.part is None else pieces.of(sentence.part)

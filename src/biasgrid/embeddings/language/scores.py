@@ -7,16 +7,28 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError
+from ...errors import BiasgridError, quote
 from .sentence import Sentence, check_log_likelihood
 
 TABLE = "scores.csv"  # of a model whose scores were measured
 COLUMNS = (["text", "score"], ["text", "beside", "score"])
+
+
+class Scored(NamedTuple):
+    """The score of a sentence: NaN where it has none, and `why`; and of how many tokens it is a sum, where that is
+    known."""
+
+    score: float
+    why: str = ""
+    tokens: int | None = None
+
+
+NONE = Scored(math.nan)
 
 
 class Scores:
@@ -36,59 +48,62 @@ class Scores:
     """
 
     def __init__(self, path: Path, metadata: Mapping[str, Any] | None = None) -> None:
-        self._why: dict[Sentence, str] = {}
-        self._unknown: dict[str, list[str]] = {}
         self._is_table = path.is_dir()
+        self._unknown: dict[str, list[str]] = {}
         if self._is_table:
-            self._scores = read_table(path / TABLE)
+            self._scored = {sentence: Scored(score) for sentence, score in read_table(path / TABLE).items()}
         else:
-            self._scores, self._why, self._unknown = _read(path)
-        self.texts = frozenset(sentence.text for sentence in self._scores)
+            self._scored, self._unknown = _read(path)
+        self.texts = frozenset(sentence.text for sentence in self._scored)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The score of each sentence (sentences,)."""
-        return np.array([self._scores.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
+        return np.array([self._scored.get(sentence, NONE).score for sentence in sentences], dtype=np.float64)
 
     def why_unscored(self, sentence: Sentence) -> str:
         """Return why a sentence has no score; "" where that is not known."""
-        if self._is_table and sentence not in self._scores:
+        if self._is_table and sentence not in self._scored:
             return f"the table has no score of it{' next to its partner' if sentence.beside else ''}"
-        return self._why.get(sentence, "")
+        return self._scored.get(sentence, NONE).why
+
+    def token_count(self, sentence: Sentence) -> int | None:
+        """Return how many tokens the score of a sentence is a sum over; None where that is not known."""
+        return self._scored.get(sentence, NONE).tokens
 
     def unknown(self, text: str) -> list[str]:
         """Return the parts of a text that the tokenizer does not know, in order."""
         return self._unknown.get(text, [])
 
-    def items(self) -> Iterable[tuple[Sentence, float]]:
-        """Every sentence and its score."""
-        return self._scores.items()
+    def items(self) -> Iterable[tuple[Sentence, Scored]]:
+        """Every sentence with its score."""
+        return self._scored.items()
 
 
-def entries(scores: Mapping[Sentence, float], why_unscored: Mapping[Sentence, str]) -> list[dict[str, Any]]:
-    """Scores as a file has them, in an order that only the sentences decide; with the reason where there is none."""
-    rows = ((json.dumps(sentence.to_dict()), sentence, score) for sentence, score in scores.items())
+def entries(scored: Mapping[Sentence, Scored]) -> list[dict[str, Any]]:
+    """Scores as a file has them, in an order that only the sentences decide."""
+    rows = sorted(scored.items(), key=lambda entry: json.dumps(entry[0].to_dict()))
     return [
         {
             **sentence.to_dict(),
             "score": score if math.isfinite(score) else None,
-            **({"why": why_unscored[sentence]} if sentence in why_unscored else {}),
+            **({"tokens": tokens} if tokens is not None else {}),
+            **({"why": why} if why else {}),
         }
-        for _, sentence, score in sorted(rows, key=lambda entry: entry[0])
+        for sentence, (score, why, tokens) in rows
     ]
 
 
-def _read(path: Path) -> tuple[dict[Sentence, float], dict[Sentence, str], dict[str, list[str]]]:
-    """Return the scores in a file, why sentences have none, and the unknown parts of texts."""
+def _read(path: Path) -> tuple[dict[Sentence, Scored], dict[str, list[str]]]:
+    """Return the scores in a file, and the parts of texts that the tokenizer does not know."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        scores = {
-            Sentence.from_dict(entry): math.nan
-            if entry["score"] is None
-            else check_log_likelihood(float(entry["score"]), f"{path}: {entry['text']!r:.60}", finite=True)
-            for entry in record["scores"]
-        }
-        why = {Sentence.from_dict(entry): str(entry["why"]) for entry in record["scores"] if "why" in entry}
-        return scores, why, {text: list(parts) for text, parts in record.get("unknown", {}).items()}
+        scored = {}
+        for entry in record["scores"]:
+            score = math.nan if entry["score"] is None else float(entry["score"])
+            if entry["score"] is not None:
+                check_log_likelihood(score, f"{path}: {quote(entry['text'])}", finite=True)
+            scored[Sentence.from_dict(entry)] = Scored(score, str(entry.get("why", "")), entry.get("tokens"))
+        return scored, {text: list(parts) for text, parts in record.get("unknown", {}).items()}
     except BiasgridError:
         raise
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
