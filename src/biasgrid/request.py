@@ -93,7 +93,8 @@ def split_options(
     `other_names` are further options that the caller takes: the message for an unknown name lists them, too.
     """
     option_names = [f.name for f in fields(WordOptions)]
-    word_options = set(option_names) & set(options)
+    # of a metric of sentences, `normalize` is its own
+    word_options = (set(option_names) - metric.parameters.keys()) & set(options)
     parameters = {name: value for name, value in options.items() if name not in word_options}
     metric.check_parameters(parameters, [*option_names, *other_names])
     forms = {"preprocessors": default_forms(KINDS[metric.needs])}

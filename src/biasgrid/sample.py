@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from .caveats import WHY_ONE_WORD, degenerate
 from .embeddings.in_parts import InParts
 from .embeddings.kinds import REGISTRY as KINDS
 from .embeddings.model import Model
+from .errors import join_names, quote
 from .metrics.one_word import KEEP
 from .metrics.registry import Detail, Score
 from .preprocessing import in_parts
@@ -21,7 +22,7 @@ from .query import Query
 from .request import Request, check_kind
 from .result import LENGTH, VECTORS, Result
 from .word_set import WordSet
-from .words import FoundSet, find, whole_pairs
+from .words import UNKNOWN, FoundSet, find, whole_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,11 +179,42 @@ def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
         targets, attributes = (
             [found[s.name] for s in side] for side in (part.target_sets, part.attribute_sets)
         )
-        failed_sets = [s.name for s in targets + attributes if s.lost_share > threshold or not len(s.vectors)]
-        status = "lost_words:" + ";".join(failed_sets) if failed_sets else "ok"
+        targets, attributes = _scored(request, model, targets, attributes)
+        sets = targets + attributes
+        failed_sets = [s.name for s in sets if s.lost_share > threshold or not len(s.vectors)]
         targets = whole_pairs(targets) if metric.paired else targets
-        samples.append(Sample(request, model, part, targets, attributes, status, query, found))
+        if metric.paired and not failed_sets and not len(targets[0].slots):
+            failed_sets = [s.name for s in sets if s.lost]  # no pair is whole
+        status = "lost_words:" + ";".join(failed_sets) if failed_sets else "ok"
+        found_here = {**found, **{s.name: s for s in sets}}
+        samples.append(Sample(request, model, part, targets, attributes, status, query, found_here))
     return samples
+
+
+def _scored(
+    request: Request, model: Any, targets: list[FoundSet], attributes: list[FoundSet]
+) -> tuple[list[FoundSet], list[FoundSet]]:
+    """Return the sets without the texts that the model cannot score, which are lost."""
+    metric = request.metric
+    whole = whole_pairs(targets) if metric.paired else targets
+    if metric.unscored is None or not all(len(s.slots) for s in (*whole, *attributes)):
+        return targets, attributes
+    unscored = metric.unscored(model, whole, attributes, **request.arguments)
+    sets = [
+        s.without({int(asked.slots[place]): why for place, why in of_set.items()})
+        for s, asked, of_set in zip(targets + attributes, [*whole, *attributes], unscored, strict=True)
+    ]
+    # what is left of pairs has unknown tokens that its partner has, too
+    unknown = model.unknown([key for s in sets for key in s.keys]) if metric.paired else {}
+    sets = [_with_unknown(s, unknown) if unknown else s for s in sets]
+    return sets[: len(targets)], sets[len(targets) :]
+
+
+def _with_unknown(found: FoundSet, unknown: Mapping[str, Sequence[str]]) -> FoundSet:
+    """Return the set with a note in `forms` on each text of which the tokenizer does not know every token."""
+    parts = {word: unknown[key] for word, key in zip(found.words, found.keys, strict=True) if key in unknown}
+    notes = {word: f"{UNKNOWN}: {join_names(map(quote, dict.fromkeys(of)))}" for word, of in parts.items()}
+    return replace(found, forms={**found.forms, **notes})
 
 
 def _by_word(

@@ -26,6 +26,7 @@ from .preprocessing import (
 )
 
 NOT_FOUND, EMPTY, NGRAMS = "not in the vocabulary", "nothing is left of it", "n-grams"
+UNKNOWN = "with tokens unknown to the model"  # begins the form of a sentence that is scored with them
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,30 @@ class FoundSet:
             slots=self.slots[places],
             vectors=self.vectors[places],
             rows=self.rows[places],
+        )
+
+    def without(self, why_lost: Mapping[int, str]) -> FoundSet:
+        """Return the set without the rows in these slots, whose words are lost, each for its reason."""
+        if not why_lost:
+            return self
+        kept = self.take(np.flatnonzero(~np.isin(self.slots, list(why_lost))))
+        places = dict(zip(self.slots.tolist(), zip(self.words, self.keys, strict=True), strict=True))
+        reasons, by_key = {}, {}
+        for slot, reason in why_lost.items():
+            word, key = places[slot]
+            reasons[word] = by_key[key] = reason
+        keys = set(kept.keys)
+        found = {word: [key for key in of_word if key in keys] for word, of_word in self.found.items()}
+        for word, of_word in self.found.items():
+            if not found[word]:
+                reasons.setdefault(word, by_key[of_word[0]])
+        lost = tuple(dict.fromkeys((*self.lost, *reasons)))
+        return replace(
+            kept,
+            found={word: of_word for word, of_word in found.items() if of_word},
+            lost=lost,
+            forms={word: form for word, form in self.forms.items() if found.get(word)},
+            why_lost={**self.why_lost, **reasons},
         )
 
 

@@ -435,16 +435,69 @@ def test_numbers_are_float32_unless_one_asks_otherwise(folder):
 
 @pytest.mark.slow
 def test_a_model_in_memory_is_left_as_it_was(name):
-    """Apart from being in evaluation mode: its output is whole, and its own."""
+    """Its output is whole, and its own."""
     model, tokenizer = made(name)
     ids = torch.tensor([split(name, LONG)[0]])
     with torch.inference_mode():
         before = model(input_ids=ids).logits
         for _ in range(2):
-            bg.language_model(model.train(), tokenizer).score(TEXTS)
+            bg.language_model(model, tokenizer).score(TEXTS)
             bg.encode(["he"], (model, tokenizer))
         assert not model.training
         assert torch.equal(model(input_ids=ids).logits, before)
+
+
+def _state(model, tokenizer):
+    backend = tokenizer.backend_tokenizer
+    return {
+        "modes": [module.training for module in model.modules()],
+        "hooks": [len(module._forward_hooks) for module in model.modules()],
+        "gradients": [weight.requires_grad for weight in model.parameters()],
+        "torch": (torch.get_num_threads(), torch.is_grad_enabled(), torch.get_rng_state().tolist()),
+        "tokenizer": (tokenizer.padding_side, backend.truncation, backend.padding),
+    }
+
+
+def test_a_model_in_training_stays_in_training(monkeypatch):
+    """Module by module, as a user may have switched dropout off in some; on errors, too."""
+    model, tokenizer = made.__wrapped__("BERT")
+    expected = bg.language_model(model.eval(), tokenizer).score(TEXTS)
+    model.config.hidden_dropout_prob = 0.5
+    model = type(model)(model.config)
+    model.load_state_dict(made("BERT")[0].state_dict())
+    model.train()
+    model.base_model.embeddings.eval()
+    tokenizer.backend_tokenizer.enable_truncation(7)
+    tokenizer.backend_tokenizer.enable_padding(length=9)
+    before = _state(model, tokenizer)
+    assert set(before["modes"]) == {True, False}
+    lm = bg.language_model(model, tokenizer)
+    assert _state(model, tokenizer) == before
+    assert lm.score(TEXTS) == near(expected)
+    assert _state(model, tokenizer) == before
+    bg.encode(["he"], (model, tokenizer), templates="bleached")
+    assert _state(model, tokenizer) == before
+    monkeypatch.setattr(model, "forward", lambda **_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        lm.score(["she is strong"])
+    assert _state(model, tokenizer) == before
+
+
+@pytest.mark.parametrize("door", [lambda model: model, lambda model: model.encode])
+def test_an_encoder_in_training_stays_in_training(door):
+    class Encoder(torch.nn.Module):  # as sentence-transformers does
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.Sequential(torch.nn.Linear(1, 2), torch.nn.Dropout(0.5))
+
+        def encode(self, texts):
+            self.eval()
+            return self.layers(torch.tensor([[float(len(text))] for text in texts]))
+
+    encoder = Encoder().train()
+    encoder.layers[0].eval()
+    bg.encode(["he", "she"], door(encoder))
+    assert [module.training for module in encoder.modules()] == [True, True, False, True]
 
 
 def test_a_model_with_a_second_head(folder):
@@ -642,7 +695,7 @@ def test_an_object_scores_words_in_templates_as_continuations():
         (lambda texts: -1.0, "expected 2 log-likelihoods, one of each text, not ()"),
         (lambda texts: [-1.0], "expected 2 log-likelihoods, one of each text, not (1,)"),
         (lambda texts: np.zeros((2, 2)), "not (2, 2)"),
-        (lambda texts: [0.5, -1], "0.5 for 'a' is no log-likelihood: it is above 0"),
+        (lambda texts: [0.5, -1], "'a': 0.5 is above 0 .* perplexities or losses?"),
         (lambda texts: ["x", "y"], "expected log-likelihoods, not 'list'"),
         (lambda texts: None, "expected 2 log-likelihoods, one of each text, not ()"),
     ],
@@ -656,7 +709,9 @@ def test_a_function_may_have_no_score_of_a_text():
     model = bg.language_model(lambda texts: [float("nan") if text == "a" else -1.0 for text in texts])
     assert np.isnan(model.score(["a", "b"])).tolist() == [True, False]
     result = bg.metrics.pll_preference(Query([["a", "b"], ["c", "d"]]), model)
-    assert (result.status, np.isnan(result.value)) == ("degenerate", True)
+    # its pair is lost, and the other one is measured
+    assert (result.status, result.value, result.scalars["pairs"]) == ("ok", 0, 1)
+    assert result.why_lost["Target set 0"] == {"a": "the model has no score of it"}
 
 
 def letters(texts):

@@ -278,16 +278,18 @@ def test_pieces_that_both_have_are_no_scores_of_a_table_without_them(tmp_path):
     model = measured(tmp_path / "m", SCORES)
     result = metrics.pll_preference(Query([["he codes"], ["she codes"]]), model, score="cp")
     assert np.isnan(result.value)
-    assert result.status == "degenerate"
+    assert result.status == "lost_words:Target set 0;Target set 1"
+    assert result.why_lost["Target set 0"] == {"he codes": "the table has no score of it next to its partner"}
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
         ("text,scores\na,1\n", "row 1: the columns"),
-        ("text,score\na,1\na,2\n", "row 3: has a sentence that a former row has"),
+        ("text,score\na,-1\na,-2\n", "row 3: has a sentence that a former row has"),
         ("text,score\na,much\n", "row 2: score: 'much' is no number"),
         ("text,score\na\n", "row 2: must have"),
+        ("text,score\na,-3\nb,152.2\n", "row 3: score: 152.2 is above 0.*perplexities or losses"),
         ("text,score\n", "has no scores"),
     ],
 )

@@ -401,7 +401,7 @@ WRONG = {
     "text": (lambda r: r | {"value": "-1"}, "value: '-1' is no number"),
     "truth": (lambda r: r | {"value": False}, "value: False is no number"),
     "vector": (lambda r: r | {"value": [1.0]}, "value: [1.0] is no number"),
-    "positive": (lambda r: r | {"value": 0.1}, "value: 0.1 is positive"),
+    "positive": (lambda r: r | {"value": 0.1}, "value: 0.1 is above 0"),
     "other request": (lambda r: r | {"text": "Hi."}, "text: 'Hi.', and the study asks"),
     "model": (lambda r: r | {"model": 3}, "model: 3 is no Unicode text"),
     "tokens": (lambda r: f'{{"key": "{r["key"]}", "value": -1, "tokens": [1e999]}}', "tokens: not finite"),

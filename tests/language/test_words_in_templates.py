@@ -119,7 +119,7 @@ def test_spread_over_templates():
         def score(self, sentences):
             # the second template doubles the ratio
             of_he = np.array([s.text.startswith("He") and s.hidden is None for s in sentences])
-            return of_he * np.where(["likes" in s.text for s in sentences], 2, 1) * log(2)
+            return of_he * np.where(["likes" in s.text for s in sentences], 2, 1) * log(2) - 9
 
     result = metrics.lpbs(
         Query([["he"], ["she"]], [["office"]]),

@@ -152,6 +152,7 @@ METRICS = (
         neutral=50.0,
         resampled=_resampled,
         of_model=sentences.of_model,
+        unscored=sentences.unscored,
         asks="How much more do the log-likelihoods of one of {T1} and {T2} vary than the other's?",
         above="the log-likelihoods of one set vary more than the other set's",
         details={"score": "log-likelihood of the sentence"},

@@ -207,6 +207,7 @@ METRICS = (
         neutral=0.0,
         resampled=_resampled,
         of_model=sentences.of_model,
+        unscored=sentences.unscored,
         asks="How unlike are the distributions of the log-likelihoods of {T1} and {T2}?",
         above="the log-likelihoods of the two sets are distributed otherwise",
         details={"score": "log-likelihood of the sentence"},

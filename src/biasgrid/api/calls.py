@@ -108,7 +108,9 @@ def measure_query(
         if not _takes_anything(metric, name):
             check_plain(name, value)
     check_names(parameters, metric.parameters, wefe_names.MEASURING, f"metrics.{metric.name}")
-    look_up: dict[str, Any] = {"strategy": strategy, "normalize": normalize}
+    look_up: dict[str, Any] = {"strategy": strategy}
+    if normalize is not False or "normalize" not in metric.parameters:
+        look_up["normalize"] = normalize
     look_up["lost_vocabulary_threshold"] = lost_vocabulary_threshold
     if preprocessors is not None:
         look_up["preprocessors"] = preprocessors

@@ -289,7 +289,7 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> Metri
         entry["label"] = check_line(str(options.pop("label")), what="metrics: a label")
     elif key != metric.name:  # figures are to tell two of one metric apart
         entry["label"] = key
-    words = {name: options.pop(name) for name in LOOK_UP if name in options}
+    words = {name: options.pop(name) for name in LOOK_UP if name in options and name not in metric.parameters}
     tests = {test: options.pop(test) for test in significance.REGISTRY if test in options}
     try:
         check_names(options, metric.parameters, wefe_names.MEASURING, key)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..callers import stacklevel
 from ..caveats import ONE_WORD, UNDEFINED, lowest_p, shared_text, shared_words, why_undefined
 from ..errors import join_names, quote
+from ..words import UNKNOWN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +61,17 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         message = (
             f"{where}: {result.words_lost} of {word_count} words are lost: {join_names(map(quote, lost))}"
         )
+        if reasons := dict.fromkeys(why for of_set in result.why_lost.values() for why in of_set.values()):
+            message += f"; reasons: {join_names(reasons)}"
         if failed_sets := _failed_sets(result):
             message += f"; the value is NaN, for too many are lost of {join_names(failed_sets)}"
         _warn_once(message, LostWordsWarning)
+    forms = ((word, form) for of_set in result.forms.values() for word, form in of_set.items())
+    if unknown := dict.fromkeys(word for word, form in forms if form.startswith(UNKNOWN)):
+        _warn_once(
+            f"{where}: {len(unknown)} sentences are scored {UNKNOWN}: {join_names(map(quote, unknown))}",
+            UserWarning,
+        )
     metric_note = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
     if reason := why_undefined(result.status).replace(UNDEFINED, "it is undefined for these vectors"):
         _warn_once(f"{where}: the value{metric_note} is NaN: {reason}", NoValueWarning)

@@ -10,6 +10,8 @@ from typing import Any
 from .. import debias, metrics
 from ..debias import UNTOUCHED
 from ..embeddings.frequencies import WORDFREQ
+from ..embeddings.language.formats import SCORES
+from ..embeddings.language.model import TOKENS
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..evaluation.spec import Spec, files_of
 from ..extras import require
@@ -104,6 +106,13 @@ def _check_kinds(config: StudyConfig, criterion: str, where: str) -> None:
             f"{where}: {criterion}: its metrics need models of kind {join_names(sorted(needs))}, and its models are "
             f"of kind {join_names(sorted(kinds))} (biasgrid list metrics)"
         )
+    tables = [key for key in keys if models[key].format == SCORES]
+    for key, metric in criterion_metrics.items():
+        if tables and (metric.params or {}).get("normalize") == TOKENS:
+            raise BiasgridError(
+                f"{where}: {criterion}: metrics: {key}: normalize: {TOKENS}: {tables[0]} is a table of scores, which "
+                "does not say how many tokens a sentence has; leave normalize out, or the model"
+            )
 
 
 def _check_seed_lists(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..embeddings.language.blocks import computed_beside, in_saved_blocks
 from ..embeddings.language.formats import ANSWERS, SCORES
 from ..embeddings.language.model import KIND, MEASURED, LanguageModel
-from ..embeddings.language.scores import Scores, entries
+from ..embeddings.language.scores import Scored, Scores, entries
 from ..embeddings.language.sentence import Sentence
 from ..errors import BiasgridError
 from ..files import write_text
@@ -30,21 +30,30 @@ from ..versions import versions
 from .cell import model_of, query_of
 
 # raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
-SCORES_VERSION = 2
+SCORES_VERSION = 3
 # of a model's folder, what stands beside its scores
 FACTS = ("masked", MEASURED, "answered_by", "perplexity", "masked_accuracy", "held_out", "licence")
 
 
 class Recorder:
-    """Records the sentences that a language model is asked for, and returns NaN as their scores."""
+    """Records the sentences that a language model is asked for, and returns 0 as their scores; and the texts of which
+    it is asked what its tokenizer does not know."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
         self.sentences: dict[Sentence, None] = {}
+        self.texts: dict[str, None] = {}
 
-    def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
+    def score(self, sentences: Sequence[Sentence], *, normalize: str | None = None) -> NDArray[np.float64]:
         self.sentences |= dict.fromkeys(sentences)
-        return np.full(len(sentences), np.nan)
+        return np.zeros(len(sentences))
+
+    def why_unscored(self, sentences: Sequence[Sentence]) -> dict[Sentence, str]:
+        return {}  # known when they are scored
+
+    def unknown(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        self.texts |= dict.fromkeys(texts)
+        return {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)
@@ -71,7 +80,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     model: Any = model_of(inputs["store"])
     queries = list(map(query_of, inputs["queries"]))
     model_digest = hashlib.sha256(inputs["model"].read_bytes()).hexdigest()
-    sentences = sentences_of(model, queries, spec["asked"])
+    sentences, texts = sentences_of(model, queries, spec["asked"])
     facts = {
         "name": model.name,
         "kind": KIND,
@@ -86,9 +95,14 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     }
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")
-    former_scores = _read_scores(output, model_digest) | _read_scores(partial_file, model_digest)
+    former = [f for path in (output, partial_file) if (f := _read_scores(path, model_digest))]
+    former_scores = {sentence: scored for f in former for sentence, scored in f.items()}
     scores = {sentence: former_scores[sentence] for sentence in sentences if sentence in former_scores}
     missing = [sentence for sentence in sentences if sentence not in former_scores]
+    if missing:
+        facts["unknown"] = model.unknown(texts)
+    else:  # nothing new is asked, and no network is loaded
+        facts["unknown"] = {text: parts for f in former for text in texts if (parts := f.unknown(text))}
     # sentences of about one length are a batch, and a block has whole ones
     missing.sort(key=lambda sentence: len(sentence.text), reverse=True)
     of_former: dict[str, Any] = {}
@@ -98,7 +112,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     if of_former:
         facts["computed"] = of_former
     for block in in_saved_blocks(missing, model.name, lambda: _save(partial_file, facts, scores)):
-        scores.update(zip(block, model.score(block).tolist(), strict=True))
+        scores.update(_score(model, block))
         if hasattr(model.network, "computed"):
             facts["computed"] = computed_beside(of_former, model.network.computed)
     _save(output, facts, scores)
@@ -119,14 +133,28 @@ def _of_network() -> dict[str, str]:
     return {name: number for name, number in versions(*names).items() if name in names}
 
 
-def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, float]) -> None:
-    write_text(path, dumps(with_version({**facts, "scores": entries(scores)}), separators=(",", ":")) + "\n")
+def _score(model: LanguageModel, sentences: Sequence[Sentence]) -> dict[Sentence, Scored]:
+    """Return the score of each sentence, with the number of its tokens where the model says so."""
+    scores = dict(zip(sentences, model.score(sentences).tolist(), strict=True))
+    unscored = [sentence for sentence, score in scores.items() if not math.isfinite(score)]
+    why = model.why_unscored(unscored) if unscored else {}
+    count = getattr(model.network, "token_count", lambda sentence: None)
+    return {
+        sentence: Scored(score, why.get(sentence, ""), None if sentence in why else count(sentence))
+        for sentence, score in scores.items()
+    }
+
+
+def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, Scored]) -> None:
+    record = with_version({**facts, "scores": entries(scores)})
+    write_text(path, dumps(record, separators=(",", ":")) + "\n")
 
 
 def sentences_of(
     model: LanguageModel, queries: Sequence[Query], requests: Sequence[Mapping[str, Any]]
-) -> list[Sentence]:
-    """What metrics ask a language model for queries, each once, in the order in which they ask.
+) -> tuple[list[Sentence], list[str]]:
+    """Return what metrics ask a language model for queries, each once, in the order in which they ask; and the texts
+    of which they ask what its tokenizer does not know.
 
     Parameters
     ----------
@@ -136,23 +164,23 @@ def sentences_of(
     recorder = Recorder(model)
     found: dict[str, None] = {}
     for entry in requests:
-        for sample in look_up(Request.of_cell(entry), queries[entry["query"]], model):
+        for sample in look_up(Request.of_cell(entry), queries[entry["query"]], recorder):
             if sample.status == "ok":
-                replace(sample, model=recorder).ask_model(sample.targets, sample.attributes)
+                sample.ask_model(sample.targets, sample.attributes)
             found |= dict.fromkeys(key for s in sample.found.values() for key in s.keys)
     if model.metadata.get(MEASURED):
         # else who reads the file would take what stands beside a lost sentence for lost, too
         asked = {sentence.text for sentence in recorder.sentences}
         recorder.sentences |= dict.fromkeys(Sentence(text) for text in found if text not in asked)
-    return list(recorder.sentences)
+    return list(recorder.sentences), list(recorder.texts)
 
 
-def _read_scores(path: Path, model_digest: str) -> dict[Sentence, float]:
-    """The scores of a former file, if it is whole and of this model."""
+def _read_scores(path: Path, model_digest: str) -> Scores | None:
+    """Return the scores of a former file; None if it is not whole, or of another model."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         if (record["made_of"], record["version"]) != (model_digest, SCORES_VERSION):
-            return {}
-        return dict(Scores(path).items())
+            return None
+        return Scores(path)
     except (OSError, ValueError, LookupError, TypeError, RecursionError, BiasgridError):
-        return {}  # missing, incomplete or of another version: scored again
+        return None  # missing, incomplete or of another version: scored again

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..embeddings.language.model import LanguageModel
 from .registry import Detail, Metric, Score
-from .templates import check_templates, likelihoods
+from .templates import check_templates, likelihoods, unscored_words
 
 
 def completion(
@@ -40,8 +40,8 @@ def completion(
     Returns
     -------
     Score
-        Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. NaN
-        where a sentence has no score. `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2));
+        Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. A
+        word without a score is lost. `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2));
         ties. `detail`: share, the same of each target word.
 
     Notes
@@ -124,6 +124,7 @@ METRICS = (
         exchanged="attributes",
         resampled=_resampled,
         of_model=_of_model,
+        unscored=unscored_words("attribute"),
         check=lambda *, templates: check_templates(templates),
         asks="Does a language model fill a gap after words of {T} rather with words of {A1} or of {A2}?",
         above="gaps after words of {T} are filled with words of {A1}",

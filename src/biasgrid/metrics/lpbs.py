@@ -14,7 +14,7 @@ from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
 from .sets import Weighted, effect_size, whole_sets
-from .templates import check_templates, likelihoods
+from .templates import check_templates, likelihoods, unscored_words
 
 
 def lpbs(
@@ -49,7 +49,7 @@ def lpbs(
     -------
     Score
         Range (-inf, inf), neutral value 0. Positive: words of A are expected beside T1; log 2, about .69, is twice as
-        probable. NaN where a sentence has no score. `scalars`: templates, their number; lowest_template,
+        probable. A word without a score is lost. `scalars`: templates, their number; lowest_template,
         highest_template, the least and the greatest value of one template alone, and template_sd, their standard
         deviation (ddof 1): how far the value hangs on the wording. `detail`: bias_by_word, the value of each
         attribute word alone.
@@ -121,7 +121,7 @@ def lpbs_es(
     Score
         Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
         rather expected beside A1. NaN where all words have the same association, where each target set has one word
-        (status "degenerate:one word"), or where a sentence has no score.
+        (status "degenerate:one word"). A word without a score is lost.
         `scalars`: as of `lpbs`. `detail`: association, s of each target word.
 
     Notes
@@ -238,6 +238,7 @@ METRICS = (
         neutral=0.0,
         resampled=_resampled,
         of_model=_of_model,
+        unscored=unscored_words("target", prior=True),
         word_bias="bias_by_word",
         by_item=_by_template,
         check=lambda *, templates: check_templates(templates),
@@ -259,6 +260,7 @@ METRICS = (
         sized=lambda targets, attributes, **_: effect_size_range(*targets, ddof=0),
         resampled=_es_resampled,
         of_model=_of_model,
+        unscored=unscored_words("target", prior=True),
         one_word="targets",
         check=_check_es,
         asks="How well are the words of {T1} and of {T2} told apart by how much a language model expects them "

@@ -11,7 +11,7 @@ from annotated_types import Ge, Lt
 
 from . import sentences
 from .registry import Detail, Metric, Score
-from .sentences import ScoreKind
+from .sentences import Normalize, ScoreKind
 
 LM_EVAL = "lm-eval"
 
@@ -23,6 +23,7 @@ def mean_pair_difference(
     score: ScoreKind = "sz",
     trim: Annotated[float, Ge(0), Lt(0.5)] = 0.0,
     variant: Literal["signed", "lm-eval"] = "signed",
+    normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
     """By how much a language model holds the first sentence of a pair for more probable than the second, on average.
@@ -49,24 +50,29 @@ def mean_pair_difference(
         "signed", or "lm-eval": the mean of absolute differences, as lm-evaluation-harness has it (`likelihood_diff`
         of its task crows_pairs_english). That says how unlike the sentences of a pair are, and not which of them a
         model prefers.
+    normalize
+        "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
+        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
+        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
     scores
         The sentences' scores, set after set.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0, in nats; of "lm-eval" [0, inf). Positive: sentences of the first set are
-        more probable. NaN where a sentence has no score, or no pair is left. `scalars`: kept, the number of pairs
-        that count; standard_error of the mean; p_z and p_wilcoxon, two-sided p-values of the z-test and of the
-        signed-rank test (Wilcoxon 1945) that the mean is 0. The thesis instead tests the two sets as unpaired: ks,
-        p_ks (Kolmogorov-Smirnov, over all pairs). correlation (Pearson, of the two scores of a pair) shows why its
-        test finds nothing. `detail`: difference, a sentence's score minus its partner's.
+        Range (-inf, inf), neutral value 0, in nats, with `normalize` per token; of "lm-eval" [0, inf). Positive:
+        sentences of the first set are more probable. A pair with a sentence that has no score is left out. NaN where
+        no pair is left. `scalars`: kept, the number of pairs that count; standard_error of the mean; p_z and
+        p_wilcoxon, two-sided p-values of the z-test and of the signed-rank test (Wilcoxon 1945) that the mean is 0.
+        The thesis instead tests the two sets as unpaired: ks, p_ks (Kolmogorov-Smirnov, over all pairs). correlation
+        (Pearson, of the two scores of a pair) shows why its test finds nothing. `detail`: difference, a sentence's
+        score minus its partner's.
 
     Notes
     -----
     **What it cannot see.** In how many pairs the first sentence is preferred: few pairs of a large difference and
-    many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says. Quantiles
-    that are cut off can hold what is looked for.
+    many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says, unless
+    `normalize` divides by its length. Quantiles that are cut off can hold what is looked for.
 
     How probable a sentence is depends on its length and its words, which the two sentences of a pair share. The
     difference of a pair is free of them; two sets that are compared as wholes differ by far less than the sentences
@@ -135,6 +141,7 @@ def _resampled(
     score: str = "sz",
     trim: float = 0.0,
     variant: str = "signed",
+    normalize: Normalize = None,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     # a pair's sign is that of its sentence in the sample's first set
     difference = _of_variant(scores - np.roll(scores, len(scores) // 2), variant)
@@ -179,6 +186,7 @@ METRICS = (
         resampled=_resampled,
         variant=_under,
         of_model=sentences.of_model,
+        unscored=sentences.unscored,
         asks="By how much does a language model hold sentences of {T1} for more probable than their partners of "
         "{T2}?",
         above="sentences of {T1} are more probable",

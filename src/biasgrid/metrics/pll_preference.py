@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from . import sentences
 from .registry import Detail, Metric, Score
-from .sentences import ScoreKind
+from .sentences import Normalize, ScoreKind
 
 
 def pll_preference(
@@ -17,6 +18,7 @@ def pll_preference(
     attributes: list[np.ndarray],
     *,
     score: ScoreKind = "sz",
+    normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
     """In how many pairs of sentences a language model holds the first for more probable than the second.
@@ -36,6 +38,10 @@ def pll_preference(
         only the pieces that both sentences of a pair have. "l2r": of a masked model the pseudo-log-likelihood in
         which, with each piece, those of its word to the right of it are masked, too (PLL-word-l2r, Kauf and Ivanova
         2023); "sz" holds a word of several pieces for more probable than it is, as they predict each other.
+    normalize
+        "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
+        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
+        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
     scores
         The sentences' scores, set after set.
 
@@ -43,17 +49,17 @@ def pll_preference(
     -------
     Score
         Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
-        first. NaN where a sentence has no score, such as "cp" or "l2r" of a causal model. `scalars`: pairs,
-        preferred, ties; p_normal, two-sided, of the z test that has the share itself in its variance (as the thesis
-        prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties; ci_low, ci_high, the
-        share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is above that of its
-        partner.
+        first. A pair with a sentence that has no score is left out. NaN for "cp" or "l2r" of a causal model.
+        `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z test that has the share itself in its
+        variance (as the thesis prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties;
+        ci_low, ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is
+        above that of its partner.
 
     Notes
     -----
     **What it cannot see.** How much more probable a sentence is. A sentence may be more probable for its words'
-    frequency alone, and "sz" prefers the shorter of two. Blodgett et al. (2021) find that many pairs of CrowS-Pairs
-    and StereoSet do not ask what they are meant to ask.
+    frequency alone, and "sz" prefers the shorter of two, unless `normalize` divides by its length. Blodgett et al.
+    (2021) find that many pairs of CrowS-Pairs and StereoSet do not ask what they are meant to ask.
 
     Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number. So many
     of them move the value and p_binomial. The permutation test and p_untied leave them out.
@@ -99,7 +105,7 @@ def pll_preference(
 
 
 def _resampled(
-    words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, score: str = "sz"
+    words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, **_: Any
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     preferences = (scores > np.roll(scores, len(scores) // 2)).astype(np.float64)
     if np.isnan(scores).any():
@@ -120,6 +126,7 @@ METRICS = (
         neutral=0.5,
         resampled=_resampled,
         of_model=sentences.of_model,
+        unscored=sentences.unscored,
         asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",
         above="the model prefers sentences of {T1}",
         below="the model prefers sentences of {T2}",

@@ -119,6 +119,10 @@ class Metric:
         keyword arguments of `function`, `resampled`, `redrawn` and `redrawn_units`; row i of their
         arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which
         know the words' vocabulary entries. A metric that has it has `resampled`, too.
+    unscored
+        Of a metric that asks the model for scores, the texts that have none: (model, targets, attributes,
+        **parameters) -> for each target set, then each attribute set, {place in the set: why}. They are lost, as
+        words without a vector are. For a metric of pairs, the sets are cut to whole pairs.
     variant
         Which of these fields differ under some parameters: (**parameters) -> {field: value}; see `under`.
     contrasts
@@ -183,6 +187,7 @@ class Metric:
     no_test: str = ""
     redrawn_units: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None
+    unscored: Callable[..., list[dict[int, str]]] | None = None
     variant: Callable[..., Mapping[str, Any]] | None = None
     contrasts: bool = False
     word_bias: str = ""

@@ -10,9 +10,16 @@ import numpy as np
 
 from . import sentences
 from .registry import Detail, Metric, Score
+from .sentences import Normalize
 
 
-def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, scores: np.ndarray) -> Score:
+def stereoset_lms(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    normalize: Normalize = None,
+    scores: np.ndarray,
+) -> Score:
     """StereoSet's language modelling score: how often a model prefers a sentence that makes sense.
 
     Each item has three sentences, of which two make sense, and each of the two is compared with the third::
@@ -25,6 +32,10 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
         Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
     attributes : list
         None.
+    normalize
+        "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
+        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
+        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
@@ -32,9 +43,8 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
     -------
     Score
         Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
-        has no sign.
-        NaN where a sentence has no score. `scalars`: items, lms, lms_thesis, ss and icat, which
-        `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
+        has no sign. An item with a sentence that has no score is left out. `scalars`: items, lms, lms_thesis, ss and
+        icat, which `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
 
     Notes
     -----
@@ -46,7 +56,7 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
     together are more probable than the unrelated one, which is never less than the share of items in which either is.
     Ties count as not preferred.
 
-    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+    **Defaults.** Whole sentences are scored, by "sz" where the model is a masked one.
     WEFE does not have the metric.
 
     Examples
@@ -63,7 +73,13 @@ def stereoset_lms(targets: list[np.ndarray], attributes: list[np.ndarray], *, sc
     return _score("lms", targets, scores)
 
 
-def stereoset_ss(targets: list[np.ndarray], attributes: list[np.ndarray], *, scores: np.ndarray) -> Score:
+def stereoset_ss(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    normalize: Normalize = None,
+    scores: np.ndarray,
+) -> Score:
     """StereoSet's stereotype score: how often a model prefers the stereotype to the anti-stereotype.
 
     ::
@@ -76,14 +92,18 @@ def stereoset_ss(targets: list[np.ndarray], attributes: list[np.ndarray], *, sco
         Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
     attributes : list
         None.
+    normalize
+        "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
+        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
+        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
     Returns
     -------
     Score
-        Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. NaN where
-        a sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. An item
+        with a sentence that has no score is left out. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
@@ -92,7 +112,7 @@ def stereoset_ss(targets: list[np.ndarray], attributes: list[np.ndarray], *, sco
 
     Ties count for the anti-stereotype. Every item counts alike, where StereoSet averages over its target terms.
 
-    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+    **Defaults.** Whole sentences are scored, by "sz" where the model is a masked one.
     WEFE does not have the metric.
 
     Examples
@@ -109,7 +129,13 @@ def stereoset_ss(targets: list[np.ndarray], attributes: list[np.ndarray], *, sco
     return _score("ss", targets, scores)
 
 
-def stereoset_icat(targets: list[np.ndarray], attributes: list[np.ndarray], *, scores: np.ndarray) -> Score:
+def stereoset_icat(
+    targets: list[np.ndarray],
+    attributes: list[np.ndarray],
+    *,
+    normalize: Normalize = None,
+    scores: np.ndarray,
+) -> Score:
     """StereoSet's idealised CAT score: how well a model knows the language without a preference for stereotypes.
 
     ::
@@ -122,6 +148,10 @@ def stereoset_icat(targets: list[np.ndarray], attributes: list[np.ndarray], *, s
         Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
     attributes : list
         None.
+    normalize
+        "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
+        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
+        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
@@ -129,15 +159,15 @@ def stereoset_icat(targets: list[np.ndarray], attributes: list[np.ndarray], *, s
     -------
     Score
         Range [0, 100], neutral value 100. It has no sign. By the paper's axioms 100 is an ideal model (lms 100, ss
-        50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). NaN where a
-        sentence has no score. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). An item
+        with a sentence that has no score is left out. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
     **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
     in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
 
-    **Defaults.** It has no options: whole sentences are scored, by "sz" where the model is a masked one.
+    **Defaults.** Whole sentences are scored, by "sz" where the model is a masked one.
     WEFE does not have the metric.
 
     Examples
@@ -179,7 +209,7 @@ def _icat(lms: Any, ss: Any) -> Any:
 
 
 def _resampled(name: str) -> Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]]:
-    def resampled(words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray):
+    def resampled(words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, **_: Any):
         sets = scores.reshape(3, -1)
         # in a sample, an item's stereotype and anti-stereotype can have changed sets
         items, swapped_items = _items(sets), _items(sets[[1, 0, 2]])
@@ -203,6 +233,7 @@ _SHARED: dict[str, Any] = {
     "paired": True,
     "range": (0.0, 100.0),
     "of_model": sentences.of_model,
+    "unscored": sentences.unscored,
     "details": {"score": "log-likelihood of the sentence"},
     "reference": "Nadeem, Bethke, Reddy. StereoSet: measuring stereotypical bias in pretrained language models. "
     "ACL 2021, section 6",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ..embeddings.language.model import LanguageModel
 from ..embeddings.language.sentence import Sentence, Span
-from ..errors import BiasgridError, not_allowed
+from ..errors import BiasgridError, join_names, not_allowed, quote
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
 # short, so that nouns, names and adjectives fit; for one kind of words write longer ones
@@ -47,24 +47,98 @@ def likelihoods(
     array, (templates, target words, attribute words)
         Natural logarithms of probabilities; with `prior`, of ratios of two.
     """
-    templates = TEMPLATES if templates is None else templates
     sides = [[key for s in side for key in s.keys] for side in (targets, attributes)]
+    asked, priors = _requests(model, *sides, templates, predicted_word)
+    scores = model.score(asked)
+    if prior and model.masked:
+        scores = scores - model.score(priors)
+    return scores.reshape(-1, *map(len, sides))
+
+
+def unscored_words(
+    predicted_word: Literal["target", "attribute"], prior: bool = False
+) -> Callable[..., list[dict[int, str]]]:
+    """Return `Metric.unscored` of a metric that asks for `likelihoods` with these arguments."""
+
+    def unscored(
+        model: LanguageModel,
+        targets: Sequence[Any],
+        attributes: Sequence[Any],
+        *,
+        templates: Sequence[str] | None = None,
+        **_: Any,
+    ) -> list[dict[int, str]]:
+        sets = [*targets, *attributes]
+        # a tokenizer may know a word in small letters, and not where it begins a sentence
+        forms = {
+            key: {
+                text[slice(*spans[role])]
+                for template in (TEMPLATES if templates is None else templates)
+                for text, spans in [_fill(template, key, key)]
+            }
+            for role, side in (("target", targets), ("attribute", attributes))
+            for s in side
+            for key in s.keys
+        }
+        unknown = model.unknown([form for of_key in forms.values() for form in sorted(of_key)])
+        why = {}
+        for key, of_key in forms.items():
+            if parts := dict.fromkeys(part for form in sorted(of_key) for part in unknown.get(form, ())):
+                why[key] = f"has tokens unknown to the model: {join_names(map(quote, parts))}"
+        sides = [[key for s in side for key in s.keys if key not in why] for side in (targets, attributes)]
+        if all(sides):
+            requests = _requests(model, *sides, templates, predicted_word)
+            for asked in requests[: 1 + (prior and model.masked)]:
+                _take_off(asked, model.why_unscored(asked), sides, why)
+        return [{place: why[key] for place, key in enumerate(s.keys) if key in why} for s in sets]
+
+    return unscored
+
+
+def _take_off(
+    asked: Sequence[Sentence],
+    reasons: Mapping[Sentence, str],
+    sides: Sequence[Sequence[str]],
+    why: dict[str, str],
+) -> None:
+    """Add words to `why` until every sentence without a score has one of them: first the word of most of these."""
+    shape = (-1, *map(len, sides))
+    numbers = np.arange(len(asked)).reshape(shape)
+    is_missing = np.array([sentence in reasons for sentence in asked]).reshape(shape)
+    while is_missing.any():
+        shares = [is_missing.mean(axis=(0, 2)), is_missing.mean(axis=(0, 1))]
+        side = int(shares[1].max() > shares[0].max())
+        word = int(shares[side].argmax())
+        of_word = (slice(None), word) if side == 0 else (slice(None), slice(None), word)
+        first = numbers[of_word][is_missing[of_word]][0]
+        why.setdefault(sides[side][word], reasons[asked[first]])
+        is_missing[of_word] = False
+
+
+def _requests(
+    model: LanguageModel,
+    targets: Sequence[str],
+    attributes: Sequence[str],
+    templates: Sequence[str] | None,
+    predicted_word: str,
+) -> tuple[list[Sentence], list[Sentence]]:
+    """Return what a model is asked, by template, target and attribute; and the same where it does not see the other
+    word."""
+    templates = TEMPLATES if templates is None else templates
     filled_templates = [
         _fill(template, target, attribute)
         for template in templates
-        for target in sides[0]
-        for attribute in sides[1]
+        for target in targets
+        for attribute in attributes
     ]
     blank = predicted_word if model.masked else "attribute"
     context = "attribute" if blank == "target" else "target"
     if not model.masked:
         filled_templates = [(text, _with_space(text, spans, blank)) for text, spans in filled_templates]
-    scores = model.score([Sentence(text, part=spans[blank]) for text, spans in filled_templates])
-    if prior and model.masked:
-        scores = scores - model.score(
-            [Sentence(text, part=spans[blank], hidden=spans[context]) for text, spans in filled_templates]
-        )
-    return scores.reshape(len(templates), *map(len, sides))
+    return (
+        [Sentence(text, part=spans[blank]) for text, spans in filled_templates],
+        [Sentence(text, part=spans[blank], hidden=spans[context]) for text, spans in filled_templates],
+    )
 
 
 def _with_space(text: str, spans: dict[str, Span], word: str) -> dict[str, Span]:

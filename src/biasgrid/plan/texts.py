@@ -38,7 +38,8 @@ def _of_language_model(study: Study, name: str) -> Iterator[Request]:
         if of_model == name:
             asked = sentence_scores_step(study, name, sentences).spec["asked"]
             queries = [study.queries[query] for query in dict.fromkeys(cell.query for cell in cells)]
-            for sentence in filter(model.takes, sentence_scores.sentences_of(model, queries, asked)):
+            sentences_asked, _ = sentence_scores.sentences_of(model, queries, asked)
+            for sentence in filter(model.takes, sentences_asked):
                 yield of_sentence(sentence, masked)
 
 

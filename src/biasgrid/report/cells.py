@@ -298,8 +298,10 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
         return why_undefined(status) or UNDEFINED
     failed_sets = f";{status.removeprefix('lost_words:')};"
     if KINDS[_metric(cell).needs].complete:  # it lacks none, but where its scores were measured elsewhere
-        lost_texts = dict.fromkeys(text for texts in result["lost"].values() for text in texts)
-        return f"there is no score of {join_names(map(quote, lost_texts))}"
+        lost_texts = {text: of_set for of_set, texts in result["lost"].items() for text in texts}
+        whys = {text: result.get("why_lost", {}).get(name, {}).get(text) for text, name in lost_texts.items()}
+        named = (quote(text) + (f" ({why})" if why else "") for text, why in whys.items())
+        return f"there is no score of {join_names(named)}"
     shortages = [
         f"{name} lacks {len(lost_words):,} of {len(lost_words) + len(result['found'][name]):,} words"
         for name, lost_words in result["lost"].items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .. import metrics
 from ..debias import UNTOUCHED
 from ..preprocessing import form_of, recorded_forms
 from ..results import cells
@@ -47,9 +48,10 @@ def why_lost(result: Mapping[str, Any], of_set: str, word: str) -> str:
 
 
 def look_up(cell: Cell) -> tuple[str, str, str, str]:
-    """The key of the words that a cell loses: debias methods lose none, and of a metric only its preprocessors count.
-    The sub-queries of a query have all of its sets."""
-    return cell.criterion, cell.query, cell.model, repr(recorded_forms(cell.spec["words"]))
+    """The key of the words that a cell loses: debias methods lose none, and of a metric only its preprocessors count,
+    and what it asks a language model. The sub-queries of a query have all of its sets."""
+    asked = cell.metric if metrics.metric(cell.spec["function"]).unscored else ""
+    return cell.criterion, cell.query, cell.model, repr((recorded_forms(cell.spec["words"]), asked))
 
 
 def look_ups(study: Planned) -> dict[tuple[str, str, str, str], Cell]:

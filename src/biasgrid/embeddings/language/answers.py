@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...configs import canonical, without_duplicates
 from ...errors import BiasgridError, quote
 from ...files import open_to_write
-from .sentence import Sentence, check_text
+from .sentence import Sentence, check_log_likelihood, check_text
 from .templates import PlacedWord
 
 FILE = "answers.jsonl"  # in a language model's folder
@@ -285,12 +285,8 @@ def _likelihood(value: Any, where: str) -> float:
         raise BiasgridError(f"{where}: value: {quote(value)} is no number")
     if isinstance(value, float) and not math.isfinite(value):
         raise BiasgridError(f"{where}: value: not finite")
-    if value > 0:
-        raise BiasgridError(
-            f"{where}: value: {quote(value)} is positive, and the logarithm of a probability is not"
-        )
     try:
-        return float(value)
+        return check_log_likelihood(float(value), f"{where}: value")
     except OverflowError:
         raise BiasgridError(f"{where}: value: not finite") from None
 

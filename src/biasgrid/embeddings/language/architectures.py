@@ -75,6 +75,9 @@ def _config(folder: Path) -> dict[str, Any]:
             raise TypeError("model_type is no text")
         if any(isinstance(count := config.get(name), int) and count > MOST_LAYERS for name in LAYERS):
             raise ValueError("it has more layers than any model")
+        # a name on a hub: transformers would fetch and run the code that is there
+        if any("/" in str(value) for key, value in config.items() if key.endswith("_implementation")):
+            raise ValueError("it names code on a hub, which is not run")
         return dict(config)
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         raise BiasgridError(f"{path}: not the config of a model: {error!r:.200}") from None

@@ -318,7 +318,8 @@ def descend(pretrained: Pretrained, examples: Iterable[Batch], learning_rate: fl
     losses = []
     for example in examples:
         batch = Batch(*(part.to(pretrained.device) for part in example))
-        loss = -pretrained.log_probabilities(*batch)[batch.places > 0].mean()
+        with pretrained.at_work():  # without dropout
+            loss = -pretrained.log_probabilities(*batch)[batch.places > 0].mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -336,7 +337,7 @@ def quality(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings
         batch = mask_pieces(sentences[start : start + 50], pretrained, settings.masked, rng, all_masked=True)
         asked = batch.places > 0
         labels = batch.labels[asked]
-        with torch.inference_mode():
+        with pretrained.at_work(), torch.inference_mode():
             of_pieces = all_pieces.expand(*batch.places.shape, -1)
             log_probabilities = pretrained.log_probabilities(*batch[:3], of_pieces)[asked].double()
         losses += log_probabilities[range(len(labels)), labels].tolist()

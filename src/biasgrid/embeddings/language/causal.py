@@ -21,16 +21,17 @@ class Causal(Scorer):
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The log-likelihood of each sentence, or of its part given what comes before (sentences,).
 
-        NaN for a text, or a part, without pieces, and for a text of more pieces than the model takes.
+        NaN for a text, or a part, without pieces or of unknown ones, and for a text of more pieces than the model
+        takes.
         """
         model = self.pretrained
         pieces = {text: model.split(text) for text in {sentence.text: None for sentence in sentences}}
         asked = []
         for sentence in sentences:
             text = pieces[sentence.text]
-            places = np.flatnonzero(text.inner).tolist() if sentence.part is None else text.of(sentence.part)
+            places = self._places_to_score(sentence, text)
             # nothing after what is scored is seen: a text and its continuation, asked alone, are one row
-            row = tuple(text.ids[: places[-1] + 1]) if places and len(text.ids) <= model.positions else ()
+            row = () if self._why_unscored(sentence, text, places) else tuple(text.ids[: places[-1] + 1])
             asked.append((row, places))
         rows = dict.fromkeys(row for row, _ in asked if row)
         values = dict(zip(rows, self._log_probabilities(list(rows)), strict=True))

@@ -22,7 +22,8 @@ class Encodes(Protocol):
     """What makes vectors of words in sentences."""
 
     def encode(self, sentences: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
-        """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece."""
+        """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece, or with an
+        unknown one (`PlacedWord.is_known`)."""
         ...
 
 
@@ -57,7 +58,8 @@ class Encoder:
     def encode(
         self, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
     ) -> NDArray[np.float64]:
-        """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece.
+        """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece, or with an
+        unknown one (`PlacedWord.is_known`).
 
         Parameters
         ----------
@@ -81,7 +83,8 @@ class Encoder:
         for sentence, (states, pieces) in zip(sentences, states_of_texts, strict=True):
             inner = np.flatnonzero(pieces.inner)
             word = pieces.of((sentence.start, sentence.end))
-            if len(inner) == 0 or (pool == WORD and not word):
+            is_known = sentence.is_known(self.pretrained.is_unknown(pieces, word).tolist())
+            if len(inner) == 0 or (pool == WORD and not word) or not is_known:
                 vectors.append(np.full(states.shape[1], np.nan))
                 continue
             chosen: Any = {WORD: word, SENTENCE: slice(None), FIRST: slice(1), LAST: inner[-1:]}[pool]
@@ -105,12 +108,13 @@ class Encoder:
         def compute(batch: Batch) -> object:
             return model.states(batch.ids, batch.attended, layer % count)
 
-        found = in_batches(
-            compute,
-            [Row(each.ids, range(len(each.ids))) for each in pieces],
-            pieces=PIECES,
-            filler=model.filler,
-            device=model.device,
-            fast=self._fast,
-        )
+        with model.at_work():
+            found = in_batches(
+                compute,
+                [Row(each.ids, range(len(each.ids))) for each in pieces],
+                pieces=PIECES,
+                filler=model.filler,
+                device=model.device,
+                fast=self._fast,
+            )
         return [States(states, each) for states, each in zip(found, pieces, strict=True)]

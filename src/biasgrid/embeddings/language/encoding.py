@@ -31,7 +31,7 @@ from .templates import Templates
 from .universal import is_universal, open_universal
 
 # raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
-VERSION = 2
+VERSION = 3
 COMPUTED = "computed"  # in model.json: how the encoder computed
 
 

@@ -44,3 +44,6 @@ class Network(Protocol):
         machine and device it is the same to the last bit.
         """
         ...
+
+    # A network may also have `why_unscored(sentence)`, which returns why a sentence has no score, and
+    # `unknown(text)`, which returns the parts of a text that its tokenizer does not know.

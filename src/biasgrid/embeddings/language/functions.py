@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +20,7 @@ from ...extras import require_for
 from ...untrusted import check_fetched
 from .blocks import in_blocks
 from .encoder import SENTENCE
+from .foreign_code import MODULES, check_classes
 from .formats import SENTENCE_TRANSFORMERS
 from .opening import choose_device, one_line, quiet
 from .sentence import Sentence
@@ -83,11 +86,6 @@ class FunctionScores:
                 raise InputError(
                     f"{self.name}: expected {len(block)} log-likelihoods, one of each text, not {found.shape}"
                 )
-            if (above := found > 0).any():
-                raise InputError(
-                    f"{self.name}: {found[above][0]:g} for {quote(block[int(above.argmax())])} is no log-likelihood: "
-                    "it is above 0"
-                )
             values = np.concatenate([values, found])
         return values
 
@@ -104,15 +102,20 @@ class FunctionEncoder:
         `task_metadata`).
     name
         What messages call it.
+    is_unknown
+        A text -> whether each of its tokens is the unknown one. None: its tokenizer says so, where it has one of
+        transformers, as sentence-transformers' models have.
     """
 
     source: Any
     name: str
+    is_unknown: Callable[[str], Sequence[bool]] | None = None
 
     def encode(
         self, sentences: Sequence[PlacedWord], pool: str = SENTENCE, layer: int = -1
     ) -> NDArray[np.float64]:
-        """The vector of each sentence (sentences, dimensions).
+        """The vector of each sentence (sentences, dimensions); NaN of one whose word it does not know
+        (`PlacedWord.is_known`).
 
         Raises
         ------
@@ -135,37 +138,70 @@ class FunctionEncoder:
             if not np.isfinite(found).all():
                 raise InputError(f"{self.name}: a vector has a number that is not finite")
             vectors.append(found)
-        return np.concatenate(vectors)
+        result = np.concatenate(vectors)
+        if is_unknown := self.is_unknown or tokens_unknown_to(self.source):
+            known = {
+                word: is_unknown(word) for word in dict.fromkeys(sentence.word for sentence in sentences)
+            }
+            result[[not sentence.is_known(known[sentence.word]) for sentence in sentences]] = np.nan
+        return result
 
     def _encode(self, texts: list[str]) -> Any:
         encode = getattr(self.source, "encode", self.source)
-        if "task_metadata" not in _parameters(encode):
-            return encode(texts)
-        task = SimpleNamespace(name="biasgrid", type="STS", languages=[], modalities=["text"])
-        return encode(
-            [{"text": texts}], task_metadata=task, hf_split="test", hf_subset="default", prompt_type=None
-        )
+        with _modes_kept(self.source):
+            if "task_metadata" not in _parameters(encode):
+                return encode(texts)
+            task = SimpleNamespace(name="biasgrid", type="STS", languages=[], modalities=["text"])
+            return encode(
+                [{"text": texts}], task_metadata=task, hf_split="test", hf_subset="default", prompt_type=None
+            )
 
 
 def open_sentence_transformer(folder: Path, device: str = "auto") -> FunctionEncoder:
     """The encoder in a folder, as sentence-transformers reads it: with its own modules and pooling.
 
-    Raises BiasgridError for a folder that is none, and where the package is missing.
+    Raises BiasgridError for a folder that is none, or names code of its own, and where the package is missing.
     """
-    require_for(SENTENCE_TRANSFORMERS, purpose=f"the encoder in {folder}")
-    if not (folder / "modules.json").is_file():
+    if not (folder / MODULES).is_file():
         raise BiasgridError(
-            f"{folder}: has no modules.json: it is no model of "
+            f"{folder}: has no {MODULES}: it is no model of "
             "sentence-transformers; read it with type: transformers"
         )
     check_fetched(folder)
+    check_classes(folder)
+    require_for(SENTENCE_TRANSFORMERS, purpose=f"the encoder in {folder}")
     with quiet(), one_line(folder):
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(
             str(folder), device=choose_device(device).type, local_files_only=True, trust_remote_code=False
         )
-    return FunctionEncoder(partial(_encode_alone, model), folder.name)
+    return FunctionEncoder(partial(_encode_alone, model), folder.name, tokens_unknown_to(model))
+
+
+def tokens_unknown_to(source: Any) -> Callable[[str], list[bool]] | None:
+    """Return a function that says of each token of a text whether it is the unknown one; None for an object without a
+    tokenizer of transformers, or whose tokenizer knows every text."""
+    tokenizer = getattr(source, "tokenizer", None)
+    unknown = getattr(tokenizer, "unk_token_id", None)
+    if unknown is None or not callable(tokenizer) or unknown == getattr(tokenizer, "eos_token_id", None):
+        return None
+    return lambda text: [i == unknown for i in tokenizer(text, add_special_tokens=False)["input_ids"]]
+
+
+@contextmanager
+def _modes_kept(source: Any) -> Iterator[None]:
+    """Leave the modules of a torch model, such as one of sentence-transformers, in the modes that they were in: its
+    `encode` puts it into evaluation mode."""
+    torch = sys.modules.get("torch")  # who has such a model has torch
+    source = getattr(source, "__self__", source)  # of a method
+    modules = list(source.modules()) if torch and isinstance(source, torch.nn.Module) else []
+    modes = [module.training for module in modules]
+    try:
+        yield
+    finally:
+        for module, mode in zip(modules, modes, strict=True):
+            module.training = mode
 
 
 def _encode_alone(model: Any, texts: list[str]) -> Any:

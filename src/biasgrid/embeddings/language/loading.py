@@ -14,7 +14,7 @@ from ..temporary import working_folder
 from .building import make_language_model
 from .formats import FORMATS, FORMER, SCORES
 from .model import LanguageModel
-from .sentence import check_text
+from .sentence import check_log_likelihood, check_text
 
 
 def load(
@@ -42,7 +42,7 @@ def load(
     ------
     BiasgridError
         What is no language model: unreadable, of no known format, or not what `sha256` says; a score that is no
-        finite number, or is of no text.
+        finite number, above 0, or of no text.
     """
     if isinstance(source, Mapping):
         check_in_memory(format=format, sha256=sha256)
@@ -70,8 +70,14 @@ def load(
 
 
 def _of_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
-    for text in scores:
+    for text, score in scores.items():
         check_text(text)
+        where = f"{name}: score of {quote(text)}"
+        try:
+            value = float("nan") if isinstance(score, bool) else float(score)
+        except (TypeError, ValueError):
+            raise InputError(f"{where}: {quote(score)} is not a number") from None
+        check_log_likelihood(value, where, finite=True, error=InputError)
     with working_folder() as folder:
         table = folder.path / "scores.csv"
         with table.open("w", encoding="utf-8", newline="") as file:

@@ -24,7 +24,8 @@ class Masked(Scorer):
         """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
 
         A whole text: the sum over its pieces of the log-probability of each, masked. NaN where there is nothing to
-        score: no piece but the unknown one, or more of them than the model has positions.
+        score: no piece but the unknown one, or more of them than the model has positions; and of a part with an
+        unknown one.
         """
         copies = [self._rows(sentence) for sentence in sentences]
         values = iter(self.predict([row for rows in copies for row in rows]))
@@ -70,10 +71,9 @@ class Masked(Scorer):
         model = self.pretrained
         pieces = model.split(sentence.text)
         places = self._places_to_score(sentence, pieces)
-        hidden = pieces.of(sentence.hidden) if sentence.hidden else []
-        all_unknown = all(pieces.ids[place] == model.unknown for place in places)
-        if all_unknown or (sentence.hidden and not hidden) or len(pieces.ids) > model.positions:
+        if self._why_unscored(sentence, pieces, places):
             return []
+        hidden = pieces.of(sentence.hidden) if sentence.hidden else []
         # one copy with the whole part masked, or a copy per piece
         if sentence.part:
             copies = [(places, [*places, *hidden])]
@@ -92,7 +92,6 @@ class Masked(Scorer):
         ]
 
     def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
-        """Which pieces are scored, as places."""
         places = set(np.flatnonzero(pieces.inner).tolist())
         if sentence.beside:
             places &= shared(pieces.ids, self.pretrained.split(sentence.beside).ids)

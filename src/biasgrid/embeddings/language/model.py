@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError, InputError, quote
+from ...errors import BiasgridError, InputError, not_allowed, quote
 from .formats import FORMER, NETWORKS, Network
-from .sentence import Sentence, check_text
+from .sentence import Sentence, check_log_likelihood, check_text
 
 MODEL = "model.json"
 KIND = "language_model"
@@ -25,6 +25,8 @@ MEASURED = "measured"  # entry of model.json: its scores were measured elsewhere
 NO_SCORES = (
     "no_scores"  # in model.json: why it scores no text, as an encoder without a head for words does not
 )
+NO_SCORE = "the model has no score of it"
+TOKENS = "tokens"  # a score is divided by their number
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +71,8 @@ class LanguageModel:
             # what a study's step has scored is a file of its own
             file = path if path.is_file() else path / MODEL
             metadata = json.loads(file.read_text(encoding="utf-8"))
-            metadata.pop("scores", None)
+            for part in ("scores", "unknown"):
+                metadata.pop(part, None)
             stored_name, format, masked = metadata["name"], metadata["format"], metadata["masked"]
             format = metadata["format"] = FORMER.get(format, format)
             if format not in NETWORKS or not isinstance(stored_name, str) or not isinstance(masked, bool):
@@ -98,11 +101,14 @@ class LanguageModel:
         names = ("perplexity", "masked_accuracy")
         return {name: float(self.metadata[name]) for name in names if name in self.metadata}
 
-    def score(self, sentences: Sequence[Sentence | str]) -> NDArray[np.float64]:
-        """The log-likelihood of each sentence (sentences,): natural logarithm. A text is a whole sentence.
+    def score(
+        self, sentences: Sequence[Sentence | str], *, normalize: Literal["tokens"] | None = None
+    ) -> NDArray[np.float64]:
+        """The log-likelihood of each sentence (sentences,): natural logarithm. A text is a whole sentence. With
+        `normalize` "tokens", divided by the number of tokens that are scored.
 
         NaN for what it cannot be asked: a causal model sees no words after those that it scores. Raises InputError of
-        a model that scores no text, such as an encoder.
+        a model that scores no text, such as an encoder, and for a score above 0.
         """
         if NO_SCORES in self.metadata:
             raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
@@ -113,8 +119,50 @@ class LanguageModel:
             check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")
         scorable = filter(self.takes, dict.fromkeys(asked))
         if new_sentences := [sentence for sentence in scorable if sentence not in self._scores]:
-            self._scores.update(zip(new_sentences, self.network.score(new_sentences).tolist(), strict=True))
-        return np.array([self._scores.get(sentence, math.nan) for sentence in asked], dtype=np.float64)
+            new_scores = self.network.score(new_sentences).tolist()
+            for sentence, score in zip(new_sentences, new_scores, strict=True):
+                check_log_likelihood(score, f"{self.name}: {quote(sentence.text)}", error=InputError)
+            self._scores.update(zip(new_sentences, new_scores, strict=True))
+        scores = np.array([self._scores.get(sentence, math.nan) for sentence in asked], dtype=np.float64)
+        if normalize is None:
+            return scores
+        if normalize != TOKENS:
+            raise InputError(not_allowed("normalize", normalize, f"{TOKENS}, None"))
+        is_scored = np.isfinite(scores)
+        scored = [sentence for sentence, has_score in zip(asked, is_scored, strict=True) if has_score]
+        counts = self.token_counts(scored)
+        scores[is_scored] /= [counts[sentence] for sentence in scored]
+        return scores
+
+    def token_counts(self, sentences: Sequence[Sentence]) -> dict[Sentence, int]:
+        """Return how many tokens the score of each sentence is a sum over.
+
+        Raises InputError if the model does not know it, as a table of scores does not.
+        """
+        count = getattr(self.network, "token_count", None)
+        counts = {sentence: count(sentence) if count else None for sentence in dict.fromkeys(sentences)}
+        for sentence, number in counts.items():
+            if not number:
+                raise InputError(
+                    f"{self.name}: normalize: {TOKENS}: it does not say how many tokens {quote(sentence.text)} has; "
+                    "leave normalize out, or measure a network"
+                )
+        return counts
+
+    def why_unscored(self, sentences: Sequence[Sentence]) -> dict[Sentence, str]:
+        """Return those of the sentences that have no score, and why."""
+        scores = self.score(sentences)
+        missing = [s for s, score in zip(sentences, scores, strict=True) if not math.isfinite(score)]
+        reason_of = getattr(self.network, "why_unscored", None)
+        return {
+            s: (reason_of(s) if reason_of and self.takes(s) else "") or NO_SCORE
+            for s in dict.fromkeys(missing)
+        }
+
+    def unknown(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        """Return those of the texts of which the tokenizer does not know every part, and the unknown parts."""
+        find = getattr(self.network, "unknown", None)
+        return {text: parts for text in dict.fromkeys(texts) if (parts := find(text))} if find else {}
 
     def takes(self, sentence: Sentence) -> bool:
         """Whether it can be asked for this score: a causal model sees no words after those that it scores."""

@@ -21,7 +21,7 @@ from .architectures import ARCHITECTURES, CAUSAL, ENCODER, MASKED, ModelKind, re
 from .batches import is_out_of_memory
 from .files import CONFIG, TOKENIZERS
 from .formats import TRANSFORMERS
-from .pretrained import Pretrained
+from .pretrained import Pretrained, kept
 
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "bfloat16", "float16")
@@ -119,13 +119,15 @@ def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None 
     table: Any = model.get_input_embeddings()
     words = int(table.num_embeddings)
     known = len(tokenizer) > len(set(tokenizer.all_special_ids))
-    if not known or not tokenizer("he she it", add_special_tokens=False)["input_ids"]:
+    with kept(tokenizer):
+        ids = tokenizer("he she it", add_special_tokens=False)["input_ids"]
+    if not known or not ids:
         raise BiasgridError(f"{where}: its tokenizer knows no words")
     # what was added, such as a piece to fill up with, need not be in the model as long as no text has it
     vocabulary = tokenizer.get_vocab().items() - tokenizer.get_added_vocab().items()
     if (pieces := max((number for _, number in vocabulary), default=0) + 1) > words:
         raise BiasgridError(f"{where}: the tokenizer has {pieces} pieces, and the model {words}")
-    return Pretrained(model.eval(), tokenizer, kind, where)
+    return Pretrained(model, tokenizer, kind, where)
 
 
 def _tokenizer(folder: Path) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ from .architectures import CAUSAL, ENCODER, ModelKind
 from .sentence import Span, check_text
 
 _ASKED = threading.local()  # `places`: those that a thread asks of a model, while it does
+_LOCK = threading.RLock()  # of two callers at a time, one would undo what the other needs
 ALIGNED = 8  # numbers
 NO_LIMIT = 10**9  # pieces; transformers says more where nobody has said a limit
 
@@ -52,7 +54,7 @@ class Pretrained:
     Attributes
     ----------
     model
-        transformers' model, which is not trained further.
+        transformers' model, which may be somebody's who trains it: `at_work` leaves it as it was.
     tokenizer
         Its tokenizer, which says where in a text a piece is.
     kind
@@ -66,10 +68,18 @@ class Pretrained:
     kind: ModelKind
     where: str
 
-    def __post_init__(self) -> None:
-        # a head costs more than the layers of a small model: it sees the places that are asked for, and no others
-        if self.kind != ENCODER and self.model.base_model is not self.model:
-            self.model.base_model.register_forward_hook(_keep_asked)
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Put the model into evaluation mode, in which there is no dropout. Afterwards each of its modules is in its
+        former mode: somebody may be training it."""
+        with _LOCK, ExitStack() as stack:
+            for module in self.model.modules():
+                stack.callback(setattr, module, "training", module.training)
+            self.model.eval()
+            # a head costs more than the layers of a small model: it sees the places that are asked for, and no others
+            if self.kind != ENCODER and self.model.base_model is not self.model:
+                stack.callback(self.model.base_model.register_forward_hook(_keep_asked).remove)
+            yield
 
     @cached_property
     def device(self) -> Any:
@@ -146,10 +156,11 @@ class Pretrained:
         check_text(text)
         # some tokenizers put a causal model's first piece before a text, and some do not
         begins = [self.first] if self.kind == CAUSAL and not as_encoder else []
-        found = self.tokenizer(
-            text, add_special_tokens=not begins, return_offsets_mapping=True, return_special_tokens_mask=True,
-            verbose=False,
-        )  # fmt: skip
+        with kept(self.tokenizer):
+            found = self.tokenizer(
+                text, add_special_tokens=not begins, return_offsets_mapping=True, return_special_tokens_mask=True,
+                verbose=False,
+            )  # fmt: skip
         if max(found["input_ids"], default=0) >= self.words:
             raise InputError(f"{quote(text)}: has a piece that the tokenizer has, and the model lacks")
         special = [*(1 for _ in begins), *found["special_tokens_mask"]]
@@ -160,10 +171,22 @@ class Pretrained:
             [*(None for _ in begins), *found.word_ids()],
         )
 
+    def is_unknown(self, pieces: Pieces, places: Sequence[int]) -> NDArray[np.bool_]:
+        """Return whether each of the tokens at these places is the unknown one, bool (places,)."""
+        return np.array([pieces.ids[place] == self.unknown for place in places], dtype=bool)
+
+    def unknown_parts(self, text: str, *, as_encoder: bool = False) -> list[str]:
+        """Return the parts of a text that the tokenizer does not know, in order."""
+        pieces = self.split(text, as_encoder=as_encoder)
+        inner = np.flatnonzero(pieces.inner)
+        spans = pieces.offsets[inner[self.is_unknown(pieces, inner)]]
+        return [text[start:end] for start, end in spans.tolist()]
+
     def single(self, word: str) -> int:
         """The number of the piece that a word is. Raises InputError for a word of several pieces, or none."""
         check_text(word)
-        ids = self.tokenizer(word, add_special_tokens=False)["input_ids"]
+        with kept(self.tokenizer):
+            ids = self.tokenizer(word, add_special_tokens=False)["input_ids"]
         if len(ids) != 1 or ids[0] == self.unknown:
             raise InputError(f"{quote(word)}: is no single piece of the model")
         return int(ids[0])
@@ -209,6 +232,21 @@ class Pretrained:
         return {"use_cache": False} if self.kind == CAUSAL else {}
 
 
+@contextmanager
+def kept(tokenizer: Any) -> Iterator[None]:
+    """Leave the lengths to which somebody's tokenizer cuts and fills up texts as they were: a call of it, which does
+    neither, changes them."""
+    backend = tokenizer.backend_tokenizer
+    truncation, padding = backend.truncation, backend.padding
+    try:
+        yield
+    finally:
+        if truncation is not None:
+            backend.enable_truncation(**truncation)
+        if padding is not None:
+            backend.enable_padding(**padding)
+
+
 def _log_of_sum(logits: Any) -> Any:
     """log(sum(exp(logits))) of each place, in an axis of length 1."""
     if logits.is_cuda and (beyond := -logits.shape[-1] % ALIGNED):
@@ -224,7 +262,7 @@ def _keep_asked(module: Any, arguments: Any, output: Any) -> Any:
     places = getattr(_ASKED, "places", None)
     if places is None:
         return output
-    _ASKED.places = None  # a model that was given twice has this hook twice
+    _ASKED.places = None
     states = output[0]
     output.last_hidden_state = states.gather(1, places[..., None].expand(-1, -1, states.shape[-1]))
     return output

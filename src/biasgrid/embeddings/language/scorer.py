@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .architectures import CAUSAL
 from .batches import Batch, Row, in_batches
-from .pretrained import Pretrained
+from .pretrained import Pieces, Pretrained
+from .sentence import Sentence
 
 
 class Scorer:
@@ -42,6 +43,37 @@ class Scorer:
         )
         return {**model.computed, **begins, "fast": self._fast}
 
+    def unknown(self, text: str) -> list[str]:
+        """Return the parts of a text that the tokenizer does not know, in order."""
+        return self.pretrained.unknown_parts(text)
+
+    def why_unscored(self, sentence: Sentence) -> str:
+        """Return why a sentence has no score; "" if it has one."""
+        pieces = self.pretrained.split(sentence.text)
+        return self._why_unscored(sentence, pieces, self._places_to_score(sentence, pieces))
+
+    def token_count(self, sentence: Sentence) -> int:
+        """Return how many tokens the score of a sentence is a sum over."""
+        return len(self._places_to_score(sentence, self.pretrained.split(sentence.text)))
+
+    def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
+        """Return the places of the tokens that are scored."""
+        return np.flatnonzero(pieces.inner).tolist() if sentence.part is None else pieces.of(sentence.part)
+
+    def _why_unscored(self, sentence: Sentence, pieces: Pieces, places: Sequence[int]) -> str:
+        model = self.pretrained
+        if (count := len(pieces.ids)) > model.positions:
+            return f"has {count} tokens, and the model takes {model.positions}"
+        if not places:
+            return "shares no token with its partner" if sentence.beside else "has no token"
+        if sentence.hidden and not pieces.of(sentence.hidden):
+            return "has no token"
+        is_unknown = model.is_unknown(pieces, places)
+        if is_unknown.all():
+            return f"{'shares' if sentence.beside else 'has'} only tokens unknown to the model"
+        # of a word with an unknown part, another word might be meant
+        return "has tokens unknown to the model" if sentence.part and is_unknown.any() else ""
+
     def predict(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
         """The log-probability of each row's labels at its places: float64 (places, ...) of each."""
         model = self.pretrained
@@ -49,6 +81,7 @@ class Scorer:
         def compute(batch: Batch) -> Any:
             return model.log_probabilities(*batch)
 
-        return in_batches(
-            compute, rows, pieces=self.pieces, filler=model.filler, device=model.device, fast=self._fast
-        )
+        with model.at_work():
+            return in_batches(
+                compute, rows, pieces=self.pieces, filler=model.filler, device=model.device, fast=self._fast
+            )

@@ -7,16 +7,28 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BiasgridError
-from .sentence import Sentence
+from ...errors import BiasgridError, quote
+from .sentence import Sentence, check_log_likelihood
 
 TABLE = "scores.csv"  # of a model whose scores were measured
 COLUMNS = (["text", "score"], ["text", "beside", "score"])
+
+
+class Scored(NamedTuple):
+    """The score of a sentence: NaN where it has none, and `why`; and of how many tokens it is a sum, where that is
+    known."""
+
+    score: float
+    why: str = ""
+    tokens: int | None = None
+
+
+NONE = Scored(math.nan)
 
 
 class Scores:
@@ -36,34 +48,64 @@ class Scores:
     """
 
     def __init__(self, path: Path, metadata: Mapping[str, Any] | None = None) -> None:
-        self._scores = read_table(path / TABLE) if path.is_dir() else _read(path)
-        self.texts = frozenset(sentence.text for sentence in self._scores)
+        self._is_table = path.is_dir()
+        self._unknown: dict[str, list[str]] = {}
+        if self._is_table:
+            self._scored = {sentence: Scored(score) for sentence, score in read_table(path / TABLE).items()}
+        else:
+            self._scored, self._unknown = _read(path)
+        self.texts = frozenset(sentence.text for sentence in self._scored)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
         """The score of each sentence (sentences,)."""
-        return np.array([self._scores.get(sentence, math.nan) for sentence in sentences], dtype=np.float64)
+        return np.array([self._scored.get(sentence, NONE).score for sentence in sentences], dtype=np.float64)
 
-    def items(self) -> Iterable[tuple[Sentence, float]]:
-        """Every sentence and its score."""
-        return self._scores.items()
+    def why_unscored(self, sentence: Sentence) -> str:
+        """Return why a sentence has no score; "" where that is not known."""
+        if self._is_table and sentence not in self._scored:
+            return f"the table has no score of it{' next to its partner' if sentence.beside else ''}"
+        return self._scored.get(sentence, NONE).why
+
+    def token_count(self, sentence: Sentence) -> int | None:
+        """Return how many tokens the score of a sentence is a sum over; None where that is not known."""
+        return self._scored.get(sentence, NONE).tokens
+
+    def unknown(self, text: str) -> list[str]:
+        """Return the parts of a text that the tokenizer does not know, in order."""
+        return self._unknown.get(text, [])
+
+    def items(self) -> Iterable[tuple[Sentence, Scored]]:
+        """Every sentence with its score."""
+        return self._scored.items()
 
 
-def entries(scores: Mapping[Sentence, float]) -> list[dict[str, Any]]:
+def entries(scored: Mapping[Sentence, Scored]) -> list[dict[str, Any]]:
     """Scores as a file has them, in an order that only the sentences decide."""
-    rows = ((json.dumps(sentence.to_dict()), sentence, score) for sentence, score in scores.items())
+    rows = sorted(scored.items(), key=lambda entry: json.dumps(entry[0].to_dict()))
     return [
-        {**sentence.to_dict(), "score": score if math.isfinite(score) else None}
-        for _, sentence, score in sorted(rows, key=lambda entry: entry[0])
+        {
+            **sentence.to_dict(),
+            "score": score if math.isfinite(score) else None,
+            **({"tokens": tokens} if tokens is not None else {}),
+            **({"why": why} if why else {}),
+        }
+        for sentence, (score, why, tokens) in rows
     ]
 
 
-def _read(path: Path) -> dict[Sentence, float]:
+def _read(path: Path) -> tuple[dict[Sentence, Scored], dict[str, list[str]]]:
+    """Return the scores in a file, and the parts of texts that the tokenizer does not know."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            Sentence.from_dict(entry): math.nan if entry["score"] is None else float(entry["score"])
-            for entry in record["scores"]
-        }
+        scored = {}
+        for entry in record["scores"]:
+            score = math.nan if entry["score"] is None else float(entry["score"])
+            if entry["score"] is not None:
+                check_log_likelihood(score, f"{path}: {quote(entry['text'])}", finite=True)
+            scored[Sentence.from_dict(entry)] = Scored(score, str(entry.get("why", "")), entry.get("tokens"))
+        return scored, {text: list(parts) for text, parts in record.get("unknown", {}).items()}
+    except BiasgridError:
+        raise
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise BiasgridError(f"{path}: not a whole file of scores of sentences: {error!r:.200}") from None
 
@@ -75,7 +117,7 @@ def read_table(path: Path) -> dict[Sentence, float]:
     Raises
     ------
     BiasgridError
-        One line with file and row: other columns, a score that is no number, a sentence twice.
+        One line with file and row: other columns, a score that is no number or above 0, a sentence twice.
     """
     scores: dict[Sentence, float] = {}
     try:
@@ -107,4 +149,4 @@ def _number(text: str, where: str) -> float:
         value = math.nan
     if not math.isfinite(value):
         raise BiasgridError(f"{where}: score: {text[:40]!r} is no number")
-    return value
+    return check_log_likelihood(value, f"{where}: score")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import InputError, quote
+from ...errors import BiasgridError, InputError, quote
 
 Span = tuple[int, int]  # the characters of a text from the first number on, up to the second
 
@@ -66,3 +67,24 @@ def check_text(text: Any, what: str = "") -> None:
     """Raises InputError of what is no text, or has half a surrogate pair, which is in no text; `what` goes before."""
     if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
         raise InputError(f"{what}{quote(text)} is no Unicode text")
+
+
+def check_log_likelihood(
+    value: float, where: str, *, finite: bool = False, error: type[BiasgridError] = BiasgridError
+) -> float:
+    """Return a log-likelihood. A table's score must be `finite`; a model may have none of a text, which is NaN.
+
+    Raises
+    ------
+    BiasgridError
+        Of the class `error`, in a line that begins with `where`: the number is above 0, as perplexities and losses
+        are.
+    """
+    if finite and not math.isfinite(value):
+        raise error(f"{where}: {value:g} is not a finite number")
+    if value > 0:
+        raise error(
+            f"{where}: {value:g} is above 0, and a log-likelihood is not. Are these perplexities or losses? Give "
+            "log-likelihoods: -n * log(perplexity), or -n * loss, for a text of n tokens"
+        )
+    return value

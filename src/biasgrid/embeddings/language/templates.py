@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,17 @@ class PlacedWord(NamedTuple):
     text: str
     start: int
     end: int
+
+    @property
+    def word(self) -> str:
+        """The word."""
+        return self.text[self.start : self.end]
+
+    def is_known(self, is_unknown: Sequence[bool]) -> bool:
+        """Return whether an encoder knows the word, given which of its tokens are the unknown one: it knows a word of
+        which it knows every token, and a sentence of which it knows any."""
+        is_sentence = self.word == self.text and " " in self.text.strip()
+        return not (all(is_unknown) if is_sentence else any(is_unknown))
 
 
 @dataclass(frozen=True)

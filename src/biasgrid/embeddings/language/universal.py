@@ -46,7 +46,9 @@ def open_universal(folder: Path) -> FunctionEncoder:
         with threadpool_limits(1):
             return np.array([network.vector(tokenizer.ids(text)) for text in texts])
 
-    return FunctionEncoder(encode, folder.name)
+    return FunctionEncoder(
+        encode, folder.name, lambda text: [number == UNKNOWN for number in tokenizer.ids(text)[1:-1]]
+    )
 
 
 class Network:
