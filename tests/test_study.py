@@ -138,7 +138,7 @@ def test_a_wrong_config_is_one_line(root, path, value, says):
     ("text", "says"),
     [
         ("study: a\nseed: 1\nseed: 2\n", "x.yaml: not a YAML file: duplicate key 'seed' in …line 3"),
-        ("study: 2020-01-01\n", "x.yaml: only text, numbers, lists and mappings are allowed"),
+        ("a: !!set {b}\n", "x.yaml: only text, numbers, lists and mappings are allowed"),
         ("inference: {bootstrap: {level: .nan}}\n", "x.yaml: only text, numbers, …: Out of range"),
         ("- a\n", "x.yaml: ['a'] is not a mapping"),
         ("", "x.yaml: None is not a mapping"),
@@ -150,6 +150,88 @@ def test_a_wrong_file_is_one_line(tmp_path, text, says):
     (tmp_path / "x.yaml").write_text(text)
     with refused(*says.split("…")):
         Study.read(tmp_path / "x.yaml")
+
+
+TRUTH = "YAML reads yes, no, on and off as true or false: put the word in quotes, "
+QUERY = (
+    "models: {{m: {{label: M, source: {{type: file, path: v}}}}}}\nmetrics: {{weat: {{}}}}\n"
+    "criteria:\n  G:\n    queries:\n"
+    "      q: {{targets: {{A: [he, {}], B: [she]}}, attributes: {{C: [x], D: [y]}}}}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (QUERY.format("yes"), f'criteria: G: queries: q: targets: A: 1: line 7: {TRUTH}"yes"'),
+        (QUERY.format("Off"), f'targets: A: 1: line 7: {TRUTH}"Off"'),
+        (
+            QUERY.format("null"),
+            'targets: A: 1: line 7: YAML reads null and ~ as nothing: put the word in quotes, "null"',
+        ),
+        (QUERY.format("~"), 'line 7: YAML reads null and ~ as nothing: put the word in quotes, "~"'),
+        (QUERY.format("1990"), 'line 7: YAML reads 1990 as the number 1990: put the word in quotes, "1990"'),
+        (
+            QUERY.format("1_000"),
+            'line 7: YAML reads 1_000 as the number 1000: put the word in quotes, "1_000"',
+        ),
+        (QUERY.format("0777"), 'line 7: YAML reads 0777 as the number 511: put the word in quotes, "0777"'),
+        (QUERY.format("1.5"), 'line 7: YAML reads 1.5 as the number 1.5: put the word in quotes, "1.5"'),
+        (
+            QUERY.format("2020-01-01"),
+            'A: 1: line 7: YAML reads 2020-01-01 as a date: put the word in quotes, "2020-01-01"',
+        ),
+        (QUERY.format("x").replace("A:", "No:"), f'queries: q: targets: line 7: {TRUTH}"No"'),
+        (QUERY.format("x").replace("A:", "1990:"), "targets: line 7: YAML reads 1990 as the number 1990"),
+        (QUERY.format("x").replace("      q:", "      on:"), f'G: queries: line 7: {TRUTH}"on"'),
+        (QUERY.format("x").replace("  G:", "  no:"), f'criteria: line 5: {TRUTH}"no"'),
+        (QUERY.format("x").replace("label: M", "label: no"), f'models: m: label: line 2: {TRUTH}"no"'),
+        (
+            QUERY.format("x").replace("label: M", "label: M, language: no"),
+            f'm: language: line 2: {TRUTH}"no"',
+        ),
+        (QUERY.format("x").replace("{weat", "{Yes: {}, weat"), f'metrics: line 3: {TRUTH}"Yes"'),
+        (
+            "debias: {G: {h: {method: hard, words: {definitional_pairs: [[no, a]]}}}}\n" + QUERY.format("x"),
+            f'definitional_pairs: line 2: {TRUTH}"no"',
+        ),
+        (
+            "words: {preprocessors: [{lowercase: true, language: no}]}\n" + QUERY.format("x"),
+            f'preprocessors: language: line 2: {TRUTH}"no"',
+        ),
+        (
+            "evaluation: {G: {hidden: {pairs: [[no, a]], sides: [a, b]}}}\n" + QUERY.format("x"),
+            f'evaluation: G: hidden: pairs: 0: 0: line 2: {TRUTH}"no"',
+        ),
+    ],
+)
+def test_words_that_yaml_reads_as_other_values_are_named_with_their_line(tmp_path, text, says):
+    (tmp_path / "x.yaml").write_text("study: s\n" + text)
+    with refused(f"{tmp_path / 'x.yaml'}: ", says):
+        Study.read(tmp_path / "x.yaml")
+
+
+def test_words_that_yaml_reads_as_other_values_are_named_in_included_files_too(tmp_path):
+    (tmp_path / "g.yaml").write_text(
+        "G:\n  queries:\n    q: {targets: {A: [he], B: [no, she]}, attributes: {C: [x], D: [y]}}\n"
+    )
+    (tmp_path / "x.yaml").write_text(
+        "study: s\nmodels: {m: {label: M, source: {type: file, path: v}}}\nmetrics: {weat: {}}\ncriteria: g.yaml\n"
+    )
+    with refused(f'g.yaml: G: queries: q: targets: B: 0: line 3: {TRUTH}"no"'):
+        Study.read(tmp_path / "x.yaml", root=tmp_path)
+
+
+def test_words_in_quotes_and_in_json_are_as_they_are_written(tmp_path):
+    (tmp_path / "x.yaml").write_text("study: s\n" + QUERY.format('"yes", "1990", "~"').replace("A:", '"No":'))
+    study = Study.read(tmp_path / "x.yaml")
+    assert study.queries["q"].target_sets[0].words == ("he", "yes", "1990", "~")
+    assert study.queries["q"].target_sets_names == ["No", "B"]
+    record = yaml.safe_load((tmp_path / "x.yaml").read_text())
+    record["criteria"]["G"]["queries"]["q"]["targets"]["B"] = ["she", True]
+    (tmp_path / "x.json").write_text(json.dumps(record))
+    with refused("x.json: criteria: G: queries: q: targets: B: 1: True is not text"):
+        Study.read(tmp_path / "x.json")
 
 
 SOURCE = {"type": "pypi", "package": "p", "version": "1", "sha256": "0" * 64, "members": {"a/men.tsv": None}}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from .errors import BiasgridError
+from .errors import BiasgridError, quote
 from .resources import did_you_mean_file
 
 # Values and characters that the aliases (*name) of one document may stand for. A config is checked value by value:
@@ -18,6 +19,20 @@ MOST_EXPANDED = 1_000_000
 MOST_NESTED = (
     100  # levels of lists and mappings: what reads a config goes into each, and Python's stack ends at 1,000
 )
+
+# a message about a value, or a key, that is not the text that it should be
+NOT_TEXT = re.compile(
+    r"(?P<keys>(?:.*: )?)(?:key )?(?P<value>[^:]+) is not "
+    r"(?:(?:[^:;]+ or )?text\b|a word\b|a mapping or a file's path|allowed; allowed: (?:texts|tags) )"
+)
+# tag of a value that stands without quotes -> how YAML reads it
+READ_AS = {
+    "bool": "yes, no, on and off as true or false",
+    "null": "null and ~ as nothing",
+    "int": "{raw} as the number {value}",
+    "float": "{raw} as the number {value}",
+    "timestamp": "{raw} as a date",
+}
 
 TOO_DEEP = f"it is nested in more than {MOST_NESTED} levels, the most allowed"
 
@@ -38,6 +53,93 @@ def parse_yaml(text: str) -> Any:
     # what PyYAML raises for values that are not of the type that their tag says
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise ValueError(" ".join(str(error).split()) or "a value is not what its tag says") from None
+
+
+def check_keys(record: Any, where: str) -> None:
+    """Raise BiasgridError for a key, or a date, that is not text: JSON would make text of a key silently."""
+    seen = set()
+    stack = [(record, "")]
+    while stack:
+        part, place = stack.pop()
+        if id(part) in seen or not isinstance(part, (Mapping, list, tuple)):
+            if hasattr(part, "isoformat"):
+                raise BiasgridError(f"{where}{place}: {part.isoformat()} is not text")
+            continue
+        seen.add(id(part))
+        items = part.items() if isinstance(part, Mapping) else enumerate(part)
+        for key, inner in items:
+            if isinstance(part, Mapping) and not isinstance(key, str):
+                raise BiasgridError(f"{where}{place}: key {quote(key)} is not text")
+            stack.append((inner, f"{place}: {key}"))
+
+
+def explain(error: BiasgridError, files: Iterable[Path | str]) -> BiasgridError:
+    """Return an error about a value that is not text with the line of a YAML file that it is from, and the remedy.
+
+    YAML reads the words yes, no, null and 1990 as values of other types unless they stand in quotes. Other errors,
+    and those whose value is in none of the files, are returned as they are.
+    """
+    about = NOT_TEXT.match(str(error))
+    if not about:
+        return error
+    found = [
+        (_common_end(about["keys"], keys), str(file), node)
+        for file in files
+        if str(file).endswith((".yaml", ".yml"))
+        for keys, node in _unquoted(file)
+        if _value(node) == about["value"]
+    ]
+    if not found:
+        return error
+    _, file, node = max(found, key=lambda entry: entry[0])
+    kind = node.tag.rpartition(":")[2]
+    reading = READ_AS[kind].format(raw=node.value, value=about["value"])
+    keys = about["keys"] if file in about["keys"] else f"{file}: {about['keys'].partition(': ')[2]}"
+    line = node.start_mark.line + 1
+    return type(error)(f'{keys}line {line}: YAML reads {reading}: put the word in quotes, "{node.value}"')
+
+
+def _unquoted(path: Path | str) -> Iterator[tuple[list[str], yaml.ScalarNode]]:
+    """Yield the values and keys of a YAML file that stand without quotes and are not read as text.
+
+    Each comes with the keys that lead to it.
+    """
+    try:
+        root = yaml.compose(Path(path).read_text(encoding="utf-8"), _Loader)
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return
+    stack: list[tuple[list[str], Any]] = [([], root)]
+    seen = set()
+    while stack:
+        keys, node = stack.pop()
+        if id(node) in seen:  # of an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                stack += [(keys, key), ([*keys, str(key.value)], value)]
+        elif isinstance(node, yaml.SequenceNode):
+            stack += [([*keys, str(place)], value) for place, value in enumerate(node.value)]
+        elif node.style is None and node.value and node.tag.rpartition(":")[2] in READ_AS:
+            yield keys, node
+
+
+def _value(node: yaml.ScalarNode) -> str:
+    """Return a value as messages quote it."""
+    try:
+        value = yaml.safe_load(node.value)
+    except (ValueError, yaml.YAMLError):
+        return ""
+    return str(value.isoformat()) if hasattr(value, "isoformat") else quote(value)
+
+
+def _common_end(place: str, keys: Sequence[str]) -> int:
+    """Return how many of the last keys a message names just before the value."""
+    names = place.removesuffix(": ").split(": ")
+    count = 0
+    while count < min(len(names), len(keys)) and names[-1 - count] == keys[-1 - count]:
+        count += 1
+    return count
 
 
 def read_json(path: Path | str) -> Any:

@@ -11,7 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..configs import check_expansion, check_nesting, read_json, read_yaml, without_duplicates
+from ..configs import (
+    check_expansion,
+    check_keys,
+    check_nesting,
+    explain,
+    read_json,
+    read_yaml,
+    without_duplicates,
+)
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..printable import check_texts
 from ..query import Query, Repetitions, generated_name
@@ -155,14 +163,21 @@ def with_plugins(resolve: Callable[[], T], config: Any, where: str, root: Path) 
         As `resolve` does; and for a plugin that neither comes with biasgrid nor is a file, or folder of files, below
         `root`.
     """
-    if paths := config.get("plugins") if isinstance(config, Mapping) else None:
-        with pending(), suppress(UnknownEntryError):
-            resolve()
-        try:
-            load_plugins([_plugin(path, root) for path in validate(Paths, paths, "plugins")])
-        except BiasgridError as error:
-            raise BiasgridError(f"{where}: {error}") from None
-    return resolve()
+    try:
+        if paths := config.get("plugins") if isinstance(config, Mapping) else None:
+            with pending(), suppress(UnknownEntryError):
+                resolve()
+            try:
+                load_plugins([_plugin(path, root) for path in validate(Paths, paths, "plugins")])
+            except BiasgridError as error:
+                raise BiasgridError(f"{where}: {error}") from None
+        return resolve()
+    except BiasgridError as error:
+        included = find_file(str(error).partition(": ")[0], root)
+        explained = explain(error, dict.fromkeys([*where.split(", "), included]))
+        if explained is error:
+            raise
+        raise explained from None
 
 
 def _plugin(path: str, root: Path) -> Path:
@@ -230,6 +245,7 @@ def copy_config(config: Any, where: str) -> Any:
     """A deep copy of a config. Raises BiasgridError for what JSON cannot hold, and for what is too large or deep."""
     try:
         check_expansion(config)
+        check_keys(config, where)
         # a NaN is within all limits
         text = json.dumps(config, allow_nan=False, ensure_ascii=False)
         config = json.loads(text, parse_int=_integer, object_pairs_hook=without_duplicates)
@@ -237,8 +253,10 @@ def copy_config(config: Any, where: str) -> Any:
         text.encode()
         if re.search(r"(?<!\\)(\\\\)*\\u0000", text):
             raise ValueError("a text has a NUL character in it")
+    except BiasgridError:
+        raise
     except (TypeError, ValueError, RecursionError) as error:
-        # a YAML date, a set, a mapping that holds itself
+        # a set, a mapping that holds itself
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     check_texts(config, where)
     return config

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from threadpoolctl import threadpool_limits
 
 from ..embeddings.model import Model
-from ..errors import BiasgridError, not_allowed, unknown_name
+from ..errors import BiasgridError, not_allowed, quote, unknown_name
 from ..limits import check_limits
 from ..words import WordOptions
 from .lookup import check_disjoint
@@ -88,6 +88,10 @@ class Method:
             if name not in self.words:
                 raise BiasgridError(unknown_name("argument of words", name, self.words, of=self.name))
             if not _has_form(value, self.words[name]):
+                if (part := _not_text(value)) is not value:
+                    raise BiasgridError(
+                        f"{name}: {quote(part)} is not text; must be {KINDS[self.words[name]]}"
+                    )
                 raise BiasgridError(f"{name}: must be {KINDS[self.words[name]]}")
             try:
                 json.dumps(value, ensure_ascii=False).encode()
@@ -142,6 +146,15 @@ def _has_form(value: Any, kind: WordKind) -> bool:
     if not isinstance(value, list):
         return False
     return all(isinstance(v, str) if kind == "words" else _has_form(v, "words") for v in value)
+
+
+def _not_text(value: Any) -> Any:
+    """Return the first part in lists that should be a word and is not; the value itself if there is none."""
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        inner = _not_text(part)
+        if inner is not part or not isinstance(part, (str, list, dict)):
+            return inner
+    return value
 
 
 def _as_lists(value: Any) -> Any:
