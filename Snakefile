@@ -94,4 +94,4 @@ rule stores:
 # The notebooks, executed (`make notebooks`): results/notebooks/*.html.
 rule notebooks:
     input:
-        of_notebooks.pages(PAGES),
+        of_notebooks.pages(PAGES, NOTEBOOKS),

@@ -244,7 +244,8 @@ def _become(process: int, requests: int) -> None:
     if "BIASGRID_STARTED_BY" in os.environ:  # its parent here
         os.environ["BIASGRID_STARTED_BY"] = str(os.getppid())
     tempfile.tempdir = None
-    sys.path[:1] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    here = [] if os.environ.get("PYTHONSAFEPATH") else [""]
+    sys.path[:1] = [*here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     origin = getattr(PathFinder.find_spec("biasgrid"), "origin", None)
     _forget_biasgrid(but=origin)
     # modules are edited within a second

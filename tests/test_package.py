@@ -353,6 +353,10 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
         ),
         (
             ["mine.yaml", "--profile", "cluster"],
+            "profile 'cluster' lies in this folder, and a profile is code: if you trust it, write './cluster'",
+        ),
+        (
+            ["mine.yaml", "--profile", "./cluster"],
             "jobs by none need snakemake-executor-plugin-none; install it: pip install snakemake-exec",
         ),
         (["mine.yaml", "--jobs", "x"], "run: Error parsing number of jobs (--jobs, -j): must be integer"),

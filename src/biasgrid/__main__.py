@@ -1,3 +1,10 @@
+import os
+import sys
+
+# `python -m biasgrid` puts the working folder first, in which a stranger's study may have modules
+if sys.path[0] in ("", os.getcwd()):
+    del sys.path[0]
+
 from .cli import main
 
 raise SystemExit(main())

@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 STARTED_BY = "BIASGRID_STARTED_BY"  # environment variable: the process that a new one is to end with
+# of Python: the working folder, in which a stranger's study may lie, is not where modules are looked for
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 # environment variable: a folder of this user's alone, in which the processes of a run share the random groups that
 # one of them drew
 RANDOM_GROUPS = "BIASGRID_RANDOM_GROUPS"
@@ -20,14 +22,17 @@ BETWEEN_COLLECTIONS = 50_000, 20, 20
 
 
 def environment(source: Path | None = None) -> dict[str, str]:
-    """This process' environment, for a process that is to end with it; with the folder of the code that it is to run,
-    by a `python` that is this one. What the user's own PYTHONPATH has (torch, say) comes after that folder."""
+    """Return this process' environment for a process that is to end with it.
+
+    That process imports nothing from the working folder. With `source`, the folder of the code that it is to run, its
+    `python` is this one; what the user's own PYTHONPATH has (torch, say) comes after that folder.
+    """
     code = {}
     if source is not None:
         first = {"PYTHONPATH": source, "PATH": Path(sys.executable).parent}
         for name, path in first.items():
             code[name] = os.pathsep.join([str(path), *filter(None, [os.environ.get(name)])])
-    return os.environ | {STARTED_BY: str(os.getpid())} | code
+    return os.environ | SAFE_PATH | {STARTED_BY: str(os.getpid())} | code
 
 
 def collect_seldom() -> None:

@@ -52,14 +52,14 @@ def test_another_study_is_waited_for_where_it_is_there(tmp_path, monkeypatch, ca
 def test_what_is_missing_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        notebooks.pages("results/notebooks")(None)
+        notebooks.pages("results/notebooks", notebooks.names())(None)
     assert capsys.readouterr().err.startswith("biasgrid: no notebooks here")
     write(tmp_path / "notebooks", "a", "1")
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(SystemExit):
-        notebooks.pages("results/notebooks")(None)
+        notebooks.pages("results/notebooks", notebooks.names())(None)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("biasgrid: executing notebooks needs papermill; install it: pip install ")
     assert "'papermill>=" in line
     monkeypatch.setattr(extras, "find_spec", lambda name: name)
-    assert notebooks.pages("results/notebooks")(None) == ["results/notebooks/a.html"]
+    assert notebooks.pages("results/notebooks", notebooks.names())(None) == ["results/notebooks/a.html"]

@@ -2,6 +2,8 @@
 from biasgrid.workflow import notebooks as of_notebooks
 
 PAGES = f"{STUDY.results.parent}/notebooks"
+# a notebook is code: those of the checkout that the workflow stands in, and of no other folder
+NOTEBOOKS = of_notebooks.names() if engine.stands_in_its_folder(workflow) else []
 
 
 # With the kernel of this Python: a user's own kernels, which may lack biasgrid, come later with the first two
@@ -20,7 +22,7 @@ rule notebook:
     log:
         f"{LOGS}/notebook/{{notebook}}.txt",
     wildcard_constraints:
-        notebook=one_of(of_notebooks.names()),
+        notebook=one_of(NOTEBOOKS),
     resources:
         mem_mb=lambda w, attempt: 4000 * attempt,
         runtime=lambda w, attempt: 30 * attempt,

@@ -18,6 +18,7 @@ threadpool_limits(1)
 for folder in Path(workflow.main_snakefile).resolve().parents[:2]:
     if (folder / "src" / "biasgrid").is_dir():
         sys.path.insert(0, str(folder / "src"))
+        break
 # profiles/default may have begun to import another copy
 origin = getattr(PathFinder.find_spec("biasgrid"), "origin", None)
 if getattr(sys.modules.get("biasgrid"), "__file__", origin) != origin:
@@ -38,5 +39,10 @@ WARNING_LOG = WarningLog()
 # Python drops warnings about the lines of a file that has no name
 __name__ = "workflow"
 
-# of processes that rules start: they run this code, and end with this process
+# of processes that rules start: they run this code, import nothing from the working folder, and end with this process
 os.environ.update(processes.environment(resources.PACKAGE.parent))
+
+
+# on the nodes of a cluster, too
+envvars:
+    *processes.SAFE_PATH,

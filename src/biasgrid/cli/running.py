@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from ..errors import BiasgridError, quote, unknown_name
 from ..extras import require
+from ..processes import SAFE_PATH
 from ..registry import load_plugins
 from ..resources import find_file, resource
 from ..termination import SIGNALS
@@ -87,6 +88,7 @@ def run(args: argparse.Namespace) -> None:
     if args.why is not None:
         command += _asking(args)
     sys.stdout.flush()
+    os.environ |= SAFE_PATH
     # until the workflow answers them (engine.stop_on_signals), in place of a traceback of Snakemake's imports
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     # Snakemake takes this process' place: signals reach it, and its exit code is this command's
@@ -107,11 +109,13 @@ def read_config(paths: list[Path]) -> dict[str, Any]:
     """The config of a study that files make together."""
     from ..config.load import read
     from ..plan.study import Study
+    from ..workflow.command_line import check_no_code
 
     config: dict[str, Any] = {}
     for path in paths:
         if not isinstance(record := read(path), dict):
             raise BiasgridError(f"{path}: not a mapping; biasgrid init writes a config to begin with")
+        check_no_code(path, record)
         _update(config, record)
     if Study.KEY not in config:
         raise BiasgridError(f"{paths[0]}: is no config of a study: it has no key {Study.KEY!r}")
@@ -135,12 +139,19 @@ def _command(args: argparse.Namespace) -> list[str]:
         if not (place := next((i for i, option in enumerate(options, 1) if option in CONFIG), 0)):
             options += ["--config"]
         options.insert(place or len(options), "replace=true")
-    profile = PROFILE if PROFILE.is_dir() else resource(PROFILE)
     # before Snakemake's further options, of which the last counts
-    command = [sys.executable, "-m", "snakemake", "--quiet", "rules", "--workflow-profile", str(profile)]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--quiet",
+        "rules",
+        "--workflow-profile",
+        str(resource(PROFILE)),
+    ]
     command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource("Snakefile"))]
     command += ["--cores", str(args.cores), *options]
-    if args.extra_arguments:
+    if args.extra_arguments or os.environ.get("SNAKEMAKE_PROFILE"):
         _check_options(command[3:])
     return command
 
@@ -152,7 +163,7 @@ def _check_options(options: list[str]) -> None:
     from snakemake.cli import get_argument_parser
     from snakemake.exceptions import CliException
 
-    from ..workflow.command_line import check_executor
+    from ..workflow.command_line import check_config, check_executor, check_profile
 
     def refuse(message: object) -> NoReturn:
         if missing := re.search(r"--executor/-e: invalid choice: '([\w-]+)'", str(message)):
@@ -168,10 +179,15 @@ def _check_options(options: list[str]) -> None:
         for _ in range(2):  # as Snakemake does: the second time with what the options' profile says
             parser = get_argument_parser(profiles)
             parser.error = refuse
-            profiles = parser.parse_args(options).profile
+            arguments = parser.parse_args(options)
+            profiles = arguments.profile
             # one text in Snakemake's older versions; "none" is none
             profiles = [profiles] if isinstance(profiles, str) else profiles
             profiles = None if profiles == ["none"] else profiles
+            for profile in (*(profiles or ()), arguments.workflow_profile):
+                check_profile(profile)
+            for file in arguments.configfile or ():
+                check_config(file)
     except CliException as error:
         refuse(error)
 

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from ..configs import read_yaml
 from ..errors import BiasgridError, quote
+from ..resources import resource
+
+TEMPLATE = "__use_yte__"  # the key of a YAML file by which Snakemake runs code in it
 
 
 def check(arguments: Sequence[str]) -> None:
@@ -46,7 +50,35 @@ def check_executor(name: str) -> None:
         raise BiasgridError(f"jobs by {name} need {package}; install it: pip install {package}")
 
 
+def check_profile(name: str) -> None:
+    """Raise BiasgridError for a profile that Snakemake would find in the working folder.
+
+    A profile is code, and a stranger's folder may have one of a usual name. Those of biasgrid are allowed, and those
+    whose path begins with ./ or ../.
+    """
+    if Path(name).is_absolute() or name.startswith(("./", "../")):
+        return
+    for place in (Path(name), Path("profiles", name)):
+        shipped = resource(place)
+        if place.exists() and not (shipped.exists() and place.samefile(shipped)):
+            instead = f"; that of biasgrid is {shipped}" if shipped.exists() else ""
+            raise BiasgridError(
+                f"profile {quote(name)} lies in this folder, and a profile is code: if you trust it, write "
+                f"'./{place}'{instead}"
+            )
+
+
 def check_config(file: str) -> None:
-    """Raises BiasgridError for a config file that is no mapping in YAML."""
+    """Raise BiasgridError for a config file that is not a mapping in YAML, or that has code for Snakemake to run."""
     if not isinstance(record := read_yaml(file), dict):
         raise BiasgridError(f"{file}: {quote(record)} is not a mapping")
+    check_no_code(file, record)
+
+
+def check_no_code(file: Path | str, record: Mapping[str, Any]) -> None:
+    """Raise BiasgridError for a config that Snakemake would take for a template, whose values are Python (YTE)."""
+    if TEMPLATE in record:
+        raise BiasgridError(
+            f"{file}: {TEMPLATE} is not allowed: Snakemake would run code that is in the config; "
+            "files of code are listed under plugins"
+        )

@@ -47,6 +47,13 @@ def config_files(workflow: Any) -> list[str]:
     return [os.path.relpath(path) for path in workflow.configfiles]
 
 
+def stands_in_its_folder(workflow: Any) -> bool:
+    """Return whether the working directory is the folder of the workflow: that of the Snakefile, or the one above
+    workflow/Snakefile."""
+    above = Path(workflow.main_snakefile).resolve().parents[:2]
+    return Path.cwd() == next((folder for folder in above if (folder / "workflow" / "rules").is_dir()), None)
+
+
 def has_config(workflow: Any) -> bool:
     """Whether the command line names a config file."""
     return bool(workflow.config_settings.configfiles)

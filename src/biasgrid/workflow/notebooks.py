@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import pkgutil
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +24,19 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
-def pages(folder: str) -> Callable[[Any], list[str]]:
-    """An input function: the page of each notebook. It ends the run, before anything is measured, where there are no
-    notebooks or what executes them is not installed."""
+def pages(folder: str, notebooks: Sequence[str]) -> Callable[[Any], list[str]]:
+    """Return an input function: the page of each notebook. It ends the run, before anything is measured, where there
+    are no notebooks or what executes them is not installed."""
 
     def page_files(wildcards: Any) -> list[str]:
         try:
-            if not names():
+            if not notebooks:
                 raise BiasgridError("no notebooks here: they are in a checkout, and no part of the package")
             for package in ("papermill", "nbconvert", "ipykernel"):
                 require(package, "executing notebooks")
         except BiasgridError as error:
             engine.stop(error)
-        return [f"{folder}/{name}.html" for name in names()]
+        return [f"{folder}/{name}.html" for name in notebooks]
 
     return page_files
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
+
+from ...processes import environment
 
 
 def run_client(command: list[str], scratch: Path, show: bool = False) -> tuple[int, str]:
@@ -13,16 +14,16 @@ def run_client(command: list[str], scratch: Path, show: bool = False) -> tuple[i
 
     What the client leaves behind when killed lies in `scratch`.
     """
-    environment = {
+    variables = {
         # npm's own 10 s and 60 s between attempts keep a machine without network waiting for over a minute
         "npm_config_fetch_retry_mintimeout": "1000",
         "npm_config_fetch_retry_maxtimeout": "4000",
-        **os.environ,
+        **environment(),
         "TMPDIR": str(scratch.resolve()),
     }
     process = subprocess.run(
         command,
-        env=environment,
+        env=variables,
         stdin=subprocess.DEVNULL,
         stdout=sys.stderr if show else subprocess.PIPE,
         stderr=subprocess.PIPE if show else subprocess.STDOUT,
