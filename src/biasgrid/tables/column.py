@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from ..errors import join_names
+
 ANY = (-inf, inf)  # a column's range
 
 
@@ -20,6 +22,7 @@ class Column:
     range   of numbers: the lowest and the highest that there can be, both included; ANY where it is another in each
             row, as of a metric's values. Counts have no need to say theirs: from 0
     values  of text: all that there can be, "" for an empty field; () where it may be any text
+    key     of text that names a part of a score's place: which of `results.KEYS`. A study's places are in its config
     """
 
     name: str
@@ -28,10 +31,23 @@ class Column:
     unit: str = ""
     range: tuple[float, float] | None = None
     values: tuple[str, ...] = ()
+    key: str = ""
 
     def __post_init__(self) -> None:
         if self.range is None and "count" in self.dtype:
             object.__setattr__(self, "range", (0, inf))
+
+    @property
+    def allowed(self) -> str:
+        """What may stand in the column, in words."""
+        if self.values:
+            return join_names(value or '""' for value in self.values)
+        low, high = self.range or ANY
+        kind = "whole numbers" if "count" in self.dtype else "finite numbers"
+        if (low, high) == ANY:
+            return "any text" if self.dtype == "text" else kind
+        ends = [f"from {low:g}"] * (low > -inf) + [f"to {high:g}"] * (high < inf)
+        return f"{kind} {' '.join(ends)}"
 
     @classmethod
     def count(cls, name: str, meaning: str) -> Column:
