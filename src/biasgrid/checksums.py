@@ -21,7 +21,9 @@ from .resources import did_you_mean_file
 
 NAME = "checksums.sha256"
 LEFT_OUT = {NAME, "config_file.txt"}  # the second says where the config lies, and is no result
+READ = (".csv", ".json", ".npy")  # files of results that commands and Python read
 LINE = re.compile(r"([0-9a-f]{64})  ([^\n\\]+)")
+REMEDY = "run the study again to write them anew"
 
 # what is known of a file's digest without reading it: name -> nanoseconds of its last change, size, digest
 Known = dict[str, list]
@@ -38,16 +40,18 @@ def read(results: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise BiasgridError(f"{path}: cannot read the checksums: {error}") from None
+        raise BiasgridError(f"{path}: cannot read the checksums: {error}; {REMEDY}") from None
     *lines, rest = text.split("\n")
     records = {}
     for number, line in enumerate(lines, 1):
         match = LINE.fullmatch(line)
         if not match or not _is_inside(match[2]):
-            raise BiasgridError(f"{path}: line {number} is not a checksum and a file in this folder")
+            raise BiasgridError(
+                f"{path}: line {number} is not a checksum and a file in this folder; {REMEDY}"
+            )
         records[match[2]] = match[1]
     if rest or not records:
-        raise BiasgridError(f"{path}: the checksums are cut off")
+        raise BiasgridError(f"{path}: the checksums are cut off; {REMEDY}")
     return records
 
 
@@ -73,6 +77,19 @@ def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
         with suppress(OSError):
             _write_known(known_file, known | news)
     return changed, missing
+
+
+def changed_records(results: Path) -> list[str]:
+    """Return the names of recorded tables, records and arrays whose content is not as recorded.
+
+    Unlike `changes`, read every such file. Those that are missing, and pictures and pages, are left out. Raises
+    BiasgridError for checksums that are damaged.
+    """
+    return [
+        name
+        for name, digest in read(results).items()
+        if name.endswith(READ) and (results / name).is_file() and _digest(results / name) != digest
+    ]
 
 
 def forget(results: Path, names: Iterable[str]) -> None:

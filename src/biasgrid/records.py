@@ -1,11 +1,14 @@
-"""Records of models, of frequencies and of tests of aggregates in files of results, whose shape is checked."""
+"""Records in files of results, whose shape is checked: of cells and their inference, models, frequencies and tests of
+aggregates."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
+from .errors import quote
 from .in_memory import File, InMemory
 from .schema import not_whole, read
 from .validation import Strict, validate
@@ -18,6 +21,150 @@ class Whole(Strict):
     """What is read has these keys; it may have others."""
 
     model_config = ConfigDict(extra="allow")
+
+
+Number = float | None  # finite, or missing
+Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
+# set -> word -> its number, or several by name, such as one for each attribute set
+WordNumbers = dict[str, dict[str, Number | dict[str, Number]]]
+
+
+class _Histogram(Whole):
+    counts: list[Count]
+    low: Number
+    high: Number
+
+
+class _TestOfScore(Whole):
+    """What a test says of a score: a p-value, or the reason why there is none."""
+
+    p_value: Share | None = None
+    p_low: Share | None = None
+    p_high: Share | None = None
+    p_lowest: Share | None = None
+    p_normal: Share | None = None
+    draws: Count | None = None
+    partitions: Count | None = None
+    observed: Number = None
+    excess: Number = None
+    neutral: Number = None
+    alternative: str | None = None
+    method: str | None = None
+    frequency: str | None = None
+    test_of: str | None = None
+    reason: str | None = None
+    histogram: _Histogram | None = None
+    middle: Annotated[list[Number], Field(min_length=3, max_length=3)] | None = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> _TestOfScore:
+        if self.p_value is not None and None in (self.p_lowest, self.draws, self.method):
+            raise ValueError("a p-value without p_lowest, draws and method")
+        return self
+
+
+class _Units(Whole):
+    percentile: Ends
+    standard_error: Number
+
+
+class _Bootstrap(Whole):
+    jackknife: Ends | None = None
+    percentile: Ends | None = None
+    bca: Ends | None = None
+    standard_error: Number = None
+    same_side: Share | None = None
+    draws: Count | None = None
+    undefined: Count | None = None
+    reasons: dict[str, str] = Field(default_factory=dict)
+    units: _Units | None = None
+
+
+class _Coefficient(Whole):
+    set: str
+    coefficient: str
+    value: Number
+    low: Number
+    high: Number
+    items: Count
+    words: Count
+
+
+class _Result(Whole):
+    query: str
+    status: str
+    value: Number = None
+    words_used: Count = 0
+    words_lost: Count = 0
+    forms: dict[str, dict[str, str]] = Field(default_factory=dict)
+    why_lost: dict[str, dict[str, str]] = Field(default_factory=dict)
+
+
+class _Contrast(Whole):
+    first: str
+    second: str | None
+    words: str | None
+    values: dict[str, Number]
+
+
+class _Measured(_Result):
+    value: Number
+    scalars: dict[str, Number]
+    detail: dict[str, WordNumbers] = Field(default_factory=dict)
+    # set -> word -> the entries of the vocabulary that it is found as
+    found: dict[str, dict[str, Annotated[list[str], Field(min_length=1)]]] = Field(default_factory=dict)
+    lost: dict[str, list[str]] = Field(default_factory=dict)
+    same_vector: dict[str, list[list[str]]] = Field(default_factory=dict)
+    contrasts: list[_Contrast] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _has_value_or_reason(self) -> _Measured:
+        if (self.status == "ok") != (self.value is not None):
+            raise ValueError(f"the value is {quote(self.value)}, and the status {quote(self.status)}")
+        return self
+
+
+class _Inferred(_Result):
+    bootstrap: _Bootstrap | None = None
+    influence: dict[str, dict[str, Number]] = Field(default_factory=dict)
+    halves: dict[str, Number] = Field(default_factory=dict)
+    reliability: list[_Coefficient] = Field(default_factory=list)
+
+
+class _Cell(Whole):
+    criterion: str
+    query: str
+    metric: str
+    model: str
+    debias: str
+    function: str = ""
+    params: dict[str, Any] = Field(default_factory=dict)
+    words: dict[str, Any] = Field(default_factory=dict)
+    versions: dict[str, str] = Field(default_factory=dict)
+
+
+class _MeasuredCell(_Cell):
+    results: Annotated[list[_Measured], Field(min_length=1)]
+
+
+class _InferredCell(_Cell):
+    inference: dict[str, Any]
+    results: Annotated[list[_Inferred], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _has_whole_tests(self) -> _InferredCell:
+        for result in self.results:
+            for name, test in (result.model_extra or {}).items():
+                if name in self.inference:
+                    validate(_TestOfScore, test, name)
+        if not isinstance(self.inference.get("bootstrap", {}), dict):
+            raise ValueError(f"inference: bootstrap: {quote(self.inference['bootstrap'])} is not a mapping")
+        return self
+
+
+def check_cell(cell: Mapping[str, Any]) -> None:
+    """Raise BiasgridError for what is not a cell, or the inference of one, as a run writes it."""
+    validate(_InferredCell if isinstance(cell, dict) and "inference" in cell else _MeasuredCell, cell)
 
 
 class _Set(Whole):

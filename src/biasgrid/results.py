@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import gc
-import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .errors import quote
+from .errors import BiasgridError, quote
 from .in_memory import File, InMemory
+from .records import check_cell
 from .schema import not_whole, read
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .query import Query
+
 KEYS = ["criterion", "query", "metric", "model", "debias"]  # of a cell
 ACROSS_MODELS = [key for key in KEYS if key != "model"]  # of cells that differ in their model
 ACROSS_QUERIES = [key for key in KEYS if key != "query"]
 A_CELL = "a cell file"
-PARTS = ("scalars", "detail", "found", "lost", "forms", "why_lost")  # of a result, mappings
-BY_WORD = ("forms", "why_lost")  # set -> word -> text
+PLACE = ("model", "debias", "metric", "query")  # of a cell: the end of its file's path
 
 
 @contextmanager
@@ -71,52 +73,45 @@ def cells_in(path: File) -> list[dict]:
     if isinstance(path, InMemory):
         return cells
     try:
-        for cell in cells:
-            _check(cell)
-        if not cells:
+        if not isinstance(cells, list) or not cells:
             raise ValueError("it has no cells")
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        reason = f"key {error} is missing" if isinstance(error, KeyError) else error
-        raise not_whole(path, A_CELL, reason) from None
+        for cell in cells:
+            check_cell(cell)
+            _check_place(cell, str(path))
+    except (ValueError, RecursionError) as error:
+        raise not_whole(path, A_CELL, error) from None
     return cells
 
 
-def _check(cell: dict) -> None:
-    """Raises one of several errors for what biasgrid never writes. By hand: a study has thousands of cells."""
-    results = cell["results"]
-    if type(results) is not list or not results:
-        raise ValueError("it has no results")
-    for result in results:
-        if any(type(text) is not str for text in (*key_of(cell, result), cell["query"], result["status"])):
-            raise ValueError("its names are not text")
-        value, status = result.get("value"), result["status"]
-        is_right = _is_number(value) if status == "ok" else value is None
-        if not is_right and (
-            "value" in result or "inference" not in cell
-        ):  # whose value is in the cell's own file
-            raise ValueError(f"the value is {quote(value)}, and the status {quote(status)}")
-        for part in PARTS:
-            # who needs the others says what is missing
-            may_lack = part != "scalars" or "inference" in cell
-            content = result.get(part, {}) if may_lack else result[part]
-            if type(content) is not dict:
-                raise ValueError(f"{part}: {quote(content)} is not a mapping")
-        if any(type(result.get(name, 0)) is not int for name in ("words_used", "words_lost")):
-            raise ValueError("its numbers of words are no whole numbers")
-        for words in result.get("lost", {}).values():
-            if type(words) is not list or not set(map(type, words)) <= {str}:
-                raise ValueError(f"lost: {quote(words)} is not a list of words")
-        for part in BY_WORD:
-            for texts in result.get(part, {}).values():
-                if type(texts) is not dict or not set(map(type, texts.values())) <= {str}:
-                    raise ValueError(f"{part}: {quote(texts)} is not a mapping of words to texts")
-        for name, number in result.get("scalars", {}).items():
-            if number is not None and not _is_number(number):
-                raise ValueError(f"scalars: {quote(name)}: {quote(number)} is not a number")
+def _check_place(cell: Mapping[str, Any], path: str) -> None:
+    """Raise ValueError for a cell, or the inference of one, in the file of another."""
+    parts = path.removesuffix(".json").replace(os.sep, "/").split("/")
+    for folder, keys in (("cells", PLACE), ("inference", PLACE[:-1])):
+        names = parts[-len(keys) :]
+        if folder in parts[-len(keys) - 1 : -len(keys)] and names != (theirs := [cell[key] for key in keys]):
+            raise ValueError(f"it is of {'/'.join(theirs)}")
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (float, int) and math.isfinite(value)
+def part_of(
+    query: Query, template: tuple[Any, Any], cell: Mapping[str, Any], result: Mapping[str, Any]
+) -> Query:
+    """Return the sub-query, or the query, that a result of a cell is of.
+
+    Raises
+    ------
+    BiasgridError
+        For a result of another query, and one whose words are of other sets.
+    """
+    for part in query.subqueries(template):
+        if part.name == result["query"]:
+            sets = {s.name for s in (*part.target_sets, *part.attribute_sets)}
+            if all(sets <= {*result.get(key, sets)} for key in ("found", "lost")):
+                return part
+    where = "/".join(cell[key] for key in PLACE)
+    raise BiasgridError(
+        f"cells/{where}.json: {quote(result['query'])} is not what queries/{cell['query']}.json "
+        "asks; run the study again"
+    )
 
 
 def key_of(cell: Mapping, result: Mapping) -> tuple:

@@ -103,7 +103,10 @@ def correlations(*rows):
 def put_cell(folder, name, *results):
     path = folder / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"results": results}))
+    model, debias, metric, query = name.split("/")
+    cell = {"criterion": "Gender", "query": query, "metric": metric, "model": model, "debias": debias}
+    made = [{"query": query, "scalars": {}, **result} for result in results]
+    path.write_text(json.dumps({**cell, "results": made}))
 
 
 @pytest.fixture

@@ -229,6 +229,6 @@ def test_strangers_folders_are_refused_in_a_line(here, capsys):
     )
     case("U+202E", lambda: change("right/study.json", lambda r: r["models"]["three"].update(note="\u202e")))
     case("words: {", lambda: change("right/study.json", lambda r: r["words"].update(normalize=True)))
-    case("model: 'one'; study.json says 'three'", lambda: change(cell, lambda r: r.update(model="one")))
-    case("the value is", lambda: change(cell, lambda r: r["results"][0].update(value="1")))
+    case("it is of one/none/weat/q1", lambda: change(cell, lambda r: r.update(model="one")))
+    case("value: '1' is not a number", lambda: change(cell, lambda r: r["results"][0].update(value="1")))
     case("not a cell file", lambda: change(cell, lambda r: r.pop("results")))

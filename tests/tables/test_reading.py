@@ -36,6 +36,16 @@ ROWS = [
     ["", -1e-300, 4, None, "é"],
 ]
 TEXT = "name,value,cells,draws,note\na,1.5,3,,x\nb,,4,2,\n"
+LIMITED = replace(
+    TOY,
+    columns=(
+        Column("name", "a name", values=("a", "b", "")),
+        Column.share("value", "a share"),
+        Column.count("cells", "a count"),
+        Column("draws", "a rank", "number", range=(1, math.inf)),
+        Column("note", "more text"),
+    ),
+)
 
 
 @pytest.fixture
@@ -69,7 +79,11 @@ def test_a_table_reads_back_to_the_last_bit(path):
     assert (TOY.read(path)["cells"].dtype, len(TOY.read(path))) == ("int64", 0)
 
 
-@given(st.lists(st.tuples(st.text(), st.floats(), st.integers(-(2**62), 2**62), st.none(), st.text())))
+@given(
+    st.lists(
+        st.tuples(st.text(), st.floats(allow_infinity=False), st.integers(0, 2**62), st.none(), st.text())
+    )
+)
 def test_any_table_reads_back(tmp_path_factory, rows):
     path = tmp_path_factory.getbasetemp() / "any.csv"
     # what ends a line for CSV, and what is no text, is in no name
@@ -128,6 +142,36 @@ def test_a_file_that_is_not_there_and_one_that_is_none(path):
     assert refusal(path) == "cannot read it: No such file or directory"
     path.mkdir()
     assert refusal(path).startswith("cannot read it: Is a directory")
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "says"),
+    [
+        ("a,1.5", "c,.5", "line 2: name: 'c' is not allowed; allowed: a, b, \"\""),
+        ("a,1.5", "a,1.5", "line 2: value: '1.5' is not allowed; allowed: finite numbers from 0 to 1"),
+        ("a,1.5", "a,-.1", "line 2: value: '-.1' is not allowed; allowed: finite numbers from 0 to 1"),
+        ("a,1.5,3", "a,1,-3", "line 2: cells: '-3' is not allowed; allowed: whole numbers from 0"),
+        ("a,1.5,3,", "a,1,3,0", "line 2: draws: '0' is not allowed; allowed: finite numbers from 1"),
+        ("a,1.5,3,", "a,1,3,1e999", "line 2: draws: '1e999' is not allowed; allowed: finite numbers from 1"),
+        ("a,1.5,3,", "a,1,3,inf", "line 2: draws: 'inf' is not allowed"),
+    ],
+)
+def test_what_a_column_does_not_allow_is_one_line(path, was, now, says):
+    path.write_text(TEXT.replace(was, now), encoding="utf-8")
+    assert refusal(path, LIMITED).startswith(says)
+
+
+def test_a_number_that_rounding_puts_outside_of_its_range_is_read(path):
+    path.write_text(TEXT.replace("1.5", "1.0000000000000002"), encoding="utf-8")
+    assert LIMITED.read(path)["value"][0] > 1
+
+
+def test_only_its_place_is_known_of_a_row_that_could_not_be_downloaded(path):
+    text = "name,value,cells,draws,note,status\na,1,3,,x,ok\nnew,,0,,,not_downloaded\n"
+    path.write_text(text, encoding="utf-8")
+    assert LIMITED.read(path)["name"].tolist() == ["a"]
+    path.write_text(text.replace("not_downloaded", "ok"), encoding="utf-8")
+    assert refusal(path, LIMITED).startswith("line 3: name: 'new' is not allowed")
 
 
 KEYED = replace(TOY, key=("name", "cells"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import tables
 from ..errors import BiasgridError
@@ -15,6 +15,11 @@ from ..plan.steps import table_step
 from ..tables.ends import with_ends
 from .made_paths import MadePaths
 from .study import FinishedStudy
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..tables import Table
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,22 @@ class ExistingStudy(FinishedStudy):
         return FinishedStudy(self.config, self.queries, self.folder, plugins=self.plugins)
 
 
+class TableOfStudy(InMemory):
+    """A table's file, which is read whenever its content is asked for: once for each reader, and kept by none.
+
+    It stands where a table in memory does, so that all who show a finished study read its tables by
+    `FinishedStudy.read_table`.
+    """
+
+    def __init__(self, file: Path, table: Table, study: FinishedStudy):
+        vars(self).update(parts=(table.name,), file=file, table=table, study=study)
+
+    @property
+    def content(self) -> pd.DataFrame:  # type: ignore[override]
+        """The rows, checked."""
+        return self.study.read_table(self.table, self.file)
+
+
 @dataclass(frozen=True)
 class ExistingPaths(MadePaths):
     """The files of a finished study, and tables made of them."""
@@ -50,8 +71,13 @@ class ExistingPaths(MadePaths):
             if not table.is_whole(file):
                 self.made[name] = self._table(name, file)
             else:
-                self.made[name] = file if table.has_ends(file) else self._with_ends(name, file)
+                self.made[name] = (
+                    self._checked(name, file) if table.has_ends(file) else self._with_ends(name, file)
+                )
         return self.made[name]
+
+    def _checked(self, name: str, file: Path) -> InMemory:
+        return TableOfStudy(file, tables.REGISTRY[name], self.study.plain)
 
     def _table(self, name: str, file: Path) -> Any:
         try:
@@ -70,10 +96,10 @@ class ExistingPaths(MadePaths):
         table = tables.REGISTRY[name]
         ends = [end.name for end in table.ends]
         try:
-            rows = tables.read(file, absent=True).drop(columns=ends, errors="ignore")
+            rows = self.study.plain.read_table(table, file).drop(columns=ends, errors="ignore")
             spec = table_step(self.study.plain, name).spec
         except BiasgridError:  # reading the file says what is wrong with it
-            return file
+            return self._checked(name, file)
         return InMemory((name,), with_ends(rows, table.ends, spec).astype(dict.fromkeys(ends, "str")))
 
     @property

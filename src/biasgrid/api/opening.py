@@ -40,4 +40,5 @@ def open_study(study: Path | str) -> Grid:
     finished_study = find_study(study)
     if not all(finished_study.paths.table_file(name).is_file() for name in finished_study.tables):
         check_finished(finished_study)
+    finished_study.warn_of_changed_files()
     return Grid(existing(finished_study))

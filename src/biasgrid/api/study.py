@@ -8,15 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .. import absence
+from .. import absence, checksums, tables
+from ..absence import STATUS
+from ..callers import stacklevel
 from ..config import load
 from ..config.criteria import Ratings
 from ..config.study import StudyConfig
 from ..debias import Method
 from ..embeddings.kinds import VECTORS, Kind
-from ..errors import BiasgridError, InputError, quote
+from ..errors import BiasgridError, InputError, join_names, quote
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..metrics import Metric
@@ -27,8 +29,15 @@ from ..plan.study import Study
 from ..query import Query
 from ..registry import UnknownEntryError, pending
 from ..resources import did_you_mean_file, find_file
+from ..results import KEYS
 from ..schema import read
+from ..statistics.aggregation import OVERALL
 from ..validation import check_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..tables import Table
 
 CONFIG = "study.json"
 
@@ -86,6 +95,73 @@ class FinishedStudy(Study):
     @property
     def results(self) -> Path:
         return self.folder
+
+    def read_table(self, table: Table, file: Path) -> pd.DataFrame:
+        """Return a table of the study from its file, with the rows of what could not be downloaded.
+
+        Raises BiasgridError for a file that is not such a table, as `tables.read` does, and for a row of a score that
+        the study's config does not have.
+        """
+        rows = tables.read(file, absent=True)
+        self.check_places(table, rows, file)
+        return rows
+
+    def check_places(self, table: Table, rows: pd.DataFrame, file: Path) -> None:
+        """Raise BiasgridError for a row of a table whose criterion, query, metric, model and debias method, as far as
+        the table has them, are not those of a score of this study."""
+        is_absent = rows["status"] == STATUS if "status" in rows else None
+        for side in ("", "_a", "_b"):
+            keys = {c.key: c.name for c in table.columns if c.key and c.name in (c.key, f"{c.key}{side}")}
+            if "metric" not in keys or not {*keys.values()} <= {*rows}:
+                continue
+            wanted = [*zip(*(rows[name] for name in keys.values()), strict=True)]
+            places = self._places(tuple(keys))
+            for row, place in enumerate(wanted if not {*wanted} <= places else ()):
+                if place not in places and (is_absent is None or not is_absent.iloc[row]):
+                    raise BiasgridError(
+                        f"{file}: line {row + 2}: {' / '.join(map(quote, place))}: {CONFIG} has no such "
+                        f"{' / '.join(keys)}; run the study again"
+                    )
+
+    def _places(self, keys: tuple[str, ...]) -> set[tuple[str, ...]]:
+        """Return what the study's scores are of, each by these of `results.KEYS`, and of aggregates "Overall"."""
+        if keys not in self._places_by_keys:
+            numbers = [KEYS.index(key) for key in keys]
+            places = {tuple(place[number] for number in numbers) for place in self._score_places}
+            if "query" not in keys and "criterion" in keys:
+                criterion = keys.index("criterion")
+                places |= {(*p[:criterion], OVERALL, *p[criterion + 1 :]) for p in places}
+            self._places_by_keys[keys] = places
+        return self._places_by_keys[keys]
+
+    @cached_property
+    def _places_by_keys(self) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+        return {}
+
+    @cached_property
+    def _score_places(self) -> set[tuple[str, ...]]:
+        """`KEYS` of every score, and of whole queries, which some tables have in place of their sub-queries."""
+        return {
+            (cell.criterion, part.name, cell.metric, cell.model, cell.debias)
+            for cell in self.grid.cells.values()
+            for query in [self.queries[cell.query]]
+            for part in (query, *query.subqueries(self.metric(cell.criterion, cell.metric).template))
+        }
+
+    @cached_property
+    def changed_files(self) -> str:
+        """A sentence that names the files which have changed since the run recorded their checksums, or ""."""
+        if not (names := checksums.changed_records(self.folder)):
+            return ""
+        return (
+            f"{join_names(names)}: changed since the study was run (the checksum differs), so its numbers may be "
+            "wrong; run the study again to restore " + ("it" if len(names) == 1 else "them")
+        )
+
+    def warn_of_changed_files(self) -> None:
+        """Warn whoever is shown this study of files that have changed since it was run."""
+        if self.changed_files:
+            warnings.warn(f"{self.folder}: {self.changed_files}", stacklevel=stacklevel())
 
     @cached_property
     def absent(self) -> dict[str, str]:

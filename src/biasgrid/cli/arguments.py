@@ -188,7 +188,9 @@ def read_study(path: Path, measures: bool = True):
     from ..plan.study import Study
 
     if not measures and path.name == CONFIG:
-        return find_study(path)
+        study = find_study(path)
+        study.warn_of_changed_files()
+        return study
     if str(path) == "-":
         sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
         try:

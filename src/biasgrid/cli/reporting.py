@@ -45,7 +45,9 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     left_out += [f"section {section}" for section in study.plugins.sections]
     if left_out:
         print(f"biasgrid: plugins are not loaded; not made again: {join_names(left_out)}", file=sys.stderr)
-    return {"report": str(step.output), "bytes": step.run()}
+    record = {"report": str(step.output), "bytes": step.run()}
+    study.warn_of_changed_files()
+    return record
 
 
 def compare(args: argparse.Namespace) -> dict[str, Any]:
@@ -75,6 +77,8 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
         text = compare_page.page(frames, studies, list(map(str, args.studies)))
         write_text(output, text)
         record |= {"page": str(output), "bytes": len(text.encode())}
+    for study in studies:
+        study.warn_of_changed_files()
     return record
 
 

@@ -16,7 +16,6 @@ from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from ..in_memory import File, InMemory
 from ..results import cells_in, scalars
-from ..schema import read
 from ..statistics.aggregation import AGGREGATIONS, groups
 from ..words import NGRAMS
 
@@ -107,28 +106,25 @@ def read_measures(evaluations: Iterable[File]) -> dict[tuple, StudyValue]:
 
 def _only_result(path: File | None) -> dict[str, Any] | None:
     """The result in a cell file of one, None where there is no file."""
-    return _single_result(_read_record(path, "a cell file"), path)
+    return _single_result(next(iter(_cells(path)), None), path)
 
 
 def _inference_record(files: Mapping[str, File], cell: str) -> dict[str, Any] | None:
     """The record of a cell (model/debias/metric/query) in the file of inference of its metric, None where there is
     none."""
     group, _, query = cell.rpartition("/")
-    record = _read_record(files.get(group), "a file of inference")
-    cells = {} if record is None else {c["query"]: c for c in record.get("cells", [])}
-    return cells.get(query)
+    return {cell["query"]: cell for cell in _cells(files.get(group))}.get(query)
 
 
-def _read_record(path: File | None, what: str) -> dict[str, Any] | None:
-    return read(path, what) if isinstance(path, InMemory) or (path and Path(path).exists()) else None
+def _cells(path: File | None) -> list[dict[str, Any]]:
+    """The cells in a file; none where there is no file."""
+    return cells_in(path) if isinstance(path, InMemory) or (path and Path(path).exists()) else []
 
 
 def _single_result(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any] | None:
     if record is None:
         return None
-    results = record.get("results")
-    if not isinstance(results, list):
-        raise BiasgridError(f"{path}: not a cell file: it has no results")
+    results: list[dict[str, Any]] = record["results"]
     if len(results) != 1:
         raise BiasgridError(
             f"{path}: {len(results)} sub-queries; a published number needs a query of the metric's template"
@@ -158,11 +154,9 @@ def cell_value(path: File | None, quantity: str) -> StudyValue:
 
 def has_words_of_ngrams(path: File | None) -> bool:
     """Whether words of a cell's query are not in the vocabulary, and have the vectors of their n-grams."""
-    if path is None or not (isinstance(path, InMemory) or Path(path).exists()):
-        return False
     return any(
         form.endswith(NGRAMS)
-        for cell in cells_in(path)
+        for cell in _cells(path)
         for result in cell["results"]
         for of_set in result.get("forms", {}).values()
         for form in of_set.values()

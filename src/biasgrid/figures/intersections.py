@@ -138,7 +138,11 @@ def quadrants(
         for table in (words, contrasts, scores)
     )
     values = scores.dropna(subset="value").set_index(["query", "model"])
-    found = {key: part.dropna() for key, part in _of_words(words, "axes").items() if key in values.index}
+    found = {
+        key: part.reindex(columns=["x", "y"]).dropna()
+        for key, part in _of_words(words, "axes").items()
+        if key in values.index
+    }
     found = {key: part for key, part in found.items() if len(part)}
     if not found:
         return empty_page(title, "no model has a value.")
@@ -172,7 +176,7 @@ def quadrants(
             axes, found[query, model].to_numpy(), level, seed_of(seed, f"quadrants/{model}/{query}")
         )
         for name, (x, y) in zip(groups, ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True):
-            texts = [share(shares[query, model, name, part]) for part in ("share", "expected_share")]
+            texts = [share(shares.get((query, model, name, part))) for part in ("share", "expected_share")]
             place: Look = {
                 "ha": ("left", "right")[x],
                 "va": ("bottom", "top")[y],

@@ -23,7 +23,7 @@ from ..errors import BiasgridError, join_names, quote
 from ..inference import significance
 from ..metrics.registry import Metric
 from ..query import Query
-from ..results import KEYS, cells
+from ..results import KEYS, PLACE, cells, part_of
 from ..tables.comparison import COMPARISON
 from ..tables.inputs import files_of
 from ..tables.reliability import TABLE as RELIABILITY
@@ -95,7 +95,7 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
         made.append({"versions": cell.get("versions")})  # and no values, which may be many
         for result in results:
             if (key := _key(cell, result)) in rows:
-                inferred = _inferred(rows[key], cell, result, queries[cell["query"]], study)
+                inferred = _inferred(rows[key], cell, result, _query(queries, cell), study)
                 inferences[key, cell["query"]] = inferred
     records: dict[tuple, Record] = {}
     for cell, results in cells(files["cells"]):
@@ -104,7 +104,7 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
             # as in scores.csv, a sub-query that several queries have counts for the first one
             if (key := _key(cell, result)) in rows and key not in records:
                 inferred = inferences.pop((key, cell["query"]), NOTHING_INFERRED)
-                records[key] = _record(rows[key], cell, result, inferred, queries[cell["query"]], study)
+                records[key] = _record(rows[key], cell, result, inferred, _query(queries, cell), study)
     for key in rows:
         if key not in records:
             raise BiasgridError(
@@ -155,13 +155,16 @@ def _inferred(
         tuple(options),
         tests_of(result, row, study.kept),
         interval_of(result, options, study.spec["interval"]),
-        _influence(metric, _part(query, metric, row), result),
+        _influence(metric, part_of(query, metric.template, cell, result), result),
     )
 
 
-def _part(query: Query, metric: Metric, row: Any) -> Query:
-    """The sub-query, or the query, that a row of scores.csv is of."""
-    return next(part for part in query.subqueries(metric.template) if part.name == row.query)
+def _query(queries: Mapping[str, Query], cell: Mapping[str, Any]) -> Query:
+    """Return the query of a cell. Raise BiasgridError for a cell of another study."""
+    if cell["query"] not in queries:
+        place = "/".join(cell[part] for part in PLACE)
+        raise BiasgridError(f"inference of {place}: the study has no such query; run the study again")
+    return queries[cell["query"]]
 
 
 def _record(
@@ -174,7 +177,7 @@ def _record(
 ) -> Record:
     place, state = (row.criterion, row.query, row.metric), (row.model, row.debias)
     metric, words = _metric(cell), study.words
-    part = _part(query, metric, row)
+    part = part_of(query, metric.template, cell, result)
     detail = next((name for name in metric.details if result["detail"].get(name)), "")
     if place not in study.questions or (detail and not study.questions[place].per_word):
         study.questions[place] = _question(place, cell["query"], metric, part, detail, inferred.options or ())
@@ -390,5 +393,5 @@ def _read_card(path: Path | None) -> dict[tuple, tuple[str, list[str]]]:
 
 
 def _command(study: str, cell: Mapping[str, Any], with_inference: bool) -> str:
-    name = "/".join(cell[part] for part in ("model", "debias", "metric", "query"))
+    name = "/".join(cell[part] for part in PLACE)
     return shlex.join(["biasgrid", "infer" if with_inference else "cell", "--study", study, "--cell", name])

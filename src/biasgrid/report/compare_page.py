@@ -224,6 +224,7 @@ def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str])
         "titles": [study.name for study in studies],
         "paths": paths,
         "summary": summary(frames),
+        "changed": [(side, study.changed_files) for side, study in zip("AB", studies, strict=True)],
         "lacking": [(row.study, row.table) for row in frames["lacking"].itertuples() if row.what == "table"],
         "sections": {
             title: [(part, *_table(part, frames[part.frame], names)) for part in parts]

@@ -20,11 +20,12 @@ def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Ma
     BiasgridError for a study that is not finished: one that lacks cells, inference, queries or records of models.
     """
     check_finished(study)
+    changed = {"changed": study.changed_files} if study.changed_files else {}
     if without:
         part = partial_study.without(study, without)
         step = report_step(part)
         absent = partial_study.absent_queries(study, part)
-        return replace(step, spec={**step.spec, "without": [*absent.items()]}), {}
+        return replace(step, spec={**step.spec, "without": [*absent.items()]} | changed), {}
     existing_study = existing(study)
     missing = existing_study.paths.missing
     for name in shown():
@@ -33,4 +34,4 @@ def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Ma
     step = report_step(existing_study)
     if "scores" in missing:
         raise BiasgridError(missing["scores"])
-    return replace(step, spec={**step.spec, "lacking": list(missing)}), missing
+    return replace(step, spec={**step.spec, "lacking": list(missing)} | changed), missing

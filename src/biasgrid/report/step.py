@@ -114,6 +114,7 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
+        "changed": spec.get("changed", ""),
         "states": _states(material) + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
         "asked": _question(scores, spec),

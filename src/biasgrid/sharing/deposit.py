@@ -20,6 +20,7 @@ from ..plan.plugins import FILE
 from ..report.existing import step_of
 from ..report.report_step import report_step
 from ..results import cells
+from ..schema import not_whole
 from ..tables import rank_samples
 from ..version import __version__
 from ..versions import count_versions
@@ -89,7 +90,10 @@ def _without_places(file: Path, name: Path) -> bytes:
     """A file's content; a config, or a model's record, with the names alone of files that its paths lead to."""
     content = file.read_bytes()
     if name.suffix == ".json" and (name.name in (CONFIG, FILE) or name.parts[0] == "models"):
-        record = _relative(json.loads(content))
+        try:
+            record = _relative(json.loads(content))
+        except (ValueError, RecursionError) as error:
+            raise not_whole(file, "a record", error) from None
         content = (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode()
     if name.suffix != ".npy" and (found := _places().search(content.decode(errors="replace"))):
         raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")

@@ -134,5 +134,6 @@ AGGREGATES = Table(
     facts=("ranked", "adjust", "level"),
     spec=_spec,
     make=make,
+    key=("criterion", "metric", "model", "debias", "aggregation"),
 )
 TABLES = (AGGREGATES,)

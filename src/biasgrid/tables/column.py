@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from ..errors import join_names
+
 ANY = (-inf, inf)  # a column's range
 
 
@@ -22,6 +24,7 @@ class Column:
     values  of text: all that there can be, "" for an empty field; () where it may be any text
     is_quotient  of numbers: whether the divisor may be a small difference. Its rounding errors, which differ between
                  processors, are then large in the number x: tests/same.py compares x / (1 + |x|) instead
+    key     of text that names a part of a score's place: which of `results.KEYS`. A study's places are in its config
     """
 
     name: str
@@ -31,10 +34,23 @@ class Column:
     range: tuple[float, float] | None = None
     values: tuple[str, ...] = ()
     is_quotient: bool = False
+    key: str = ""
 
     def __post_init__(self) -> None:
         if self.range is None and "count" in self.dtype:
             object.__setattr__(self, "range", (0, inf))
+
+    @property
+    def allowed(self) -> str:
+        """What may stand in the column, in words."""
+        if self.values:
+            return join_names(value or '""' for value in self.values)
+        low, high = self.range or ANY
+        kind = "whole numbers" if "count" in self.dtype else "finite numbers"
+        if (low, high) == ANY:
+            return "any text" if self.dtype == "text" else kind
+        ends = [f"from {low:g}"] * (low > -inf) + [f"to {high:g}"] * (high < inf)
+        return f"{kind} {' '.join(ends)}"
 
     @classmethod
     def count(cls, name: str, meaning: str) -> Column:

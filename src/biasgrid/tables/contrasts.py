@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results import results
+from ..results import KEYS, results
 from .keys import CELL
 from .table import Column, Files, Table
 
@@ -45,6 +45,7 @@ CONTRASTS = Table(
     ),
     reads=("cells",),
     make=make,
+    key=(*KEYS, "first", "second", "words", "quantity"),
     cells=_cells,
 )
 TABLES = (CONTRASTS,)

@@ -115,8 +115,8 @@ CORRELATIONS = Table(
     (
         CRITERION,
         Column("method", "which correlation; Kendall's is tau-b", values=METHODS),
-        Column("metric_a", "a metric's key"),
-        Column("metric_b", "another's, or the same"),
+        Column("metric_a", "a metric's key", key="metric"),
+        Column("metric_b", "another's, or the same", key="metric"),
         Column.correlation("correlation", "0 is no relation; empty where it is not defined"),
         Column.correlation("ci_low", "lower end of the 95 % interval (bootstrap over words)"),
         Column.correlation("ci_high", "its upper end"),

@@ -63,10 +63,10 @@ ORDER = Table(
             "what was drawn again; words alone where the order holds for these queries (`holds_for` of pairs.csv)",
             values=RESAMPLED,
         ),
-        Column("model_a", "a model's key"),
-        Column("debias_a", "its debias method"),
-        Column("model_b", "another's"),
-        Column("debias_b", "its debias method"),
+        Column("model_a", "a model's key", key="model"),
+        Column("debias_a", "its debias method", key="debias"),
+        Column("model_b", "another's", key="model"),
+        Column("debias_b", "its debias method", key="debias"),
         Column.share(
             "share_of_resamples",
             "in which model_a ranks as less biased than model_b, a tie counting half; it is no probability",
@@ -76,5 +76,6 @@ ORDER = Table(
     when="bootstrap",
     facts=("draws",),
     make=make,
+    key=("criterion", "metric", "resampled", "model_a", "debias_a", "model_b", "debias_b"),
 )
 TABLES = (ORDER,)

@@ -175,10 +175,10 @@ PAIRS = Table(
             "which pairs are tested together: of the untouched models, or of one model's states",
             values=FAMILIES,
         ),
-        Column("model_a", "a model's key"),
-        Column("debias_a", "its debias method"),
-        Column("model_b", "another's, or the same"),
-        Column("debias_b", "its debias method"),
+        Column("model_a", "a model's key", key="model"),
+        Column("debias_a", "its debias method", key="debias"),
+        Column("model_b", "another's, or the same", key="model"),
+        Column("debias_b", "its debias method", key="debias"),
         Column.value(
             "difference",
             "what model_a is ranked by on the (sub-)queries that count, less that of model_b: below 0, model_a is "
@@ -219,5 +219,6 @@ PAIRS = Table(
     facts=("level",),
     spec=_spec,
     make=make,
+    key=("criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"),
 )
 TABLES = (PAIRS,)

@@ -82,5 +82,6 @@ RANK_INTERVALS = Table(
     when="bootstrap",
     facts=("bootstrap",),
     make=make,
+    key=("criterion", "metric", "model", "debias", "resampled"),
 )
 TABLES = (RANK_INTERVALS,)

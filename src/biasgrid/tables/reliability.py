@@ -230,5 +230,6 @@ TABLE = Table(
     inputs=lambda study: sample_files(study, lambda cell: True),
     spec=_spec,
     make=make,
+    key=(*KEYS, "question", "coefficient", "set", "beside"),
 )
 TABLES = (TABLE,)

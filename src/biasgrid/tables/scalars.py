@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results import scalars
+from ..results import KEYS, scalars
 from .keys import CELL
 from .table import Column, Files, Table
 
@@ -27,5 +27,6 @@ SCALARS = Table(
     ),
     reads=("cells",),
     make=make,
+    key=(*KEYS, "quantity"),
 )
 TABLES = (SCALARS,)

@@ -277,6 +277,7 @@ SCORES = Table(
     facts=("adjust", "level"),
     spec=_spec,
     make=make,
+    key=tuple(KEYS),
     absent=_absent,
 )
 TABLES = (SCORES,)

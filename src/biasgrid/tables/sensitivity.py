@@ -58,5 +58,6 @@ TABLE = Table(
     when="sensitivity",
     facts=("ranges",),
     make=make,
+    key=tuple(KEYS),
 )
 TABLES = (TABLE,)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..absence import STATUS
-from ..errors import BiasgridError, join_names
+from ..errors import BiasgridError, join_names, quote
 from ..files import write_text
 from ..in_memory import File, InMemory
 from ..results import without_collection
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..planned import Cell, Planned
+
+ROUNDING = 1e-9  # how far a number may lie outside of its range
 
 __all__ = ["ANY", "Column", "Files", "Table"]
 
@@ -46,7 +48,7 @@ class Table:
              table
     facts    what of `inputs.FACTS` it depends on
     spec     study -> whatever else it depends on, as JSON has it
-    key      the columns that no two rows have alike, where figures rely on it
+    key      the columns that no two rows have alike
     cells    study -> the cells that it is of, if not of all: those read, and those whose queries its rows have.
              Nothing: the study has no such table
     absent   study -> the rows of what could not be downloaded, by column, with those that the table ends with; their
@@ -208,9 +210,20 @@ class Table:
             file.seek(-1, os.SEEK_END)
             if file.read() not in (b"\n", b"\r"):  # pandas takes what is missing for empty
                 raise BiasgridError(f"{path}: line {len(table) + 1}: the file is cut off in it; {remedy}")
+        # nothing but its place is known of a row that could not be downloaded
+        is_present = ~_is_absent(table)
         for column in self.columns:
-            if column.dtype != "text":
-                table[column.name] = _numbers(table[column.name], column, path, remedy)
+            texts = table[column.name]
+            if column.dtype == "text":
+                place = _first_unknown(texts, column, is_present)
+            else:
+                table[column.name] = _numbers(texts, column, path, remedy)
+                place = _first_outside(table[column.name], column)
+            if place is not None:
+                raise BiasgridError(
+                    f"{path}: line {place + 2}: {column.name}: {quote(texts.iloc[place])} is not allowed; allowed: "
+                    f"{column.allowed}; {remedy}"
+                )
         if self.key and (duplicates := table.duplicated(list(self.key))).any():
             row = table.index[duplicates][0]
             place = ", ".join(map(str, table.loc[row, list(self.key)]))
@@ -220,9 +233,38 @@ class Table:
 
 def _present(table: pd.DataFrame) -> pd.DataFrame:
     """The table without the rows of what could not be downloaded."""
-    if "status" in table and (is_absent := table["status"] == STATUS).any():
-        return table[~is_absent].reset_index(drop=True)
-    return table
+    is_absent = _is_absent(table)
+    return table[~is_absent].reset_index(drop=True) if is_absent.any() else table
+
+
+def _is_absent(table: pd.DataFrame) -> np.ndarray:
+    """Return which rows are of what could not be downloaded."""
+    import numpy as np
+
+    if "status" not in table:
+        return np.zeros(len(table), dtype=bool)
+    return (table["status"] == STATUS).to_numpy(dtype=bool)
+
+
+def _first_unknown(texts: pd.Series, column: Column, is_present: np.ndarray) -> int | None:
+    """Return the first row with a text that the column does not declare; None if there is none."""
+    if not column.values or {*texts.unique()} <= {*column.values}:
+        return None
+    is_unknown = ~texts.isin(column.values).to_numpy() & is_present
+    return int(is_unknown.argmax()) if is_unknown.any() else None
+
+
+def _first_outside(numbers: pd.Series, column: Column) -> int | None:
+    """Return the first row with a number that is not finite, or out of the column's range; None if there is none."""
+    import numpy as np
+
+    values = numbers.to_numpy()
+    low, high = column.range or ANY
+    with np.errstate(invalid="ignore"):
+        is_outside = (values < low - ROUNDING) | (values > high + ROUNDING)
+    if column.dtype == "number":  # a count may be larger than a float can tell
+        is_outside |= np.isinf(values)
+    return int(is_outside.argmax()) if is_outside.any() else None
 
 
 def _header(path: Path | str) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..preprocessing import form_of, recorded_forms
-from ..results import cells, key_of
+from ..results import KEYS, cells, key_of
 from .cells import word_cells
 from .keys import CELL
 from .table import Column, Files, Table
@@ -83,6 +83,7 @@ WORDS = Table(
     ),
     reads=("cells",),
     make=make,
+    key=(*KEYS, "set", "word", "detail", "column"),
     cells=word_cells,
 )
 TABLES = (WORDS,)

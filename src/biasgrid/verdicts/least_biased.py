@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
+from ..errors import BiasgridError
 from ..statistics.aggregation import OVERALL
 from ..statistics.pairs import letters
 from ..statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE, OTHER_QUERIES, THESE_QUERIES
@@ -283,6 +284,11 @@ def _answer(
     rivals = [
         state for state, row in untouched.items() if first not in (None, state) and not isnan(row.value)
     ]
+    if pairs.rows and (lacking := [rival for rival in rivals if (first, rival) not in pairs.rows]):
+        raise BiasgridError(
+            f"pairs.csv: no row compares {'/'.join(first)} with {'/'.join(lacking[0])} ({criterion}, {metric}); make "
+            "it again: biasgrid table --table pairs"
+        )
     comparable = [rival for rival in rivals if pairs.is_comparable(first, rival)]
     undecided = [rival for rival in comparable if not pairs.is_decided(first, rival)]
     p_adjusted = _largest(pairs.p_adjusted(first, rival) for rival in comparable)
