@@ -18,6 +18,8 @@ MOST_NESTED = (
     100  # levels of lists and mappings: what reads a config goes into each, and Python's stack ends at 1,000
 )
 
+files_read: dict[str, None] = {}  # the files that this process has read
+
 TOO_DEEP = f"it is nested in more than {MOST_NESTED} levels, the most allowed"
 
 
@@ -53,6 +55,7 @@ def parse_json(text: str) -> Any:
 
 
 def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
+    files_read[str(path)] = None
     try:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
