@@ -210,9 +210,18 @@ def checksums_of(results: dict[str, bytes], study: str = "small") -> dict[str, b
     lines = [
         f"{hashlib.sha256(results[f'{study}/{name}']).hexdigest()}  {name}\n"
         for name in names
-        if name not in ("config_file.txt", "checksums.sha256")
+        if name not in ("config_file.txt", "checksums.sha256", "inputs.sha256")
     ]
     return {f"{study}/checksums.sha256": "".join(lines).encode()}
+
+
+def inputs_record(folder: Path, *files: str, study: str = "small") -> dict[str, bytes]:
+    """What a run records of the files below a folder that it was made from, by its path: the form of sha256sum."""
+    lines = [
+        f"{hashlib.sha256((folder / file).read_bytes()).hexdigest()}  ../../{file}\n"
+        for file in sorted(files)
+    ]
+    return {f"{study}/inputs.sha256": "".join(lines).encode()}
 
 
 def files_in(folder: Path) -> dict[str, Path]:

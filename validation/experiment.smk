@@ -11,6 +11,7 @@ ROOT = Path(workflow.main_snakefile).resolve().parents[1]
 sys.path.append(str(ROOT))
 os.environ.update(processes.environment(ROOT))
 
+from biasgrid import digests
 from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.workflow import engine, stores
@@ -39,6 +40,7 @@ RUN = Run(
     progress=PROGRESS,
     warning_log=WARNING_LOG,
 )
+digests.remember(RUN.logs / ".inputs.json")
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(RUN.logs)

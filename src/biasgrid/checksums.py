@@ -3,6 +3,9 @@
 `checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`,
 which checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a
 killed run leaves files without a record, and never one that differs from its record.
+
+`inputs.sha256` has, in the same form, the digests of the user's files that the results were made from: vectors, word
+sets, the config and the like. A run of all writes it when it ends.
 """
 
 from __future__ import annotations
@@ -20,10 +23,14 @@ from .files import hash_file, hold_lock, open_to_write, write_text
 from .resources import did_you_mean_file
 
 NAME = "checksums.sha256"
-LEFT_OUT = {NAME, "config_file.txt"}  # the second says where the config lies, and is no result
+INPUTS = "inputs.sha256"
+# the last two say where the config and other input files lie, and are no results
+LEFT_OUT = {NAME, "config_file.txt", INPUTS}
 READ = (".csv", ".json", ".npy")  # files of results that commands and Python read
 LINE = re.compile(r"([0-9a-f]{64})  ([^\n\\]+)")
 REMEDY = "run the study again to write them anew"
+
+CHANGED, GONE = "differs from the file that the results were made from", "is not there"
 
 # what is known of a file's digest without reading it: name -> nanoseconds of its last change, size, digest
 Known = dict[str, list]
@@ -34,7 +41,46 @@ def read(results: Path) -> dict[str, str]:
 
     Raises BiasgridError for a file that is damaged, and for names that lead out of the folder.
     """
-    path = results / NAME
+    return _read(results / NAME)
+
+
+def read_inputs(results: Path) -> dict[str, str]:
+    """Return the digests of the files that results were made from, by their paths: absolute ones, and others as seen
+    from the working directory. Of results without a record, nothing. Raises BiasgridError for a damaged record."""
+    digests = _read(results / INPUTS, inside=False)
+    return {
+        name if os.path.isabs(name) else os.path.relpath(results / name): digest
+        for name, digest in digests.items()
+    }
+
+
+def write_inputs(results: Path, digests: Mapping[str, str]) -> None:
+    """Record the digests of the files that results were made from, by their paths."""
+    names = {
+        file if os.path.isabs(file) else os.path.relpath(file, results): digest
+        for file, digest in digests.items()
+    }
+    lines = [f"{names[name]}  {name}\n" for name in sorted(names)]
+    # sha256sum writes the others in another form
+    text = "".join(line for line in lines if LINE.fullmatch(line[:-1]))
+    with suppress(OSError):  # a finished study's folder may be read-only
+        if text and (not (results / INPUTS).is_file() or (results / INPUTS).read_text() != text):
+            write_text(results / INPUTS, text)
+
+
+def input_differences(results: Path) -> dict[str, list[str]]:
+    """Return which of the files that results were made from differ today, and which are not there: `CHANGED`, `GONE`
+    -> their paths. Every file is read. Raises BiasgridError for a damaged record."""
+    outcome: dict[str, list[str]] = {CHANGED: [], GONE: []}
+    for name, digest in read_inputs(results).items():
+        if not Path(name).is_file():
+            outcome[GONE].append(name)
+        elif _digest(Path(name)) != digest:
+            outcome[CHANGED].append(name)
+    return {kind: names for kind, names in outcome.items() if names}
+
+
+def _read(path: Path, inside: bool = True) -> dict[str, str]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -45,10 +91,9 @@ def read(results: Path) -> dict[str, str]:
     records = {}
     for number, line in enumerate(lines, 1):
         match = LINE.fullmatch(line)
-        if not match or not _is_inside(match[2]):
-            raise BiasgridError(
-                f"{path}: line {number} is not a checksum and a file in this folder; {REMEDY}"
-            )
+        if not match or (inside and not _is_inside(match[2])) or not match[2].isprintable():
+            in_folder = " in this folder" if inside else ""
+            raise BiasgridError(f"{path}: line {number} is not a checksum and a file{in_folder}; {REMEDY}")
         records[match[2]] = match[1]
     if rest or not records:
         raise BiasgridError(f"{path}: the checksums are cut off; {REMEDY}")

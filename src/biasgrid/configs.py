@@ -33,6 +33,7 @@ READ_AS = {
     "float": "{raw} as the number {value}",
     "timestamp": "{raw} as a date",
 }
+files_read: dict[str, None] = {}  # the files that this process has read
 
 TOO_DEEP = f"it is nested in more than {MOST_NESTED} levels, the most allowed"
 
@@ -156,6 +157,7 @@ def parse_json(text: str) -> Any:
 
 
 def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
+    files_read[str(path)] = None
     try:
         return parse(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -436,6 +436,10 @@ def test_url_source(server, closed_port, tmp_path):
     # a file of another size is no model, whatever the manifest says
     path.write_bytes(BODY[:-1])
     assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
+    # nor is another file of that size and an older time
+    path.write_bytes(BODY[::-1])
+    os.utime(path, (1, 1))
+    assert fetch("m", source, tmp_path, limits=FAST).read_bytes() == BODY
     # another source: the old file goes
     source = {"type": "url", "url": server.url, "md5": md5(BODY), "filename": "b.bin"}
     assert fetch("m", source, tmp_path, limits=FAST) == tmp_path / "m" / "b.bin"

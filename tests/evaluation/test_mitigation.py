@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 import yaml
-from conftest import GRID_WORDS, ROOT, Project, checksums_of, grid_config
+from conftest import GRID_WORDS, ROOT, Project, checksums_of, grid_config, inputs_record
 from in_process import make_all
 from refusals import refused
 from reruns import again, append, made_with, plan_of, planned
@@ -382,8 +382,10 @@ def test_through_the_engine_the_files_are_the_same(tmp_path, monkeypatch):
         make_all(Study.of(engine_config()))
     made = here.results()
     assert {"small/debias/one/hard.npz", "small/mitigation.csv", "small/quality.csv"} <= set(made)
-    # the engine alone records which config file the results are of, and their checksums
+    # the engine alone records which files the results are of, and their checksums
     made |= {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(engine.results())}
+    files = ("config/config.yaml", "data/word_sets/toy.json", "one.txt", "pairs.tsv", "two.txt")
+    made |= inputs_record(engine.folder, *files)
     assert engine.results() == made
 
     append(engine.own_code("debias/hard.py"))

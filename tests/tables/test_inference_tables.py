@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from conftest import Project, checksums_of, grid_config
+from conftest import Project, checksums_of, grid_config, inputs_record
 from in_process import make, make_tables
 from reruns import stale
 from test_rank_samples import UNIT, one_by_one
@@ -223,9 +223,12 @@ def test_through_the_engine_the_files_are_the_same(project, tmp_path):
     engine = project.copy(tmp_path / "engine")
     shutil.rmtree(engine.folder / "results")
     engine.run()
-    # the engine alone records which config file the results are of, and their checksums
+    # the engine alone records which files the results are of, and their checksums
     made = project.results()
     records = {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(made)}
+    records |= inputs_record(
+        engine.folder, "config/config.yaml", "data/word_sets/toy.json", "one.txt", "two.txt"
+    )
     assert engine.results() == made | records
 
 

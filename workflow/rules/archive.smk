@@ -2,7 +2,8 @@
 # processes of their own.
 rule archive:
     input:
-        lambda w: stores.local_file(STUDY, w.name),
+        # their content is a param: a file that was replaced may be older, and one that was touched has not changed
+        lambda w: list(map(ancient, stores.local_file(STUDY, w.name))),
     output:
         # the engine deletes what it makes again, but not what another run may be reading
         update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),

@@ -13,7 +13,7 @@ for batch in batches(STUDY, [steps.figure_step(STUDY, d) for d in STUDY.figures.
         name:
             rule_of("figure", batch, batch.steps[0].output.stem)
         input:
-            **batch.by_role,
+            **roles_of(batch),
         output:
             [
                 update(

@@ -1,7 +1,7 @@
 # The study that the config declares, its plan, and what the rules share.
 import os
 
-from biasgrid import comparison, ratings, schema
+from biasgrid import comparison, configs, digests, ratings, schema
 from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
@@ -9,8 +9,8 @@ from biasgrid.files import write_text
 from biasgrid.plan import code, plugins, steps
 from biasgrid.debias import UNTOUCHED
 from biasgrid.plan.study import Study
-from biasgrid.workflow import captions, engine, stores, why
-from biasgrid.workflow.rules import dependence_of, inputs_of, memory_of, minutes_of, one_of
+from biasgrid.workflow import captions, engine, input_files, stores, why
+from biasgrid.workflow.rules import dependence_of, inputs_of, memory_of, minutes_of, one_of, roles_of
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_files, inference_rules
 from biasgrid.workflow.run import Run
 
@@ -39,6 +39,8 @@ RUN = Run(
     WARNING_LOG,
 )
 code.remember(RUN.logs / ".code.json")
+digests.remember(RUN.logs / ".inputs.json")
+INPUTS = input_files.digests_of(STUDY, [*engine.config_files(workflow), *configs.files_read])
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"
@@ -113,7 +115,7 @@ def null_figure_step(wildcards):
     return steps.figure_step(STUDY, null_drawing(STUDY, cell_of(wildcards)))
 
 
-RUN.plan(workflow)
+RUN.plan(workflow, INPUTS)
 if why.NAME in os.environ:  # biasgrid run --why
     RUN.explain(workflow, STUDY, os.environ[why.NAME])
 # there is no hook for a run that has nothing to do

@@ -10,7 +10,7 @@ for batch in batches(STUDY, TABLES):
         name:
             rule_of("table", batch, batch.steps[0].output.stem)
         input:
-            **batch.by_role,
+            **roles_of(batch),
         output:
             [
                 update(

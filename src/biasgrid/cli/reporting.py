@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,22 +84,33 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def verify(args: argparse.Namespace) -> dict[str, Any]:
-    """Read all files of results, and compare them with the checksums that the run recorded.
+    """Read all files of results, and those that they were made from, and compare them with the checksums that the run
+    recorded.
 
     biasgrid verify results/embedded
     """
     from .. import checksums
 
     count, differences = checksums.differences(args.results)
-    lines = [f"{args.results / name}: {how}" for how, names in differences.items() for name in names]
-    if not lines:
-        return {"results": str(args.results), "files": count, "verdict": "every file is as recorded"}
-    for line in lines[:MOST]:
-        print(f"biasgrid: {line}", file=sys.stderr)
-    rest = f"and {len(lines) - MOST:,} more; " if len(lines) > MOST else ""
+    inputs = checksums.input_differences(args.results)
+    gone = [f"{name}: {checksums.GONE}; it cannot be compared" for name in inputs.get(checksums.GONE, ())]
+    changed = [f"{name}: {checksums.CHANGED}" for name in inputs.get(checksums.CHANGED, ())]
+    damaged = [f"{args.results / name}: {how}" for how, names in differences.items() for name in names]
+    _say(gone, "")
+    _say(changed, "run the study again: it makes anew what depends on them")
     remedy = "delete files that differ and run the study again: it makes them, and records what has no record"
-    print(f"biasgrid: {rest}{remedy}", file=sys.stderr)
-    raise SystemExit(1)
+    _say(damaged, remedy)
+    if changed or damaged:
+        raise SystemExit(1)
+    return {"results": str(args.results), "files": count, "verdict": "every file is as recorded"}
+
+
+def _say(lines: Sequence[str], remedy: str) -> None:
+    """Print lines on standard error, `MOST` at most, and what to do about them."""
+    rest = f"and {len(lines) - MOST:,} more" if len(lines) > MOST else ""
+    last = "; ".join(filter(None, (rest, remedy))) if lines else ""
+    for line in filter(None, (*lines[:MOST], last)):
+        print(f"biasgrid: {line}", file=sys.stderr)
 
 
 def add(commands: Commands) -> None:

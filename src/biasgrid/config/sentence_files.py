@@ -6,7 +6,7 @@ import csv
 from functools import lru_cache
 from pathlib import Path
 
-from ..configs import read_json
+from ..configs import files_read, read_json
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..resources import find_file
 from ..word_set import WordSet
@@ -41,7 +41,9 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
     """
     path = find_file(entry.file, root)
     try:
-        rows = _rows(str(path), path.stat().st_mtime_ns)
+        files_read[str(path)] = None
+        state = path.stat()
+        rows = _rows(str(path), (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BiasgridError(f"{where}: file: {entry.file}: cannot read it: {error}") from None
     except BiasgridError as error:
@@ -70,7 +72,7 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
 
 # several queries of a study are in one file
 @lru_cache(maxsize=8)
-def _rows(path: str, time: int) -> Rows:
+def _rows(path: str, state: tuple[int, ...]) -> Rows:
     """The rows of a file. Each has all columns."""
     if path.endswith(".json"):
         return _stereoset(path)

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import absence, checksums
 from ..configs import canonical
+from ..digests import content
 from ..files import write_text
 from . import code
 
@@ -26,6 +27,7 @@ class Step:
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
     beside    extensions of further files that it writes, beside the output and by its name, such as ".npy"
+    own       those of `files` that belong to the user: their content counts, whatever their times are
     present   of a step that is made of several models: itself, without those that could not be downloaded
               (`Study.present`); called when it runs
     """
@@ -38,6 +40,7 @@ class Step:
     modules: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     present: Callable[[], Step] | None = None
+    own: tuple[str, ...] = ()
 
     @property
     def outputs(self) -> list[str]:
@@ -61,8 +64,9 @@ class Step:
 
     @property
     def depends_on(self) -> str:
-        """Changes when the step's spec or its code does: one canonical text."""
-        return canonical([self.spec, self.code])
+        """Changes when the step's spec, the content of the user's files or its code does: one canonical text."""
+        contents = {"own_files": {file: content(file) for file in self.own}} if self.own else {}
+        return canonical([{**self.spec, **contents}, self.code])
 
     @property
     def code(self) -> str:

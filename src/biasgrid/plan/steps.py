@@ -197,6 +197,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         "biasgrid.evaluation.evaluate:evaluate_state",
         modules,
         present=when_run(study, lambda present: _present_evaluation(study, present, evaluation)),
+        own=tuple(input_files),
     )
 
 
@@ -234,6 +235,7 @@ def figure_step(study: Study, drawing: Drawing) -> Step:
         (figures.REGISTRY.module(drawing.kind),),
         (".svg", ".png"),
         present=when_run(study, lambda present: _present_figure(study, present, drawing)),
+        own=own_files(study, drawing.inputs),
     )
 
 
@@ -279,7 +281,16 @@ def table_step(study: Study, name: str) -> Step:
         "biasgrid.tables:write",
         (tables.REGISTRY.module(name), *tested),
         present=when_run(study, lambda present: table_step(present, name)),
+        own=own_files(study, inputs),
     )
+
+
+def own_files(study: Study, inputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files of the user among a step's inputs: those that no other step makes."""
+    values = (value if isinstance(value, list) else [value] for value in inputs.values())
+    files = (str(file) for of_role in values for file in of_role if isinstance(file, (str, Path)))
+    made = f"{study.results}/", f"{study.embeddings}/"
+    return tuple(file for file in files if not file.startswith(made))
 
 
 def when_run(study: Study, step_of: Callable[[Study], Step]) -> Callable[[], Step] | None:

@@ -40,6 +40,11 @@ class Batch:
                 by_role.setdefault(role, []).extend(new)
         return {role: files for role, files in by_role.items() if files}
 
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The files of the user that the steps read."""
+        return tuple(file for step in self.steps for file in step.own)
+
     @cached_property
     def depends_on(self) -> str:
         """A digest of what the steps depend on besides their files."""

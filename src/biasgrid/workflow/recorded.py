@@ -29,6 +29,7 @@ class Recorded:
     def __init__(self, results: Path, logs: Path, config: str = ""):
         self.forced: set[str] = set()  # files that are made again
         self._config, self._results = config, results
+        self.inputs: dict[str, str] = {}  # the user's files that the study is made from, and their digests
         self._lock_file, self._known = logs / ".lock", logs / ".checksums.json"
 
     def remove_damaged(self, workflow: Any, say: Callable[[str], None]) -> None:
@@ -61,15 +62,27 @@ class Recorded:
             say(f"{join_names(files)} {was} damaged or changed by hand; {will} made again")
 
     def _check_record(self, workflow: Any, study: Path) -> None:
-        """End the run where results of another config were copied without what the engine knows of them: all that is
-        there would pass for up to date."""
+        """End the run where results of another config, or of other input files, were copied without what the engine
+        knows of them: all that is there would pass for up to date."""
         if not self._config or not study.is_file() or workflow.dag_settings.forceall:
             return
-        if study.read_text(encoding="utf-8") != self._config and not engine.has_record(workflow, str(study)):
+        if engine.has_record(workflow, str(study)):
+            return
+        what = "another config" if study.read_text(encoding="utf-8") != self._config else self._other_input()
+        if what:
             engine.stop(
-                f"{self._results} is of another config, and what is out of date cannot be told without .snakemake of "
+                f"{self._results} is of {what}, and what is out of date cannot be told without .snakemake of "
                 "the folder where it was made: copy that, too, or make all again with --forceall"
             )
+
+    def _other_input(self) -> str:
+        """An input file that is another one than that which the results were made from; empty where all are."""
+        try:
+            former = checksums.read_inputs(self._results)
+        except BiasgridError:  # the run writes it anew when it ends
+            return ""
+        others = [file for file, digest in self.inputs.items() if former.get(file, digest) != digest]
+        return f"another {others[0]}" if others else ""
 
     def begin(self, workflow: Any) -> None:
         """Take off the records of what this run is about to write."""
@@ -79,6 +92,11 @@ class Recorded:
         """Record what this run has made, and what a run that was killed has made before it."""
         if not engine.is_job(workflow):
             checksums.record(self._results, self._names(engine.outputs(workflow)), self._known)
+
+    def end_of_all(self) -> None:
+        """Record the input files of results that are all made from them."""
+        if self.inputs:
+            checksums.write_inputs(self._results, self.inputs)
 
     def _names(self, files: Iterable[str]) -> list[str]:
         """Those of the files that lie in the folder of results, by their names in it."""

@@ -6,13 +6,25 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from snakemake.io import ancient
+
 from ..plan.step import Step
 from .batches import Batch
 
 
 def inputs_of(step: Callable[[Any], Step | Batch]) -> Callable[[Any], dict[str, list[str]]]:
     """An input function for `unpack`: what a job's step reads, by role, from a function of the job's wildcards."""
-    return lambda wildcards: step(wildcards).by_role
+    return lambda wildcards: roles_of(step(wildcards))
+
+
+def roles_of(step: Step | Batch) -> dict[str, list[str]]:
+    """What a job reads, by role. The user's files count by their content, which is in `depends_on`: one that was
+    replaced may be older than the results, and one that was touched has not changed."""
+    own = set(step.own)
+    return {
+        role: [ancient(file) if file in own else file for file in files]
+        for role, files in step.by_role.items()
+    }
 
 
 def dependence_of(step: Callable[[Any], Step | Batch]) -> Callable[[Any], str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from snakemake.exceptions import WorkflowError
 
+from .. import digests
 from ..embeddings.language.blocks import AT_WORK
 from ..embeddings.sources import REGISTRY as SOURCES
 from ..errors import BiasgridError
@@ -74,8 +75,10 @@ class Run:
         self._warning_log, self._warnings = warning_log, self.logs / "warnings.log"
         self._recorded = Recorded(results, self.logs, study)
 
-    def plan(self, workflow: Any) -> None:
-        """Have what is damaged of the results planned to be made again."""
+    def plan(self, workflow: Any, inputs: Mapping[str, str] | None = None) -> None:
+        """Have what is damaged of the results planned to be made again. `inputs` are the user's files that they are
+        made from, and the digests of these."""
+        self._recorded.inputs = dict(inputs or {})
         engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
     def explain(self, workflow: Any, study: Study, step: str) -> None:
@@ -99,6 +102,7 @@ class Run:
         gc.freeze()  # the plan stays as long as the process
         gc.enable()
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
+        digests.save()  # what the plan has read
         self._lock = self._lock_file.open("w")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -238,6 +242,8 @@ class Run:
         # where archives are asked for, one that is missing counts, even if there is a store of it
         asked = study.sources if "fetch" in engine.asked_rules(workflow) else ()
         absent = stores.absent_archives(study, asked) if isinstance(study, Study) else {}
+        if makes_all and not absent:
+            self._recorded.end_of_all()
         planned, study = study, study.present() if isinstance(study, Study) else study
         if makes_all and isinstance(study, Study):
             for line in conclusions.noted(study, self.logs / ".conclusions.json"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import absence
+from ..digests import content
 from ..embeddings import EmbeddingStore, build_store
 from ..embeddings.building import archives_of, check_extra, made_store
 from ..embeddings.kinds import REGISTRY as KINDS
@@ -56,7 +57,7 @@ show_downloads = True
 
 def fetch_archive(study: Folders, name: str) -> None:
     """The archive of a model, a benchmark or a corpus."""
-    source, raw, count = study.sources[name]["source"], study.embeddings / "raw", _other_pins(study, name)
+    source, raw, count = study.sources[name]["source"], study.embeddings / "raw", _other_files(study, name)
     try:
         fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
     except NetworkError as error:
@@ -145,17 +146,25 @@ def source_spec(study: Folders, name: str, *keys: str) -> str:
 
 
 def archive_spec(study: Folders, name: str) -> str:
-    """What an archive depends on: its source, and how often it had other checksums than those of the source."""
-    count = _other_pins(study, name)
-    return source_spec(study, name, "source") + (f" {count}" if count else "")
+    """Return what an archive depends on as one text: its source, the content of the user's files that it is read
+    from, and how often its files had other checksums than those of its manifest or source.
+    """
+    count, spec = _other_files(study, name), source_spec(study, name, "source")
+    if files := local_file(study, name):
+        spec += f" {json.dumps({file: content(file) for file in files}, ensure_ascii=False)}"
+    return spec + (f" {count}" if count else "")
 
 
-def _other_pins(study: Folders, name: str) -> int:
-    """How often an archive was found to have another checksum than its source, this time included. It is noted when
-    the archive is fetched, as in `store_changes`."""
-    note, manifest = _pins_note(study, name), read_manifest(study.embeddings / "raw" / name)
-    source = study.sources[name]["source"]
+def _other_files(study: Folders, name: str) -> int:
+    """How often the files of an archive were found to be others than those of its manifest, or to have another
+    checksum than its source, this time included. It is noted when the archive is fetched, as in `store_changes`."""
+    note, folder = _pins_note(study, name), study.embeddings / "raw" / name
+    source, manifest = study.sources[name]["source"], read_manifest(folder)
     is_other = bool(manifest) and is_same(manifest["source"], source) and not fits(manifest, source)
+    if manifest and not SOURCES[source["type"]].in_place(source):
+        files = {folder / file: facts["sha256"] for file, facts in manifest["files"].items()}
+        # one that is not there was not to be kept, or is fetched when it is needed
+        is_other |= any(file.is_file() and content(file) != sha for file, sha in files.items())
     return (int(note.read_text()) if note.is_file() else 0) + is_other
 
 

@@ -13,12 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..digests import content
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..files import write_text
 from ..plan import code
 from ..plan.study import Study
 from ..query import Query
-from . import engine
+from . import engine, stores
 from .batches import log_of
 from .made import Made
 from .plan import Plan
@@ -118,11 +119,21 @@ class Why:
         key = Path(file).stem
         if file == str(self._study.paths.query_file(key)) and key in self._study.queries:
             yield from _query_changes(key, Path(file), self._study.queries[key])
+        elif replaced := [other for made in reason.made for other in self._replaced(made)]:
+            yield from (f"{other} was replaced" for other in replaced)
         elif reason.before or reason.updated:
             what = f"the source, format or store of the model {key}" if "/models/" in file else file
             yield f"{what} changed"
         else:
             yield f"{file} is made again: {join_names(reason.other or reason.made)}"
+
+    def _replaced(self, manifest: str) -> list[str]:
+        """The user's files of an archive that have another content than when it was read last."""
+        name = Path(manifest).parent.name
+        if name not in self._study.sources or manifest not in self._reasons:
+            return []
+        before = " ".join(map(_text, self._reasons[manifest].before))
+        return [file for file in stores.local_file(self._study, name) if content(file) not in before]
 
     def _dependence_changes(self, name: str, before: str, now: str) -> Iterator[str]:
         (old_spec, old_code), (new_spec, new_code) = json.loads(before), json.loads(now)

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from glob import escape
 from pathlib import Path
 
+from ...digests import digest
 from ...errors import BiasgridError, join_names
-from ...files import hash_file
 from ..language.files import FILES
 from ..store import MODEL
 from .files import open_content
@@ -35,14 +35,14 @@ def hash_files(path: Path) -> dict[Path, str]:
 
     Raises BiasgridError for a file of a model's folder that is not the one that its model.json names.
     """
-    digests = {file: hash_file(file) for file in files_of(path)}
+    digests = {file: digest(file) for file in files_of(path)}
     folder_record = next(iter(digests))
     if folder_record.name == MODEL:
         recorded = _recorded(folder_record)
-        for file, digest in digests.items():
-            if recorded.get(file.name, digest) != digest:
+        for file, sha256 in digests.items():
+            if recorded.get(file.name, sha256) != sha256:
                 raise BiasgridError(
-                    f"{file}: is not the file that {MODEL} names: expected sha256 {recorded[file.name]}, got {digest}"
+                    f"{file}: is not the file that {MODEL} names: expected sha256 {recorded[file.name]}, got {sha256}"
                 )
     return digests
 
@@ -56,7 +56,7 @@ def pin_of(digests: Mapping[Path, str]) -> str:
     first = next(iter(digests))
     if len(digests) == 1 or first.name == MODEL:
         return digests[first]
-    lines = "".join(f"{digest}  {file.name}\n" for file, digest in digests.items())
+    lines = "".join(f"{sha256}  {file.name}\n" for file, sha256 in digests.items())
     return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -90,7 +90,7 @@ def _recorded(path: Path) -> dict[str, str]:
     except (OSError, ValueError, AttributeError, RecursionError):
         return {}
     entries = recorded.items() if isinstance(recorded, dict) else ()
-    return {name: digest for name, digest in entries if Path(name).name == name and isinstance(digest, str)}
+    return {name: sha256 for name, sha256 in entries if Path(name).name == name and isinstance(sha256, str)}
 
 
 def _beside(path: Path) -> set[str]:

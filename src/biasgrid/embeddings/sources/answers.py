@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...digests import digest
 from ...errors import BiasgridError
-from ...files import hash_file
 from ..download import Limits
 from ..language.answers import HOW
 from ..language.formats import ANSWERS
@@ -18,7 +18,7 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
     path = Path(source["path"]).expanduser()
     if not path.is_file():
         raise BiasgridError(f"{path} is not there: {HOW}")
-    return {source["path"]: hash_file(path)}
+    return {source["path"]: digest(path)}
 
 
 def read_files(source: Mapping[str, Any]) -> list[Path]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import absence
+from ...digests import digest, note
 from ...errors import BiasgridError, DiskError, join_names, quote
 from ...files import hash_file, hold_lock, write_text
 from ...resources import find_file
@@ -41,7 +42,7 @@ def fetch(
 
     `raw/<name>/manifest.json` (source, sha256 and size of each file, which sha256 is the first that was seen, the
     path returned relative to the folder) is written last: while it is there, fits `source`, and the files have the
-    sizes it says, nothing is fetched again.
+    content it says, nothing is fetched again.
     Processes that fetch one model at the same time wait for each other.
 
     A url without a checksum is trusted on first use: `raw/<name>.first-seen.json` records its sha256, and another
@@ -139,7 +140,7 @@ def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
         return None
     for file, facts in manifest["files"].items():
         path = folder / file
-        if not path.is_file() or path.stat().st_size != facts["bytes"]:
+        if not path.is_file() or path.stat().st_size != facts["bytes"] or digest(path) != facts["sha256"]:
             return None
     return folder / manifest["input"]
 
@@ -163,11 +164,11 @@ def _names(folder: Path) -> set[str]:
 
 
 def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
-    """The user's file, which may change any day: hashed each time."""
+    """The user's file, which may change any day."""
     digests = fetch_files()
     files = {
-        name: {"sha256": digest, "bytes": _file_to_hash(name).stat().st_size}
-        for name, digest in digests.items()
+        name: {"sha256": sha256, "bytes": _file_to_hash(name).stat().st_size}
+        for name, sha256 in digests.items()
     }
     manifest = {"source": source, "files": files, "input": source["path"]}
     if (former := read_manifest(folder)) != manifest:
@@ -205,10 +206,12 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
             if file.endswith(UNFINISHED):  # of a download that broke off, from another address
                 (folder / file).unlink()
         files = {
-            file: {"sha256": digest, "bytes": (folder / file).stat().st_size}
+            file: {"sha256": sha256, "bytes": (folder / file).stat().st_size}
             | ({"first_seen": True} if file in files_on_trust(source) else {})
-            for file, digest in digests.items()
+            for file, sha256 in digests.items()
         }
+        for file, sha256 in digests.items():
+            note(folder / file, sha256)
         opened = next(iter(files)) if len(files) == 1 else "."
         write_manifest(folder, {"source": source, "files": files, "input": opened})
     return folder / opened

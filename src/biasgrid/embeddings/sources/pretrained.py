@@ -14,8 +14,8 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
+from ...digests import digest
 from ...errors import BiasgridError, NetworkError
-from ...files import hash_file
 from ...resources import find_file
 from ..download import Limits
 from ..download.hub_address import hub_address
@@ -122,7 +122,7 @@ def _hashes(source: Mapping[str, Any]) -> dict[str, str]:
     if not place.is_dir():
         raise BiasgridError(f"{place} is {'no folder' if place.exists() else 'not there'}")
     files = choose_files(_names(place), str(place), source["type"])
-    return {f"{source['path']}/{file}": hash_file(place / file) for file in files}
+    return {f"{source['path']}/{file}": digest(place / file) for file in files}
 
 
 def read_files(source: Mapping[str, Any]) -> list[Path]:

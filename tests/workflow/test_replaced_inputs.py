@@ -1,0 +1,321 @@
+"""Input files that are replaced, whatever their times are: the next run gives the new files' numbers, and makes
+nothing that does not depend on them."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from conftest import GRID_WORDS, ROOT, Project, grid_config, inputs_record, write_text_model
+from reruns import jobs_of
+
+import biasgrid as bg
+
+pytest.importorskip("torch")
+sys.path.append(str(ROOT / "tests" / "language"))
+from tiny_bert import weights_of, write_bert
+
+pytestmark = pytest.mark.slow
+
+OLD = 1_577_836_800  # a time of 2020, before any run
+# input file -> what a run makes anew: models whose cells, or tables that
+FILES = {
+    "one.txt": {"one"},
+    "saved/vectors.npy": {"saved"},
+    "corpus.txt": {"corpus"},
+    "scores.csv": {"table"},
+    "bert/model.safetensors": {"bert"},
+    "bert/tokenizer.json": {"bert"},
+    "pairs.csv": {"bert", "table"},
+    "similar.tsv": set(),
+    "published.csv": set(),
+    "ratings.csv": set(),
+    "included.yaml": {"one", "saved"},
+    "data/word_sets/toy.json": {"one", "saved"},
+}
+MADE_FROM = {
+    "similar.tsv": {"evaluation", "quality"},
+    "published.csv": {"comparison"},
+    "ratings.csv": {"ratings", "figure"},
+}
+RATINGS = {"label": "people", "file": "ratings.csv"}
+
+
+def config() -> dict:
+    """A study with every kind of input file."""
+    words = grid_config()["criteria"]["First"]["queries"]["q1"]
+    files = {"one": "one.txt", "saved": "saved"}
+    models = {key: {"label": key, "source": {"type": "file", "path": path}} for key, path in files.items()}
+    models["corpus"] = {"label": "C", "kind": "corpus", "source": {"type": "file", "path": "corpus.txt"}}
+    of_scores = {"kind": "language_model", "format": "scores"}
+    models["table"] = {"label": "T", **of_scores, "source": {"type": "file", "path": "scores.csv"}}
+    bert = {"type": "transformers", "path": "bert"}
+    models["bert"] = {"label": "B", "kind": "language_model", "source": bert}
+    return {
+        "study": "small",
+        "models": models,
+        "criteria": [
+            "included.yaml",
+            {
+                "Text": {
+                    "ranked": False,
+                    "metrics": {"pmi": {"params": {"smoothing": 0.5}}},
+                    "queries": {"text": words},
+                },
+                "Sentences": {
+                    "ranked": False,
+                    "metrics": {"pll_preference": {}},
+                    "queries": {"pairs": {"file": "pairs.csv", "sets": {"S": "stereo", "O": "anti"}}},
+                },
+            },
+        ],
+        "metrics": {"weat": {}, "same": {}},
+        "quality": {"similarity": {"toy": "similar.tsv"}},
+        "published": ["published.csv"],
+        "figures": ["ratings"],
+    }
+
+
+def write_inputs(folder: Path, seed: int) -> None:
+    """All input files but the config, with other content for each seed."""
+    rng = np.random.default_rng(seed)
+    write_text_model(folder / "one.txt", GRID_WORDS, seed=seed)
+    shutil.rmtree(folder / "saved", ignore_errors=True)
+    bg.load(write_text_model(folder / "source.txt", GRID_WORDS, seed=seed + 10)).save(folder / "saved")
+    lines = (" ".join(rng.choice(GRID_WORDS, 7)) for _ in range(200))
+    (folder / "corpus.txt").write_text("\n".join(lines) + "\n")
+    write_bert(folder / "bert", weights_of(seed))
+    with (folder / "bert" / "tokenizer.json").open("a") as file:
+        file.write(" " * seed)
+    texts = [(f"a b {'c' * n}.", f"b a {'d' * n}.") for n in range(1, 4 + seed)]
+    (folder / "pairs.csv").write_text("stereo,anti\n" + "".join(f"{a},{b}\n" for a, b in texts))
+    longest = [(f"a b {'c' * n}.", f"b a {'d' * n}.") for n in range(1, 9)]
+    scores = (f"{text},{-rng.uniform(1, 9):.4f}\n" for pair in longest for text in pair)
+    (folder / "scores.csv").write_text("text,score\n" + "".join(scores))
+    (folder / "ratings.csv").write_text(
+        "word,rating\n" + "".join(f"{word},{rng.normal():.3f}\n" for word in GRID_WORDS)
+    )
+    pairs = (f"a{n}\tb{n}\t{rng.uniform(0, 10):.2f}\n" for n in range(8))
+    (folder / "similar.tsv").write_text("".join(pairs))
+    (folder / "published.csv").write_text(
+        "source,table,criterion,query,metric,model,quantity,published,digits,runs,run_sd,test,note\n"
+        f"A paper,table 1,First,q1,weat,one,value,{rng.normal():.3f},3,,,,\n"
+    )
+    queries = grid_config()["criteria"]["First"]["queries"]
+    queries["q1"]["targets"]["A"] = [f"a{n}" for n in range(seed, 8)]
+    queries["q1"]["targets"]["B"] = [f"b{n}" for n in range(seed, 8)]
+    (folder / "included.yaml").write_text(yaml.safe_dump({"First": {"queries": queries, "ratings": RATINGS}}))
+    sets = {letter: [f"{letter}{n}" for n in range(7 - seed)] for letter in "ef"}
+    (folder / "data" / "word_sets" / "toy.json").write_text(json.dumps({"sets": sets}))
+
+
+def age(folder: Path) -> None:
+    """Give every input file a time before the first run."""
+    for path in inputs_of(folder):
+        os.utime(path, (OLD, OLD))
+
+
+def inputs_of(folder: Path) -> list[Path]:
+    names = ("one.txt", "saved/*", "corpus.txt", "bert/*", "*.csv", "*.tsv", "included.yaml")
+    return [path for name in (*names, "data/word_sets/*.json") for path in folder.glob(name)]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> tuple[Project, Project]:
+    """The study made from its first files, and made from the second ones in another folder."""
+    made = []
+    for seed in (1, 2):
+        project = Project(tmp_path_factory.mktemp(f"made-{seed}"))
+        write_inputs(project.folder, seed)
+        age(project.folder)
+        project.configure(config())
+        project.run()
+        made.append(project)
+    return made[0], made[1]
+
+
+@pytest.fixture
+def project(folders, tmp_path) -> Project:
+    return folders[0].copy(tmp_path / "project")
+
+
+def put(new: Path, old: Path) -> None:
+    """Move a file, with its time, to the place of another."""
+    copy = new.with_name(f"{new.name}.copy")
+    shutil.copy2(new, copy)
+    copy.replace(old)
+
+
+def numbers(project: Project) -> dict[str, bytes]:
+    """The results, but for what says which files they were made from: a study's config stays as it is."""
+    return {name: content for name, content in project.results().items() if not name.endswith(".sha256")}
+
+
+def verify(project: Project) -> tuple[int, list[str]]:
+    done = project.biasgrid("verify", "results/small")
+    return done.returncode, done.stderr.splitlines()
+
+
+def models_of(jobs: dict[str, set[str]]) -> set[str]:
+    """The models whose cells are among the jobs of a dry run."""
+    rules = [rule for rule in jobs if rule.startswith("cell")]
+    return {path.split("/")[1] for rule in rules for path in jobs[rule]}
+
+
+def test_all_inputs_replaced_by_older_files_and_back(project, folders):
+    first, second = folders
+    names = sorted(str(path.relative_to(second.folder)) for path in inputs_of(second.folder))
+    for name in names:
+        put(second.folder / name, project.folder / name)
+    code, lines = verify(project)
+    assert code == 1
+    changed = [
+        name for name in names if (first.folder / name).read_bytes() != (second.folder / name).read_bytes()
+    ]
+    said = [f"biasgrid: {name}: differs from the file that the results were made from" for name in changed]
+    assert len(changed) > 10
+    assert sorted(lines[:-1]) == sorted(said)
+    project.run()
+    assert numbers(project) == numbers(second)
+    assert verify(project) == (0, [])
+    records = inputs_record(project.folder, *names, "config/config.yaml")
+    assert records.items() <= project.results().items()
+    for name in names:
+        put(first.folder / name, project.folder / name)
+    project.run()
+    assert numbers(project) == numbers(first)
+    assert verify(project) == (0, [])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_replaced_file_makes_what_depends_on_it_and_nothing_else(name, project, folders):
+    put(folders[1].folder / name, project.folder / name)
+    if name.startswith("saved/"):  # its model.json has the checksums of the others
+        put(folders[1].folder / "saved/model.json", project.folder / "saved/model.json")
+    jobs = jobs_of(project.run("--dry-run"))
+    assert models_of(jobs) == FILES[name]
+    assert MADE_FROM.get(name, {"scores"}) | {"report"} <= set(jobs)
+
+
+def test_a_file_whose_time_alone_changed_makes_nothing(project):
+    for path in inputs_of(project.folder):
+        path.touch()
+    assert jobs_of(project.run("--dry-run")) == {}
+    assert verify(project) == (0, [])
+
+
+def same_size(folder: Path) -> str:
+    """The text of other vectors, of the size that the first ones have."""
+    text = (folder / "one.txt").read_text()
+    head, first, rest = text.split("\n", 2)
+    word, numbers = first.split(" ", 1)
+    digits = str.maketrans("0123456789", "1234567890")
+    return "\n".join([head, f"{word} {numbers.translate(digits)}", rest])
+
+
+def moved(folder: Path) -> None:
+    put(folder / "new.txt", folder / "one.txt")
+
+
+def copied(folder: Path) -> None:
+    shutil.copy2(folder / "new.txt", folder / "one.txt")
+
+
+def unpacked(folder: Path) -> None:
+    (folder / "new").mkdir()
+    shutil.copy2(folder / "new.txt", folder / "new" / "one.txt")
+    with tarfile.open(folder / "new.tar", "w") as archive:
+        archive.add(folder / "new" / "one.txt", "one.txt")
+    with tarfile.open(folder / "new.tar") as archive:
+        archive.extractall(folder, filter="data")
+
+
+def linked(folder: Path) -> None:
+    (folder / "one.txt").unlink()
+    (folder / "one.txt").symlink_to("new.txt")
+
+
+def with_its_time(folder: Path) -> None:
+    state = (folder / "one.txt").stat()
+    (folder / "one.txt").write_text(same_size(folder))
+    os.utime(folder / "one.txt", ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert (folder / "one.txt").stat().st_size == state.st_size
+
+
+@pytest.mark.parametrize("replace", [moved, copied, unpacked, linked, with_its_time])
+def test_vectors_are_new_however_they_were_replaced(replace, finished):
+    folder = finished.folder
+    write_text_model(folder / "new.txt", GRID_WORDS, seed=9)
+    os.utime(folder / "new.txt", (OLD, OLD))
+    replace(folder)
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
+    code, (line, _) = verify(finished)
+    assert (code, line) == (1, "biasgrid: one.txt: differs from the file that the results were made from")
+
+
+def test_a_link_above_the_file_that_leads_elsewhere(finished):
+    folder = finished.folder
+    for name, seed in (("first", 1), ("second", 9)):
+        (folder / name).mkdir()
+        write_text_model(folder / name / "one.txt", GRID_WORDS, seed=seed)
+        os.utime(folder / name / "one.txt", (OLD, OLD))
+    (folder / "vectors").symlink_to("first")
+    models = finished.config["models"]
+    models["one"]["source"]["path"] = "vectors/one.txt"
+    finished.configure(finished.config)
+    finished.run()
+    assert jobs_of(finished.run("--dry-run")) == {}
+    (folder / "vectors").unlink()
+    (folder / "vectors").symlink_to("second")
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
+
+
+def test_a_pinned_checksum_is_looked_at_whenever_the_file_is_another(finished):
+    source = finished.config["models"]["one"]["source"]
+    source["sha256"] = pin = hashlib.sha256((finished.folder / "one.txt").read_bytes()).hexdigest()
+    finished.configure(finished.config)
+    finished.run()
+    write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
+    os.utime(finished.folder / "new.txt", (OLD, OLD))
+    shutil.copy2(finished.folder / "one.txt", finished.folder / "first.txt")
+    moved(finished.folder)
+    done = finished.snakemake("--cores", "1")
+    assert done.returncode == 1
+    assert f"biasgrid: one: one.txt: expected sha256 {pin}, got " in done.stderr
+    put(finished.folder / "first.txt", finished.folder / "one.txt")
+    finished.run()
+    assert verify(finished) == (0, [])
+
+
+def test_a_file_that_is_not_there_is_one_line(finished):
+    (finished.folder / "one.txt").unlink()
+    assert verify(finished) == (0, ["biasgrid: one.txt: is not there; it cannot be compared"])
+    done = finished.snakemake("--cores", "1")
+    assert done.returncode == 1
+    assert [line for line in done.stderr.splitlines() if "one.txt" in line] == [
+        "biasgrid: one: one.txt is not there"
+    ]
+
+
+def test_results_without_what_the_engine_knows_are_not_taken_for_those_of_other_files(finished):
+    shutil.rmtree(finished.folder / ".snakemake")
+    write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
+    os.utime(finished.folder / "new.txt", (OLD, OLD))
+    moved(finished.folder)
+    done = finished.snakemake("--cores", "1")
+    assert done.returncode == 2
+    assert "results/small is of another one.txt, and what is out of date cannot be told" in done.stderr
+
+
+def test_why_names_the_file_that_was_replaced(finished):
+    write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
+    os.utime(finished.folder / "new.txt", (OLD, OLD))
+    moved(finished.folder)
+    done = finished.biasgrid("run", "config/config.yaml", "--why", "table scores")
+    assert done.stdout.splitlines()[1:] == ["  one.txt was replaced"]
