@@ -10,10 +10,10 @@ import pandas as pd
 from ... import metrics
 from ...api.drawings import with_show
 from ...api.load import load
-from ...api.wefe import answers
 from ...debias import UNTOUCHED
 from ...embeddings.model import Model
 from ...errors import InputError, unknown_name
+from ...keywords import checked_keywords
 from ...wefe_names import FORMER_OPTIONS
 from .metrics.base_metric import BaseMetric
 from .query import Query
@@ -37,7 +37,7 @@ def generate_subqueries_from_queries_list(metric: type[BaseMetric], queries: Seq
     return list({part.name: part for part in parts}.values())
 
 
-@answers(FORMER_OPTIONS)
+@checked_keywords(FORMER_OPTIONS)
 def run_queries(
     metric: type[BaseMetric],
     queries: Sequence[Query],

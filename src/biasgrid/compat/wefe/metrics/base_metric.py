@@ -10,8 +10,8 @@ import numpy as np
 
 from .... import metrics
 from ....api.lost import LostWordsWarning, NoValueWarning
-from ....api.wefe import answers
 from ....callers import stacklevel
+from ....keywords import checked_keywords
 from ....preprocessing import AS_WRITTEN
 from ....result import Result
 from ....wefe_names import FORMER_OPTIONS
@@ -28,12 +28,12 @@ class BaseMetric:
 
     def __init_subclass__(cls) -> None:
         if "run_query" in vars(cls):
-            cls.run_query = answers(FORMER_OPTIONS)(cls.run_query)  # type: ignore[method-assign]
+            cls.run_query = checked_keywords(FORMER_OPTIONS)(cls.run_query)  # type: ignore[method-assign]
         metric = metrics.metric(cls.__name__)
         cls.metric_name, cls.metric_short_name = metric.label, cls.__name__
         cls.metric_template = metric.template
 
-    @answers(FORMER_OPTIONS)
+    @checked_keywords(FORMER_OPTIONS)
     def run_query(
         self,
         query: Query,
