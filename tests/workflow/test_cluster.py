@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import importlib.util
 import json
+import os
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -178,6 +180,32 @@ def test_the_generic_profile_has_the_jobs_of_slurms():
         return {key: value for key, value in profile.items() if not re.search("executor|slurm|generic", key)}
 
     assert shared(yaml.safe_load(GENERIC)) == shared(PROFILE)
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "asked"),
+    [
+        ("qsub -terse", ["smp 4", "h_rt=18000,mem_free=1501M"]),
+        ("qsub -V", ["select=1:ncpus=4:mem=6000mb", "walltime=18000"]),
+        ("bsub", ["-n 4", "-W 300", "rusage[mem=6000]"]),
+    ],
+)
+def test_a_submit_line_asks_for_processors_memory_and_time(scheduler, asked, tmp_path):
+    """Grid Engine's memory is per slot; its time, and that of PBS, is in seconds, LSF's in minutes."""
+    (line,) = [line for line in SUBMIT if line.startswith(scheduler)]
+    resources = SimpleNamespace(mem_mb=6000, runtime=300)
+    for name in ("qsub", "bsub"):
+        (tmp_path / name).write_text('#!/bin/sh\nprintf "%s " "$@"\n')
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        line.format(threads=4, resources=resources),
+        shell=True,
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [part for part in asked if f" {part} " not in f" {done.stdout}"] == []
 
 
 @pytest.mark.cluster

@@ -144,3 +144,32 @@ def test_where_downloads_and_stores_wait_for_cells_and_the_line_slows_down(after
     for now, received, rate in looks[len(looks) // 3 : int(0.9 * len(looks)) : 20]:
         left = time_left(**known(now, received, rate, stores, steps, cores=2))
         assert (end - now) / 2 < left < 2 * (end - now), now
+
+
+CELLS_DONE = {
+    "missing": 0, "rate": 0.0, "conversions": [], "planned": {"cell": 700, "inference": 20, "report": 1},
+    "finished": {"cell": 700}, "seconds": {"cell": 70.0}, "busy": 35, "cores": 2,
+}  # fmt: skip
+
+
+def test_time_left_goes_down_while_long_steps_are_at_work():
+    """Also where none of them is done: a step of inference is assumed to take 2.3 s here."""
+    lefts = [time_left(**CELLS_DONE, running={"inference": [at_work] * 2}) for at_work in (0.0, 1.0, 2.0)]
+    assert lefts == sorted(lefts, reverse=True)
+    assert lefts[0] - lefts[2] == pytest.approx(4)
+    done = CELLS_DONE | {
+        "finished": {"cell": 700, "inference": 2},
+        "seconds": {"cell": 70.0, "inference": 40.0},
+    }
+    first, later = (time_left(**done, running={"inference": [at_work] * 2}) for at_work in (1.0, 11.0))
+    assert first - later == pytest.approx(10, rel=0.2)
+
+
+def test_time_left_is_not_known_when_the_first_steps_of_a_kind_take_longer_than_assumed():
+    assert time_left(**CELLS_DONE, running={"inference": [20.0, 20.0]}) is None
+    end = CELLS_DONE | {
+        "finished": {"cell": 700, "inference": 20},
+        "seconds": {"cell": 70.0, "inference": 400.0},
+    }
+    assert time_left(**end, running={"report": [0.5]}) is not None
+    assert time_left(**end, running={"report": [60.0]}) is None

@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -232,10 +232,19 @@ class Progress(logging.Handler):
             },
             busy=self._busy,
             cores=self.cores,
+            running=self._running_seconds(),
         )
         if not seconds:  # also 0: the jobs of a group on a cluster say no start
             return ""
         return left_text(seconds)
+
+    def _running_seconds(self) -> dict[str, list[float]]:
+        """Return for how long each step is at work, by rule, except those of archives."""
+        now, seconds = time.monotonic(), defaultdict(list)
+        for job, began in self._running.items():
+            if (rule := self._names.get(job, ("",))[0]) not in OF_ARCHIVES:
+                seconds[rule].append(now - began)
+        return seconds
 
     def _conversion(self, model: str) -> Conversion:
         archive, megabytes = self.archives[model]

@@ -41,8 +41,12 @@ def time_left(
     seconds: Mapping[str, float],
     busy: float,
     cores: int,
+    running: Mapping[str, Collection[float]] | None = None,
 ) -> float | None:
     """Seconds that a run may still take; None where nothing says.
+
+    Where a rule has no finished step, its steps are assumed to take as long as those of other rules. As soon as one
+    has taken longer, nothing is known.
 
     Parameters
     ----------
@@ -60,7 +64,10 @@ def time_left(
         Seconds in which one of these steps was at work, or several.
     cores
         How many steps go side by side at most.
+    running
+        For how many seconds each of the steps that are at work has been so, by rule.
     """
+    at_work = running or {}
     done = [each for each in conversions if each.share == 1 and each.seconds]
     means = {rule: seconds[rule] / count for rule, count in finished.items() if count}
     rest = {
@@ -72,14 +79,21 @@ def time_left(
         return None
     # models' steps go on beside conversions; rules of which no step is done yet come at the end
     beside = max(1.0, min(cores, sum(seconds.values()) / max(busy, 1.0)))
-    of_models = sum(means[rule] * count for rule, count in rest.items() if rule in means) / beside
+    begun = sum(min(elapsed, means[rule]) for rule in means for elapsed in at_work.get(rule, ()))
+    of_models = (sum(means[rule] * count for rule, count in rest.items() if rule in means) - begun) / beside
     usual = median(means.values()) if means else 0.0
     unknown = {rule: count for rule, count in rest.items() if rule not in means}
     of_inference = sum(unknown.pop(rule) for rule in list(unknown) if rule.startswith("inference"))
     all_inference = sum(count for rule, count in planned.items() if rule.startswith("inference"))
     at_end = usual * sum(unknown.values()) / beside
-    if of_inference:
-        at_end += INFERENCE * planned.get("cell", 0) * of_inference / all_inference / cores
+    one_inference = INFERENCE * planned.get("cell", 0) / max(all_inference, 1) / cores
+    at_end += one_inference * of_inference
+    for rule, times in at_work.items():
+        if rule not in means and rule in rest:
+            expected = one_inference if rule.startswith("inference") else usual
+            if max(times, default=0.0) > expected:
+                return None
+            at_end -= sum(times) / (1 if rule.startswith("inference") else beside)
     arrive = missing / rate if missing else 0.0
     open_stores = [each for each in conversions if each.share != 1]
     if not open_stores:
