@@ -907,6 +907,7 @@ TEXT = [
     ('"a" 1 2\n"b" 1 2\n' * 200 + "c 1 2\n", ("line 401", "'c' is not in quotes", "quote = FALSE")),
     ("2 3\nhe 1:0.31 3:0.22\nshe 2:0.5\n", "has sparse vectors (index:value)"),
     ("he [0.1, 0.2]\nshe [0.3, 0.4]\n", "numbers in brackets"),
+    ("3 2 3 4 2 2166136261 < >\n0 0.1 0.2\n1 0.3 0.4\n2 0.5 0.6\n", "floret's vectors are of parts of words"),
     ("he [0.1 0.2]\nshe (0.3,0.4)\n", "numbers in brackets"),
     ("400000 300\n", ("cut off", "400000 rows")),
     ("just some prose\nand no numbers\n", ("no known format",)),
@@ -955,6 +956,7 @@ PICKLES = [
     (b"\x80\x04\x8c\x06os\nsys\x8c\x06sy\x1bste\x93.", r"os\nsys.sy\x1bste"),
 ]
 SPACY = [
+    (spacy(["apple"], {}) | {"vectors.cfg": b'{"mode": "floret"}'}, "floret's vectors are of parts of words"),
     (APPLE | {"key2row": b"\xc1"}, "key2row"),
     (APPLE | {"key2row": msgpack.packb([1, 2])}, "key2row"),
     (APPLE | {"key2row": msgpack.packb({KNOWN["apple"]: 0})[:-1]}, "key2row"),
