@@ -1,7 +1,9 @@
 """Texts of every form give the words and the sentences that stand in them."""
 
+import bz2
 import gzip
 import io
+import lzma
 import zipfile
 
 import pytest
@@ -47,6 +49,10 @@ def test_packed_texts_and_folders_are_read(tmp_path):
     with zipfile.ZipFile(tmp_path / "packed.zip", "w") as archive:
         archive.writestr("text", TEXT)
     assert sentences(tmp_path / "packed.gz") == sentences(tmp_path / "packed.zip") == AS_TEXT
+    for compress in (bz2.compress, lzma.compress):
+        for encoding in ("utf-8", "utf-16"):
+            (tmp_path / "packed").write_bytes(compress(TEXT.encode(encoding)))
+            assert sentences(tmp_path / "packed") == AS_TEXT
 
 
 @pytest.mark.slow
@@ -82,6 +88,7 @@ def zipped(*names, mode=0o100644) -> bytes:
         (zipped(), "holds 0 files; a corpus is one"),
         (zipped("corpus.txt", mode=0o120777), "holds the link 'corpus.txt', and no text"),
         (gzip.compress(b"a word " * 1000)[:-10], "the gzip is damaged or cut off"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n", "is a Git LFS pointer"),
         (b"x" * 2000, "no white space in 1000 characters: no corpus"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

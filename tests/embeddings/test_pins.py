@@ -347,3 +347,19 @@ def test_other_vectors_under_the_same_pin_never_give_old_or_new_numbers_in_silen
         "kk.kv.vectors.npy": sha256(beside.read_bytes()),
     }
     assert after.paths.table_file("scores").read_text() != before
+
+
+def test_a_limit_or_a_rule_for_broken_words_makes_another_store(tmp_path, monkeypatch):
+    """The step of a store depends on all that says how a file is read."""
+    monkeypatch.chdir(tmp_path)
+    specs = set()
+    for options in ({}, {"limit": 9}, {"limit": 8}, {"broken_words": "refuse"}, {"subwords": True}):
+        config = grid_config()
+        config["models"] = {"one": config["models"]["one"] | options}
+        config["criteria"] = {"Second": config["criteria"]["Second"]}
+        config["criteria"]["Second"]["queries"]["q3"]["attributes"] = {"E": ["e0"], "A": ["a0"]}
+        study = Study.of(config, root=tmp_path)
+        spec = json.loads(stores.source_spec(study, "one", "source", "format"))
+        assert options.items() <= spec.items()
+        specs.add(json.dumps(spec))
+    assert len(specs) == 5

@@ -523,6 +523,53 @@ def test_any_words_and_values_come_back_from_binary(tmp_path_factory, words, dat
     assert_store(convert(path, folder / "store", name="m", format="word2vec-binary"), words, vectors)
 
 
+# NumPy's archives
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("names", [("words", "vectors"), ("vocab", "matrix"), ("b", "a")])
+def test_the_only_pair_of_an_npz_is_read_in_any_order(tmp_path, output, monkeypatch, save, order, names):
+    monkeypatch.setattr("biasgrid.embeddings.readers.npz.BLOCK", 100)
+    arrays = dict(zip(names, (np.array(WORDS), np.asarray(VECTORS, order=order)), strict=True))
+    save(tmp_path / "m.npz", **dict(sorted(arrays.items())), ids=np.arange(16), mean=VECTORS.mean(axis=0))
+    assert_store(convert(tmp_path / "m.npz", output, name="m"), WORDS, VECTORS)
+    assert convert(tmp_path / "m.npz", output, name="m", limit=2).words() == WORDS[:2]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        (
+            {"vocab": np.array(WORDS), "a": VECTORS, "b": VECTORS},
+            "a float32 (16, 5), b float32 (16, 5)",
+        ),
+        ({"vocab": np.array(WORDS), "a": VECTORS[1:]}, "found vocab <U5 (16,), a float32 (15, 5)"),
+        (
+            {"vocab": np.array(WORDS, object), "a": VECTORS},
+            "found vocab (of Python objects), a float32 (16, 5)",
+        ),
+        ({"ids": np.arange(16), "a": VECTORS}, "found ids int64 (16,), a float32 (16, 5)"),
+    ],
+)
+def test_an_npz_without_one_pair_of_words_and_vectors_is_refused_with_its_arrays(
+    tmp_path, output, arrays, says
+):
+    np.savez(tmp_path / "m.npz", **arrays)
+    with refused("m.npz: needed are the arrays words (texts, dtype str) and vectors", says):
+        convert(tmp_path / "m.npz", output, name="m")
+
+
+@pytest.mark.parametrize("change", [lambda content: content[:-4], lambda content: content + b"more"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_npz_whose_vectors_are_cut_off_or_followed_by_more_is_refused(tmp_path, output, change, order):
+    with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
+        archive.writestr("words.npy", array(np.array(WORDS)))
+        archive.writestr("vectors.npy", change(array(np.asarray(VECTORS, order=order))))
+    with refused("m.npz", "vectors"):
+        convert(tmp_path / "m.npz", output, name="m")
+
+
 # GloVe's own binary format
 
 
@@ -907,6 +954,7 @@ TEXT = [
     ('"a" 1 2\n"b" 1 2\n' * 200 + "c 1 2\n", ("line 401", "'c' is not in quotes", "quote = FALSE")),
     ("2 3\nhe 1:0.31 3:0.22\nshe 2:0.5\n", "has sparse vectors (index:value)"),
     ("he [0.1, 0.2]\nshe [0.3, 0.4]\n", "numbers in brackets"),
+    ("3 2 3 4 2 2166136261 < >\n0 0.1 0.2\n1 0.3 0.4\n2 0.5 0.6\n", "floret's vectors are of parts of words"),
     ("he [0.1 0.2]\nshe (0.3,0.4)\n", "numbers in brackets"),
     ("400000 300\n", ("cut off", "400000 rows")),
     ("just some prose\nand no numbers\n", ("no known format",)),
@@ -955,6 +1003,7 @@ PICKLES = [
     (b"\x80\x04\x8c\x06os\nsys\x8c\x06sy\x1bste\x93.", r"os\nsys.sy\x1bste"),
 ]
 SPACY = [
+    (spacy(["apple"], {}) | {"vectors.cfg": b'{"mode": "floret"}'}, "floret's vectors are of parts of words"),
     (APPLE | {"key2row": b"\xc1"}, "key2row"),
     (APPLE | {"key2row": msgpack.packb([1, 2])}, "key2row"),
     (APPLE | {"key2row": msgpack.packb({KNOWN["apple"]: 0})[:-1]}, "key2row"),

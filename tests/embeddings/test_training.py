@@ -236,6 +236,8 @@ def config_with(source=None, **more):
         (config_with({"type": "made"}), "source: type: unknown value 'made'"),
         (config_with(format="text"), "two: format: is for files"),
         (config_with(vocab_prefix="/c/en/"), "two: vocab_prefix: is for files"),
+        (config_with(limit=9), "two: limit: is for files"),
+        (config_with(broken_words="refuse"), "two: broken_words: is for files"),
         (
             config_with({"corpus": "one"}) | {"corpora": {"one": {"source": {"type": "file", "path": "x"}}}},
             "corpora: one: this name is taken",

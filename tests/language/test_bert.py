@@ -296,6 +296,13 @@ def _lacking(name):
         (_without("config.json"), "has no config.json"),
         (_without("tokenizer.json"), "has no tokenizer; expected tokenizer.json, or one of vocab.txt"),
         (_written("model.safetensors", b"\x08\0\0\0\0\0\0\0nonsense"), "its file of weights is damaged"),
+        *(
+            (
+                _written(name, b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"),
+                f"{name}: this is a Git LFS pointer, not the file: run `git lfs pull`",
+            )
+            for name in ("model.safetensors", "config.json", "tokenizer.json")
+        ),
         (_written("config.json", b"{"), "config.json: not the config of a model: JSONDecodeError"),
         (_written("config.json", b"[]"), "config.json: not the config of a model: TypeError"),
         (_written("config.json", b"{}"), "config.json: not the config of a model: KeyError"),

@@ -235,6 +235,10 @@ CODE = {
         ({"model.safetensors": b""}, "its file of weights is damaged: "),
         ({"model.safetensors": (1 << 40).to_bytes(8, "little")}, "its file of weights is damaged: "),
         ({"model.safetensors": -100}, "its file of weights is damaged: "),
+        (
+            {"model.safetensors": b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"},
+            "model.safetensors: this is a Git LFS pointer",
+        ),
         ({"config.json": {"hidden_size": 32}}, "its weights do not fit config.json"),
         (
             {"config.json": {"num_hidden_layers": 3}},

@@ -94,8 +94,8 @@ def load(
         - a pandas DataFrame (index: words), a mapping word -> vector, or a pair (words, array);
         - a torch.nn.Embedding, or an array (words, dimensions), with `words`;
         - a biasgrid model, of any kind, which is returned as it is;
-        - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (.gz and
-          .zip, too), or a list of sentences;
+        - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (also
+          compressed), or a list of sentences;
         - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, a folder as transformers
           has it (config.json, model.safetensors, a tokenizer's files), or a mapping sentence -> score, measured
           elsewhere (docs/language_models.md); `language_model` takes more;

@@ -176,7 +176,7 @@ def _gensim(
 class Sentences:
     """The tokens of a corpus in lists of `SENTENCE`; each loop over it reads the file anew.
 
-    corpus  UTF-8 text, plain, gzipped, or the only file of a .zip. White space parts the tokens, and nothing else is
+    corpus  UTF-8 text, plain, compressed, or alone in a .zip. White space parts the tokens, and nothing else is
             done to them; a line end is white space
 
     A loop raises BiasgridError for a corpus that cannot be read.

@@ -45,7 +45,7 @@ def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], li
     Parameters
     ----------
     archive
-        UTF-8 text with a sentence on each line: a file, plain, gzipped, or alone in a .zip; or a folder of such
+        UTF-8 text with a sentence on each line: a file, plain, compressed, or alone in a .zip; or a folder of such
         files, which are read by name.
     format
         One of `formats.FORMATS`.
@@ -127,7 +127,7 @@ def _texts(path: Path) -> Iterator[str]:
 
 @contextmanager
 def text_of(path: Path) -> Iterator[IO[str]]:
-    """A corpus' file as text: plain, gzipped, or alone in a .zip. Raises BiasgridError for what is damaged."""
+    """A corpus' file as text: plain, compressed, or alone in a .zip. Raises BiasgridError for what is damaged."""
     with path.open("rb") as file:
         if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: of a zip without files
             with open_content(path) as content:

@@ -48,7 +48,7 @@ def convert(
     Parameters
     ----------
     source
-        A file, gzipped or not, or the folder of a format of several files.
+        A file, compressed by gzip, bzip2, xz or not, or the folder of a format of several files.
     output
         The store's folder.
     name

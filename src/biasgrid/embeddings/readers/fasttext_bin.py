@@ -29,7 +29,7 @@ HEADER, DICTIONARY, ENTRY, MATRIX = (struct.Struct(f"<{form}") for form in ("14i
 
 def read(path: Path, writer: StoreWriter) -> None:
     data = map_content(path)
-    with parser_errors(path, "not a whole fastText file"):
+    with parser_errors(path, "not a whole fastText file (of floret give the .vec)"):
         words, counts, tokens, matrix, buckets, min_n, max_n = _parse(data, path)
     writer.tokens = tokens if counts is not None and tokens > 0 else None
     # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there

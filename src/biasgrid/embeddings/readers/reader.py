@@ -24,11 +24,12 @@ class Reader:
     meaning
         What is in such a file or folder, in a phrase.
     detect
-        Whether this may be the format of a source: function of the first megabyte of a file, unzipped if it is
-        gzipped, or of the names in a folder.
+        Whether this may be the format of a source: function of the first megabyte of a file, decompressed, or of the
+        names in a folder.
     read
-        Adds the words and vectors of a source (a path) to a `StoreWriter`. It raises BiasgridError for a source that
-        is damaged, naming it and the place in it.
+        Adds the words and vectors of a source (a path) to a `StoreWriter`, as long as it is not full (`is_full`). The
+        writer decodes words (`decode`). It raises BiasgridError for a source that is damaged, naming it and the place
+        in it.
     folder
         Whether a source is a folder.
     guesses

@@ -17,6 +17,7 @@ from ...untrusted import parser_errors
 from ..store_writer import StoreWriter
 from .files import load_array
 from .reader import Reader
+from .text import OF_FLORET
 
 
 def read(folder: Path, writer: StoreWriter) -> None:
@@ -29,6 +30,8 @@ def read(folder: Path, writer: StoreWriter) -> None:
     if len(rows) and not 0 <= rows.min() <= rows.max() < len(vectors):
         raise BiasgridError(f"{folder}: key2row has rows that vectors, with {len(vectors)} rows, lacks")
 
+    if not len(keys) and _is_floret(folder / "vectors.cfg"):
+        raise BiasgridError(f"{folder}: {OF_FLORET}")
     order = np.argsort(keys)
     keys, rows = keys[order], rows[order]
     if (keys[1:] == keys[:-1]).any():
@@ -41,6 +44,14 @@ def read(folder: Path, writer: StoreWriter) -> None:
     if nameless := len(keys) - len(np.unique(places[matches])):
         writer.warnings["keys_without_word"] += nameless
     writer.add([words[i] for i in matches], vectors, rows[places[matches]])
+
+
+def _is_floret(path: Path) -> bool:
+    """Whether the settings of vectors say that they are floret's."""
+    try:
+        return bool(json.loads(path.read_bytes())["mode"] == "floret")
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return False
 
 
 def _key2row(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -47,6 +47,12 @@ R_HEADER = re.compile(rb'"[^"\n]*"(?:[ \t]+"[^"\n]*")*[ \t\r]*\n')
 # rows that have only numbers other than 0, each after its place; and rows whose numbers stand in brackets
 SPARSE = re.compile(rb"\S+(?:[ \t]+\d+:[-+.\deE]+)+[ \t\r]*")
 LIST = re.compile(rb"[^\[\]]+[\[(][ ]*[-+.\deE]+(?:(?:,[ \t]*|[ \t]+)[-+.\deE]+)+[ ]*[\])][ \t\r]*")
+# floret's header: buckets, dimensions, and how n-grams are made and hashed
+FLORET = re.compile(rb"(?:\d+ ){6}\S+ \S+[ \t\r]*\n")
+OF_FLORET = (
+    "floret's vectors are of parts of words, and have no list of words: give the .vec that floret writes, or, with "
+    "spaCy, the vectors of your words: bg.load({word: nlp.vocab[word].vector for word in words})"
+)
 # beyond these Arrow takes more memory for its columns than for what is in them
 MOST_COLUMNS = 1 << 14
 
@@ -123,6 +129,8 @@ def looks_like_text(sample: bytes) -> bool:
 
 def check_dense(path: Path, sample: bytes) -> None:
     """Raises BiasgridError for rows of words and numbers that are written in another way than this format's."""
+    if FLORET.match(sample):
+        raise BiasgridError(f"{path}: {OF_FLORET}")
     lines = [line for line in _lines(sample)[1:] or _lines(sample) if line.strip()]
     for pattern, problem in {
         SPARSE: "has sparse vectors (index:value): write every number of each row, zeros too, separated by spaces",

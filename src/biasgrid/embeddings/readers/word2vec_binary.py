@@ -216,8 +216,7 @@ def _numbers(content: bytes, width: int) -> NDArray[np.float32]:
 
 def _are_vectors(numbers: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Whether all numbers of a row are of a size that those of vectors have: bool (rows,)."""
-    are_vectors: NDArray[np.bool_] = _are_usual(numbers).all(axis=1)
-    return are_vectors
+    return np.asarray(_are_usual(numbers).all(axis=1))
 
 
 def _are_usual(numbers: NDArray[np.float32]) -> NDArray[np.bool_]:
