@@ -12,6 +12,8 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,7 @@ def open_pretrained(
                 model = classes[kind].from_config(
                     config, dtype=getattr(torch, choice("dtype", dtype, DTYPES))
                 )
-            untrained = in_memory(model, tokenizer, where=str(folder), kind=kind)
+            untrained = _in_memory_of(folder, model, tokenizer, kind)
             untrained.model.to(place)
             return untrained
         model, found = classes[kind].from_pretrained(
@@ -88,10 +90,15 @@ def open_pretrained(
             output_loading_info=True,
         )
     _check_weights(folder, kind, found)
-    pretrained = in_memory(model, tokenizer, where=str(folder), kind=kind)
     with one_line(folder):
+        pretrained = _in_memory_of(folder, model, tokenizer, kind)
         pretrained.model.to(place)
     return pretrained
+
+
+def _in_memory_of(folder: Path, model: Any, tokenizer: Any, kind: ModelKind) -> Pretrained:
+    opened = in_memory(model, tokenizer, where=str(folder), kind=kind)
+    return replace(opened, one_line=partial(one_line, folder))
 
 
 def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None = None) -> Pretrained:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -61,18 +61,22 @@ class Pretrained:
         "masked", which predicts masked words; "causal", the next one; "encoder", which predicts none.
     where
         What messages call it.
+    one_line
+        What makes one line of whatever the model or its tokenizer raises, as those of a damaged folder do when they
+        are used, and not before.
     """
 
     model: Any
     tokenizer: Any
     kind: ModelKind
     where: str
+    one_line: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Put the model into evaluation mode, in which there is no dropout. Afterwards each of its modules is in its
         former mode: somebody may be training it."""
-        with _LOCK, ExitStack() as stack:
+        with self.one_line(), _LOCK, ExitStack() as stack:
             for module in self.model.modules():
                 stack.callback(setattr, module, "training", module.training)
             self.model.eval()
@@ -144,6 +148,8 @@ class Pretrained:
         number = next((number for number in numbers if number is not None), None)
         if number is None:
             raise BiasgridError(f"{self.where}: its tokenizer has no piece for {what}")
+        if not 0 <= number < self.words:
+            raise BiasgridError(f"{self.where}: its tokenizer has a piece for {what} that the model lacks")
         return int(number)
 
     def split(self, text: str, *, as_encoder: bool = False) -> Pieces:
@@ -156,7 +162,7 @@ class Pretrained:
         check_text(text)
         # some tokenizers put a causal model's first piece before a text, and some do not
         begins = [self.first] if self.kind == CAUSAL and not as_encoder else []
-        with kept(self.tokenizer):
+        with self.one_line(), kept(self.tokenizer):
             found = self.tokenizer(
                 text, add_special_tokens=not begins, return_offsets_mapping=True, return_special_tokens_mask=True,
                 verbose=False,
@@ -185,7 +191,7 @@ class Pretrained:
     def single(self, word: str) -> int:
         """The number of the piece that a word is. Raises InputError for a word of several pieces, or none."""
         check_text(word)
-        with kept(self.tokenizer):
+        with self.one_line(), kept(self.tokenizer):
             ids = self.tokenizer(word, add_special_tokens=False)["input_ids"]
         if len(ids) != 1 or ids[0] == self.unknown:
             raise InputError(f"{quote(word)}: is no single piece of the model")
