@@ -6,7 +6,15 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..callers import stacklevel
-from ..caveats import ONE_WORD, UNDEFINED, lowest_p, shared_text, shared_words, why_undefined
+from ..caveats import (
+    ONE_WORD,
+    UNDEFINED,
+    lookalike_text,
+    lowest_p,
+    shared_text,
+    shared_words,
+    why_undefined,
+)
 from ..errors import join_names, quote
 
 if TYPE_CHECKING:
@@ -62,6 +70,8 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         )
         if failed_sets := _failed_sets(result):
             message += f"; the value is NaN, for too many are lost of {join_names(failed_sets)}"
+        if alike := lookalike_text(result.why_lost):
+            message += f". {alike}"
         _warn_once(message, LostWordsWarning)
     metric_note = f" of {metric}" if (metric := getattr(result, "metric", "")) else ""
     if reason := why_undefined(result.status).replace(UNDEFINED, "it is undefined for these vectors"):
