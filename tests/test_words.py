@@ -160,6 +160,68 @@ def test_phrases_are_joined(model):
     assert (s.keys, s.forms) == (("new_york", "he"), {"New York": "lower case, joined by '_'"})
 
 
+@pytest.mark.parametrize(
+    ("listed", "entry", "difference"),
+    [
+        ("me\u0300re", "m\u00e8re", "is not in Unicode's form NFC"),
+        ("m\u00e8re", "me\u0300re", "is not in Unicode's form NFD"),
+        ("\uff4d\uff41th", "math", "is not in Unicode's form NFKC"),
+        ("she ", "she", "has a space at its end"),
+        ("\tshe", "she", "has the character U+0009 (control) at its beginning"),
+        ("she\u00a0", "she", "has the character U+00A0 (no-break space) at its end"),
+        ("new\u00a0york", "new york", "has the character U+00A0 (no-break space) in place of a space"),
+        ("she\u200b", "she", "has the invisible character U+200B (zero width space)"),
+        ("\ufeffshe", "she", "has the invisible character U+FEFF (zero width no-break space)"),
+        ("wo\u00adman", "woman", "has the invisible character U+00AD (soft hyphen)"),
+        ('"she"', "she", "is in quotation marks"),
+        ("« she»", "she", "is in quotation marks"),
+        ("women\u2019s", "women's", "has another apostrophe"),
+        ("t\u2011shirt", "t-shirt", "has another hyphen"),
+        ("aids", "AIDS", "has other capital letters"),
+        ("New York", "New_York", "has spaces"),
+        ("mère", "mere", "has accents"),
+        ("Mère ", "mère", "has a space at its end, has other capital letters"),
+    ],
+)
+def test_lost_words_say_which_form_that_looks_the_same_the_model_has(listed, entry, difference, tmp_path):
+    model = bg.load(dict(zip([entry, "a", "b", "c"], np.eye(4)[:, :3] + 0.1, strict=True)), name="m")
+    says = f"{difference}; the model has {entry!r}"
+    name = f"q {entry!a} {difference}"
+    query = bg.Query([["a"], ["b", listed, "gone"]], [["c"]], ["A", "B"], ["C"], name=name)
+    options = {"preprocessors": [{}], "lost_vocabulary_threshold": 0.7}
+    with pytest.warns(bg.LostWordsWarning) as warned:
+        result = bg.metrics.rnd(query, model, **options)
+    assert result.lost["B"] == [listed, "gone"]
+    assert result.why_lost["B"] == {listed: says}
+    assert f"{listed!r} {says}" in str(warned[0].message)
+    with pytest.warns(bg.LostWordsWarning) as warned:
+        grid = bg.measure_grid(["rnd"], [query], [model], progress=False, **options)
+    assert f"{listed!r} {says}" in str(warned[0].message)
+    assert grid.lost_words.set_index("word")["reason"].to_dict() == {
+        listed: says,
+        "gone": "not in the vocabulary",
+    }
+    model.save(tmp_path / "v.npz")
+    query.save(tmp_path / "q.json")
+    parameters = ["--param", "preprocessors=[{}]", "--param", "lost_vocabulary_threshold=0.7"]
+    files = ["--model", tmp_path / "v.npz", "--query", tmp_path / "q.json"]
+    assert printed("measure", "--metric", "rnd", *files, *parameters)["why_lost"]["B"] == {listed: says}
+
+
+def test_a_vocabulary_is_not_searched_for_each_lost_word(monkeypatch):
+    """A few forms of each word are looked up, all at once, however large the vocabulary is."""
+    model = bg.load(dict(zip("abc", np.eye(3), strict=True)), name="m")
+    asked = []
+    rows = type(model).rows
+    monkeypatch.setattr(
+        type(model), "rows", lambda self, words: asked.append(len(words)) or rows(self, words)
+    )
+    found = found_as(model, [f"« Lost’{i}-ʼé word‑{i} »" for i in range(100)], preprocessors=[{}])
+    assert len(found.lost) == 100
+    assert len(asked) <= 2
+    assert sum(asked) <= 101 * 64
+
+
 def test_ascii_drops_what_unicode_keeps():
     assert variant("straße", {"strip_accents": "unicode"}) == "straße"
     assert variant("straße", {"strip_accents": "ascii"}) == "strae"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from .errors import join_names, quote
 from .numbers import p_number
 from .query import Query
+from .words import THE_MODEL_HAS
 
 if TYPE_CHECKING:
     from .metrics.registry import Metric
@@ -45,6 +46,25 @@ def p_with_lowest(
     """A p-value, and beside it the lowest possible one where that is not small: ".33 (lowest possible p .33)"."""
     note = lowest_p(p_lowest)
     return form(p) + (f" ({note})" if note else "")
+
+
+def lookalike_text(why_lost: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the first lost word that the model has in a form that looks the same, with this form; "" if none is.
+
+    `why_lost` is that of a result: "'mère ' has a space at its end; the model has 'mère' (2 more words are alike)".
+    """
+    alike = {
+        word: reason
+        for by_word in why_lost.values()
+        for word, reason in by_word.items()
+        if THE_MODEL_HAS in reason
+    }
+    if not alike:
+        return ""
+    word, reason = next(iter(alike.items()))
+    others = len(alike) - 1
+    more = f" ({others} more word{'s are' if others > 1 else ' is'} alike)" if others else ""
+    return f"{quote(word)} {reason}{more}"
 
 
 def is_fixed(metric: Metric, query: Query, entries: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from .embeddings.in_parts import WAYS
 from .embeddings.kinds import Kind
 from .errors import BiasgridError, not_allowed, quote, unknown_name
+from .letters import strip_accents, titlecase
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
@@ -18,18 +18,9 @@ DEFAULT_FORMS: tuple[Preprocessor, ...] = ({}, {"lowercase": True})
 AS_WRITTEN: tuple[Preprocessor, ...] = ({},)
 
 
-def titlecase(word: str) -> str:
-    """Return a word with capitals as in a title: parts begin after anything but letters, accents and apostrophes."""
-    return TITLED.sub(lambda part: part[0].capitalize(), word)
-
-
-# `str.title` begins a part at an apostrophe, too: "Women'S"
-TITLED = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’])*")
 CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": titlecase}
 NFKD = "nfkd"  # WEFE's and scikit-learn's way to strip accents
 STRIP_ACCENTS = (True, False, "ascii", "unicode", NFKD)
-# Scripts whose letters lose their marks. In others, marks are vowels and consonants of their own.
-ACCENTED = ("LATIN ", "GREEK ", "CYRILLIC ")
 # option of a preprocessor -> its values
 CHOICES: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(CASES, (True, False)),
@@ -91,22 +82,6 @@ def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> st
     if way := options.get("parts"):
         word = WAYS[way].join(filter(None, word.split(" ")))
     return vocab_prefix + word
-
-
-def strip_accents(word: str) -> str:
-    """Return a word without the combining marks of its Latin, Greek and Cyrillic letters.
-
-    All else stays as it is written: other scripts, whose marks are letters, and compatibility forms.
-    """
-    kept, is_accented = [], False
-    for letter in word:
-        if not unicodedata.combining(letter):
-            base = unicodedata.normalize("NFD", letter)[0]
-            is_accented = unicodedata.name(base, "").startswith(ACCENTED)
-            kept.append(base if is_accented else letter)
-        elif not is_accented:
-            kept.append(letter)
-    return "".join(kept)
 
 
 def _lower_turkic(word: str) -> str:

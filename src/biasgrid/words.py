@@ -13,8 +13,9 @@ from .embeddings.in_parts import InParts, parts_of, rows_in_parts
 from .embeddings.model import DebiasedModel, Model
 from .embeddings.remember import remember
 from .embeddings.subwords import SubwordModel
-from .errors import BiasgridError, not_allowed, unknown_name
+from .errors import BiasgridError, not_allowed, quote, unknown_name
 from .geometry import unit
+from .letters import lookalikes
 from .preprocessing import (
     DEFAULT_FORMS,
     FUNCTION,
@@ -25,6 +26,7 @@ from .preprocessing import (
     variant,
 )
 
+THE_MODEL_HAS = "; the model has "  # begins the form of a lost word that the vocabulary has
 NOT_FOUND, EMPTY, NGRAMS = "not in the vocabulary", "nothing is left of it", "n-grams"
 UNKNOWN = "with tokens unknown to the model"  # begins the form of a sentence that is scored with them
 
@@ -190,6 +192,21 @@ def _why_lost(keys: Sequence[str], store: Model) -> str:
     return f"parts missing: {', '.join(fewest)}" if fewest else NOT_FOUND
 
 
+def _forms_alike(words: Sequence[str], store: Model) -> dict[str, str]:
+    """Return the words that the model has in a form that looks the same: what is different, and the form."""
+    forms = {word: lookalikes(word) for word in words}
+    keys = [store.vocab_prefix + form for of_word in forms.values() for form in of_word]
+    if fold := getattr(store, "fold", None):
+        keys = list(map(fold, keys))
+    in_vocabulary = iter((store.rows(keys) >= 0).tolist() if keys else [])
+    has = {word: [form for form in of_word if next(in_vocabulary)] for word, of_word in forms.items()}
+    return {
+        word: f"{forms[word][of_word[0]]}{THE_MODEL_HAS}{quote(of_word[0])}"
+        for word, of_word in has.items()
+        if of_word
+    }
+
+
 def find(
     name: str,
     words: Sequence[str],
@@ -320,6 +337,8 @@ def _find_entries(
             if keys[slot] not in former_keys:
                 former_keys.add(keys[slot])
                 used_slots.append(slot)
+    if lost := [word for word in dict.fromkeys(words) if word not in entries_by_word]:
+        why_lost |= _forms_alike(lost, vocabulary)
     slots = np.array(used_slots, dtype=np.int64)
     rows = rows[slots]
     slots.setflags(write=False)

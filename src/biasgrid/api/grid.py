@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import wefe_names
 from ..callers import stacklevel
+from ..caveats import lookalike_text
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, join_names, not_allowed, quote
 from ..inference import significance
@@ -218,11 +219,13 @@ def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:
                 pairs_without_value.add(pair)
     if not lost_words:
         return ""
+    results = (result for outcome in outcomes.values() for result in outcome.record["results"])
+    alike = next(filter(None, (lookalike_text(result.get("why_lost", {})) for result in results)), "")
     (query, model), words = next(iter(lost_words.items()))
     pairs = "pair" if len(lost_words) == 1 else "pairs"
     return (
         f"words are lost in {len(lost_words)} {pairs} of query and model, "
         f"{len(pairs_without_value)} of them without a value "
         f"for it; the first: {quote(query)} on {quote(model)} lacks {join_names(map(quote, words))}; the grid's "
-        "lost_words has all"
+        f"lost_words has all{f'. {alike}' if alike else ''}"
     )

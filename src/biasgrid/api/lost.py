@@ -6,7 +6,15 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..callers import stacklevel
-from ..caveats import ONE_WORD, UNDEFINED, lowest_p, shared_text, shared_words, why_undefined
+from ..caveats import (
+    ONE_WORD,
+    UNDEFINED,
+    lookalike_text,
+    lowest_p,
+    shared_text,
+    shared_words,
+    why_undefined,
+)
 from ..errors import join_names, quote
 from ..words import UNKNOWN
 
@@ -65,6 +73,8 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
             message += f"; reasons: {join_names(reasons)}"
         if failed_sets := _failed_sets(result):
             message += f"; the value is NaN, for too many are lost of {join_names(failed_sets)}"
+        if alike := lookalike_text(result.why_lost):
+            message += f". {alike}"
         _warn_once(message, LostWordsWarning)
     forms = ((word, form) for of_set in result.forms.values() for word, form in of_set.items())
     if unknown := dict.fromkeys(word for word, form in forms if form.startswith(UNKNOWN)):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import BiasgridError, InputError, WordError, not_allowed, quote
 from ..hooks import complete
+from ..letters import lookalikes
 from ..wefe_names import MODEL, no_attribute
 from .kinds.kind import VECTORS
 
@@ -416,8 +417,11 @@ def _parts(side: Any) -> list[Any]:
 
 
 def _forms(word: object, prefix: str) -> list[str]:
-    """Other forms in which a word may be in a vocabulary."""
+    """Return other forms in which a word may be in a vocabulary."""
     if not isinstance(word, str):
         return []
-    forms = [word.lower(), word.title(), word.upper(), word.replace(" ", "_"), word.strip().lower()]
-    return [form for prefix in dict.fromkeys(["", prefix]) for form in (prefix + f for f in [word, *forms])]
+    return [
+        form
+        for prefix in dict.fromkeys(["", prefix])
+        for form in (prefix + f for f in [word, *lookalikes(word)])
+    ]

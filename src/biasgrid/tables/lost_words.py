@@ -81,7 +81,9 @@ LOST_WORDS = Table(
         MODEL,
         Column("forms", "the forms in which it was sought, in this order"),
         Column(
-            "reason", "why it was not found: which of its parts are missing, or that it is in no form there"
+            "reason",
+            "why it was not found: which of its parts are missing, which form that looks the same the model has, or "
+            "that it is in no form there",
         ),
     ),
     reads=("cells",),

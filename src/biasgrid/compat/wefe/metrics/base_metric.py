@@ -11,6 +11,7 @@ import numpy as np
 from .... import metrics
 from ....api.lost import LostWordsWarning, NoValueWarning
 from ....callers import stacklevel
+from ....caveats import lookalike_text
 from ....keywords import checked_keywords
 from ....preprocessing import AS_WRITTEN
 from ....result import Result
@@ -60,7 +61,8 @@ class BaseMetric:
                 warnings.simplefilter("ignore", category)
             result: Result = function(query, model.model, **look_up, **parameters)
         if options[4] and result.words_lost:
-            text = f"{query.name}: {model.name} lacks {result.lost}"
+            alike = lookalike_text(result.why_lost)
+            text = f"{query.name}: {model.name} lacks {result.lost}{f'. {alike}' if alike else ''}"
             warnings.warn(text, LostWordsWarning, stacklevel=stacklevel())
         return result
 

@@ -1,0 +1,117 @@
+"""Letters of words: accents, capitals, and other ways to write a word that look the same."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+# Scripts whose letters lose their marks. In others, marks are vowels and consonants of their own.
+ACCENTED = ("LATIN ", "GREEK ", "CYRILLIC ")
+# `str.title` begins a part at an apostrophe, too: "Women'S"
+TITLED = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’])*")
+QUOTES = "\"'“”„‟‘’‚«»‹›「」『』"
+APOSTROPHES = "'’ʼ‘`´"
+HYPHENS = "-‐‑–—−"
+MOST_FORMS = 64
+
+
+def titlecase(word: str) -> str:
+    """Return a word with capitals as in a title: parts begin after anything but letters, accents and apostrophes."""
+    return TITLED.sub(lambda part: part[0].capitalize(), word)
+
+
+def strip_accents(word: str) -> str:
+    """Return a word without the combining marks of its Latin, Greek and Cyrillic letters.
+
+    All else stays as it is written: other scripts, whose marks are letters, and compatibility forms.
+    """
+    kept, is_accented = [], False
+    for letter in word:
+        if not unicodedata.combining(letter):
+            base = unicodedata.normalize("NFD", letter)[0]
+            is_accented = unicodedata.name(base, "").startswith(ACCENTED)
+            kept.append(base if is_accented else letter)
+        elif not is_accented:
+            kept.append(letter)
+    return "".join(kept)
+
+
+def lookalikes(word: str) -> dict[str, str]:
+    """Return other ways to write a word that a vocabulary may have, each with what is different about the word.
+
+    Such as {"mère": "has a space at its end"} of "mère ". The most similar ones come first.
+    """
+    forms: dict[str, tuple[str, ...]] = {word: ()}
+    for change, difference in CHANGES:
+        for form, differences in list(forms.items()):
+            changed = change(form)
+            if changed and changed not in forms and len(forms) < MOST_FORMS:
+                text = difference if isinstance(difference, str) else difference(form)
+                forms[changed] = (*differences, text)
+    ordered = sorted(forms, key=lambda form: len(forms[form]))
+    return {form: ", ".join(forms[form]) for form in ordered if form != word}
+
+
+def _without_invisible(word: str) -> str:
+    return "".join(letter for letter in word if unicodedata.category(letter) != "Cf")
+
+
+def _invisible(word: str) -> str:
+    letter = next(letter for letter in word if unicodedata.category(letter) == "Cf")
+    return f"has the invisible character {_named(letter)}"
+
+
+def _at_ends(word: str) -> str:
+    end, place = (word[-1], "end") if word[-1].isspace() else (word[0], "beginning")
+    return f"has {'a space' if end == ' ' else f'the character {_named(end)}'} at its {place}"
+
+
+def _with_spaces(word: str) -> str:
+    return "".join(" " if letter.isspace() else letter for letter in word)
+
+
+def _space(word: str) -> str:
+    return (
+        f"has the character {_named(next(c for c in word if c.isspace() and c != ' '))} in place of a space"
+    )
+
+
+def _unquoted(word: str) -> str:
+    return word[1:-1].strip() if len(word) > 2 and word[0] in QUOTES and word[-1] in QUOTES else word
+
+
+def _named(letter: str) -> str:
+    return f"U+{ord(letter):04X} ({unicodedata.name(letter, 'control').lower()})"
+
+
+def _replaced(letters: str, by: str) -> Callable[[str], str]:
+    return lambda word: re.sub(f"(?<=.)[{re.escape(letters)}](?=.)", by, word)
+
+
+def _normalized(form: str) -> tuple[Callable[[str], str], str]:
+    return lambda word: unicodedata.normalize(form, word), f"is not in Unicode's form {form}"
+
+
+CAPITALS = "has other capital letters"
+# how a word may be written otherwise, and what is said of the word; those that change least come first
+CHANGES: tuple[tuple[Callable[[str], str], str | Callable[[str], str]], ...] = (
+    (str.strip, _at_ends),
+    (_without_invisible, _invisible),
+    (_with_spaces, _space),
+    (_unquoted, "is in quotation marks"),
+    _normalized("NFC"),
+    _normalized("NFD"),
+    _normalized("NFKC"),
+    (_replaced(APOSTROPHES, "'"), "has another apostrophe"),
+    (_replaced(APOSTROPHES, "’"), "has another apostrophe"),
+    (_replaced(HYPHENS, "-"), "has another hyphen"),
+    (str.lower, CAPITALS),
+    (titlecase, CAPITALS),
+    (str.upper, CAPITALS),
+    (_replaced(" ", "_"), "has spaces"),
+    (_replaced(" ", "-"), "has spaces"),
+    (_replaced("_", " "), "has underscores"),
+    (_replaced(HYPHENS, "_"), "has hyphens"),
+    (strip_accents, "has accents"),
+)
