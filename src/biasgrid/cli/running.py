@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
@@ -33,6 +34,8 @@ CONFIGS: dict[str, Any] = {
     "help": "the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
     "found anywhere",
 }
+# of a table of scores, which has no words alone
+OF_PAIRS: dict[str, Any] = {"mean_pair_difference": {}, "pll_preference": {}}
 MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
 
 
@@ -41,12 +44,11 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid init my-study
     biasgrid init my-study --models glove-6b-50d my-vectors.bin
-    biasgrid init my-study --models smollm2-135m
+    biasgrid init my-study --models smollm2-135m my-bert-folder
     """
-    import yaml
-
     from ..config.common import Key
     from ..config.load import merge_part
+    from ..config.recognised import recognise
     from ..config.shipped import plugins_of, shipped_models
     from ..validation import validate
 
@@ -56,16 +58,22 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     load_plugins(
         plugins := plugins_of(shipped_models()[name] for name in args.models if name in shipped_models())
     )
-    models = merge_part(args.models, "models", "init", Path("."))
-    first_metrics = [model.of_kind.first_metrics for model in models.values()]
-    parts = {
-        "models": args.models,
-        "metrics": {k: v for metrics in first_metrics for k, v in metrics.items()},
-    }
+    recognised = [recognise(model, "init: models") for model in args.models]
+    models = merge_part([model.entry for model in recognised], "models", "init", Path("."))
+    pairs = {key: model.pairs for key, model in zip(models, recognised, strict=True) if model.pairs}
+    first_metrics = [model.of_kind.first_metrics for key, model in models.items() if key not in pairs]
+    metrics = {k: v for of_model in first_metrics for k, v in of_model.items()}
     config = TEMPLATE.read_text(encoding="utf-8").replace("@study@", name)
-    for part, value in parts.items():
-        text = yaml.safe_dump(value, allow_unicode=True, width=110, sort_keys=False)
-        config = config.replace(f"  @{part}@\n", re.sub(r"(?m)^(?=.)", "  ", text))
+    config = config.replace("  @models@\n", _yaml([model.entry for model in recognised]))
+    config = config.replace("  @metrics@\n", _yaml(metrics or OF_PAIRS))
+    if encoders := {key: entry for model in recognised for key, entry in model.encoders.items()}:
+        config = config.replace("# encoders: config/encoders.yaml\n", f"encoders:\n{_yaml(encoders)}")
+    if pairs:
+        before, queries, after = re.split(r"(?s)(?<=\ncriteria:\n)(.*?\n)(?=\n)", config, maxsplit=1)
+        others = [key for key in models if key not in pairs]
+        if others:
+            queries = queries.replace("  Gender:\n", f"  Gender:\n    models: {json.dumps(others)}\n")
+        config = before + (queries if others else "") + _criteria_of_pairs(pairs, bool(others)) + after
     if plugins:
         config = config.replace("# plugins: [my_metric.py]", f"plugins: [{', '.join(plugins)}]")
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -75,6 +83,27 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     except FileExistsError:
         raise BiasgridError(f"{output}: exists already; give a different name, or edit it") from None
     return {"config": str(output), "models": list(models), "then": f"biasgrid run {output}"}
+
+
+def _yaml(value: Any) -> str:
+    """Return the lines of a part of a config, indented."""
+    import yaml
+
+    text = yaml.safe_dump(value, allow_unicode=True, width=110, sort_keys=False)
+    return re.sub(r"(?m)^(?=.)", "  ", text)
+
+
+def _criteria_of_pairs(pairs: Mapping[str, list[tuple[str, str]]], own_metrics: bool) -> str:
+    """Return a criterion for each table of scores: its first sentences two by two, for the user to replace."""
+    text = (
+        "  # Put pairs of sentences here that differ in the group alone: sentence i of both sets is a pair.\n"
+    )
+    for key, sentences in pairs.items():
+        first, second = zip(*sentences, strict=True)
+        query = {"targets": {f"First of {key}": list(first), f"Second of {key}": list(second)}}
+        criterion = {"models": [key], **({"metrics": OF_PAIRS} if own_metrics else {})}
+        text += _yaml({f"Sentences of {key}": criterion | {"queries": {f"{key}-pairs": query}}})
+    return text
 
 
 def run(args: argparse.Namespace) -> None:
@@ -208,8 +237,8 @@ def add(commands: Commands) -> None:
             "nargs": "+",
             "default": MODELS,
             "metavar": "MODEL",
-            "help": "names of models (biasgrid list models) or files of vectors; default: two small models, "
-            "84 MB to download",
+            "help": "names of models (biasgrid list models), or files and folders: vectors, a corpus, a language "
+            "model, an encoder, a table of scores; default: two small models, 84 MB to download",
         },
     )
     command.add_argument("name", type=Path, help="the study's name; NAME.yaml is written, never over a file")

@@ -141,6 +141,12 @@ def jobs(workflow: Any, *rules: str) -> list[Any]:
     return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name in rules]
 
 
+def planned(workflow: Any, *rules: str) -> list[Any]:
+    """Return the wildcards of the jobs of some rules that a run would do, when its dry run has ended."""
+    dag = workflow.dag
+    return [job.wildcards for job in filter(dag.needrun, dag.jobs) if job.rule.name in rules]
+
+
 def outputs(workflow: Any) -> list[str]:
     """The files that the steps of this run make, those included that are there."""
     return [str(file) for job in workflow.dag.jobs for file in job.output]
@@ -209,10 +215,11 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
         workflow.execute = execute_then
 
 
-def after_planning(workflow: Any, function: Callable[[], object]) -> None:
-    """Have a function called when a dry run has planned, of which nothing else is shown."""
+def after_planning(workflow: Any, function: Callable[[], object], silent: bool = True) -> None:
+    """Have a function called when a dry run has planned, of which nothing else is shown if `silent`."""
     execute = workflow.execute
-    logging.disable()
+    if silent:
+        logging.disable()
 
     def execute_then(*arguments: Any, **options: Any) -> Any:
         result = execute(*arguments, **options)

@@ -24,7 +24,7 @@ from ..plan.paths import Folders
 from ..plan.step import Step
 from ..plan.steps import NO_MODEL
 from ..plan.study import Study
-from . import conclusions, disk, engine, notices, stores, why
+from . import conclusions, disk, engine, inputs, notices, stores, why
 from .batches import Batch, log_of
 from .made import Made
 from .progress import Progress
@@ -80,6 +80,17 @@ class Run:
         made from, and the digests of these."""
         self._recorded.inputs = dict(inputs or {})
         engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
+
+    def check_inputs(self, workflow: Any, study: Study) -> None:
+        """Have a dry run end as the run would, where that is known before any work is done."""
+
+        def check() -> None:
+            names = [job.name for job in engine.planned(workflow, "archive")]
+            models = [job.model for job in engine.planned(workflow, "store", "train")]
+            if wrong := inputs.problems(study, names, models):
+                engine.stop("\nbiasgrid: ".join(wrong))
+
+        engine.after_planning(workflow, check, silent=False)
 
     def explain(self, workflow: Any, study: Study, step: str) -> None:
         """Have a dry run say why it would make a step."""

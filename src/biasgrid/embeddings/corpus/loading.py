@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, quote, unknown_name
+from ...errors import BiasgridError, InputError, quote, unknown_name
 from ..memory import check_in_memory
 from ..readers import check_sha256, suffixless
 from ..temporary import working_folder
 from .corpus import Corpus
 from .counting import make_corpus
 from .formats import DEFAULT, FORMATS
+from .text import blocks
 
 
 def load(
@@ -58,6 +59,17 @@ def load(
         model: dict[str, Any] = {"format": format or DEFAULT}
         make_corpus(archive, folder.path / "corpus", name=name or stem, model=model, metadata=metadata)
         return Corpus.open(folder.path / "corpus", keeper=folder)
+
+
+def examine(source: Path, format: str | None = None) -> str:
+    """Return the name of the format of a corpus. Raise BiasgridError for what is not text or has no words, as far as
+    the beginning says."""
+    if not source.exists():
+        raise BiasgridError(f"{source}: no such file")
+    words, _ = next(blocks(source, format or DEFAULT), ([], []))
+    if not words:
+        raise BiasgridError(f"{source}: has no words")
+    return format or DEFAULT
 
 
 def _line(sentence: Any) -> str:

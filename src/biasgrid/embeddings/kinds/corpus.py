@@ -27,6 +27,7 @@ KINDS = (
         open=Corpus.open,
         make="biasgrid.embeddings.corpus.counting:make_corpus",
         load="biasgrid.embeddings.corpus.loading:load",
+        examine="biasgrid.embeddings.corpus.loading:examine",
         formats=FORMATS,
         section=Section,
         text=True,

@@ -43,6 +43,10 @@ class Kind:
         `broken_words` that it has; others are refused. `source` is the `Path` of a file or folder that exists, or an
         object; `name` is None where none was given. Files are made in a `embeddings.temporary.working_folder`. Raises
         BiasgridError for what is no such model. Empty: only the folder and the name of one are opened.
+    examine
+        What looks into a file or folder before a model is made of it, as "module:function": (path, format) -> the
+        name of its format, where `format` is None unless a config names it. Little is read. Raises BiasgridError,
+        as `make` would, for a path that is missing, or of no such model. Empty: nothing is looked into.
     formats
         What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
     former_formats
@@ -86,6 +90,7 @@ class Kind:
     open: Callable[..., Any]
     make: str
     load: str = ""
+    examine: str = ""
     formats: Mapping[str, str] | None = None
     former_formats: tuple[str, ...] = ()
     section: type[Strict] = Strict
@@ -110,6 +115,10 @@ class Kind:
     def loader(self) -> Callable[..., Any]:
         """The function that `load` names."""
         return _function(self.load) if self.load else self._no_loader
+
+    def check_file(self, path: Path, format: str | None = None) -> str | None:
+        """Return the format of a file or folder of such a model; None if the kind looks into none (`examine`)."""
+        return _function(self.examine)(path, format) if self.examine else None
 
     def _no_loader(self, source: Any, name: str | None = None) -> Any:
         raise InputError(f"{quote(source)} is no {self.noun}; allowed: the folder of one, or its name")

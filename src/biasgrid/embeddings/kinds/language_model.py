@@ -33,6 +33,7 @@ KINDS = (
         open=LanguageModel.open,
         make="biasgrid.embeddings.making:make_language_model",
         load="biasgrid.embeddings.language.loading:load",
+        examine="biasgrid.embeddings.language.building:examine",
         formats=FORMATS,
         former_formats=tuple(FORMER),
         section=Section,

@@ -47,6 +47,7 @@ KINDS = (
         open=open_vectors,
         make="biasgrid.embeddings.making:make_vectors",
         load="biasgrid.embeddings.loading:load",
+        examine="biasgrid.embeddings.readers:examine",
         algorithms=("word2vec", "fasttext", "glove", "ppmi"),
         section=Section,
         encoded=True,

@@ -21,7 +21,7 @@ from .files import CONFIG, FILES, INDEX, TOKENIZERS, WEIGHTS
 from .formats import ANSWERS, FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
 from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
-from .scores import TABLE, read_table
+from .scores import TABLE, is_table, read_table
 
 # sha256 of weights whose head predicts no masked words -> why they cannot score texts
 NO_LANGUAGE_MODELS = {
@@ -97,6 +97,24 @@ def make_language_model(
     return LanguageModel.open(folder)
 
 
+def examine(archive: Path, format: str | None = None) -> str:
+    """Return the name of the format of a language model's file or folder. Raise BiasgridError for what is none, as
+    `make_language_model` does, and for an encoder; no weight is read."""
+    if (archive / MODEL).is_file():
+        record = LanguageModel.open(archive).metadata
+        found_format, facts = str(record["format"]), dict(record)
+    else:
+        found = _files(archive)
+        found_format = FORMER.get(format or "", format) or _format(archive, found)
+        if found_format == GGUF:
+            _gguf(archive, found)
+            return GGUF
+        facts = READ[found_format](archive, found)[1]
+    if NO_SCORES in facts:
+        raise BiasgridError(f"{archive}: {facts[NO_SCORES]}")
+    return found_format
+
+
 def _files(archive: Path) -> Files:
     """The files by their names: those of a folder, or a file and what lies beside it if its format has several."""
     try:
@@ -122,8 +140,12 @@ def _format(archive: Path, files: Files) -> str:
         return GGUF
     if {WEIGHTS, INDEX, CONFIG} & files.keys():
         return TRANSFORMERS
-    if len(files) == 1 and _beginning(archive if archive.is_file() else next(iter(files.values()))) == MAGIC:
-        return GGUF
+    if len(files) == 1:
+        file = archive if archive.is_file() else next(iter(files.values()))
+        if _beginning(file) == MAGIC:
+            return GGUF
+        if is_table(file):
+            return SCORES
     raise BiasgridError(
         f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZERS[0]}"
     )

@@ -110,6 +110,15 @@ def _read(path: Path) -> tuple[dict[Sentence, Scored], dict[str, list[str]]]:
         raise BiasgridError(f"{path}: not a whole file of scores of sentences: {error!r:.200}") from None
 
 
+def is_table(path: Path) -> bool:
+    """Return whether the first row of a file is that of a table of scores."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return sorted(next(csv.reader([file.readline(1000)]), [])) in [sorted(names) for names in COLUMNS]
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return False
+
+
 def read_table(path: Path) -> dict[Sentence, float]:
     """The scores in a CSV file with the columns text, score and, if it has any of one sentence beside another (the
     pieces that both have), beside.

@@ -149,6 +149,14 @@ def suffixless(path: Path) -> str:
     return Path(name.removesuffix(next(filter(name.endswith, COMPRESSED), ""))).stem
 
 
+def examine(source: Path, format: str | None = None) -> str:
+    """Return the name of the format of a file or folder of vectors. Raise BiasgridError as `convert` does for what is
+    missing or of no such format; only the beginning is read."""
+    if not source.exists():
+        raise BiasgridError(f"{source}: no such file")
+    return (detect(source) if format is None else _find_reader(format, source)).name
+
+
 def detect(source: Path) -> Reader:
     """The reader of a file or folder, from its content.
 

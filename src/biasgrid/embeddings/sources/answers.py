@@ -14,11 +14,16 @@ from ..language.formats import ANSWERS
 from .source import Key, Source, Switch
 
 
-def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+def look(source: Mapping[str, Any]) -> Path:
+    """Return the file of answers. Raise BiasgridError for one that is not there."""
     path = Path(source["path"]).expanduser()
     if not path.is_file():
         raise BiasgridError(f"{path} is not there: {HOW}")
-    return {source["path"]: digest(path)}
+    return path
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    return {source["path"]: digest(look(source))}
 
 
 def read_files(source: Mapping[str, Any]) -> list[Path]:
@@ -44,5 +49,6 @@ SOURCES = (
         fetch=fetch,
         in_place=lambda source: True,
         read_files=read_files,
+        look=look,
     ),
 )

@@ -7,23 +7,30 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError
-from ...resources import find_file
+from ...resources import did_you_mean_file, find_file
 from ..download import Limits
 from ..readers.pins import check_pin, files_of, hash_files
 from ..store import MODEL
 from .source import SHA256, Key, Source
 
 
-def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+def look(source: Mapping[str, Any]) -> Path:
+    """Return the file that a source names. Raise BiasgridError for one that is not there, or a folder."""
     path = find_file(Path(source["path"]).expanduser())
     # a model's folder is what its model.json says, which has the checksums of its files
     path = path / MODEL if (path / MODEL).is_file() else path
     if not path.is_file():
         hint = f": {' '.join(source['instructions'].split())}" if "instructions" in source else ""
         raise BiasgridError(
-            f"{path} is not there{hint}" if not path.exists() else f"{path} is not a file, and no store"
+            f"{path} is not there{hint or did_you_mean_file(path)}"
+            if not path.exists()
+            else f"{path} is not a file, and no store"
         )
-    digests = hash_files(path)
+    return path
+
+
+def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
+    digests = hash_files(look(source))
     if "sha256" in source:
         check_pin(digests, source["sha256"])
     (_, digest), *others = digests.items()
@@ -52,5 +59,6 @@ SOURCES = (
         fetch=fetch,
         in_place=lambda source: True,
         read_files=read_files,
+        look=look,
     ),
 )

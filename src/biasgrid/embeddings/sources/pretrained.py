@@ -117,12 +117,19 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
         raise type(error)(f"{error}{_hint(str(error), source['name'])}") from None
 
 
-def _hashes(source: Mapping[str, Any]) -> dict[str, str]:
+def look(source: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the files of a folder that a source names, by their paths in it; none for a name on a hub. Raise
+    BiasgridError for a folder that is not there, or lacks a file that a model needs."""
+    if "path" not in source:
+        return {}
     place = find_file(Path(source["path"]).expanduser())
     if not place.is_dir():
         raise BiasgridError(f"{place} is {'no folder' if place.exists() else 'not there'}")
-    files = choose_files(_names(place), str(place), source["type"])
-    return {f"{source['path']}/{file}": digest(place / file) for file in files}
+    return {file: place / file for file in choose_files(_names(place), str(place), source["type"])}
+
+
+def _hashes(source: Mapping[str, Any]) -> dict[str, str]:
+    return {f"{source['path']}/{file}": digest(path) for file, path in look(source).items()}
 
 
 def read_files(source: Mapping[str, Any]) -> list[Path]:
@@ -228,6 +235,7 @@ SOURCES = tuple(
         check=check,
         in_place=lambda source: "path" in source,
         read_files=read_files,
+        look=look,
     )
     for name, meaning in {
         TRANSFORMERS: "a model that transformers loads, by its name on a hub, or a folder that you put in place: "

@@ -94,6 +94,9 @@ class Source:
         returns their hashes by their paths.
     read_files
         Function of a source: the files that it is read from where the user has put them, as far as they are there.
+    look
+        Function of a source that is in place: raises BiasgridError, as `fetch` would, for files that are missing or
+        not of the type. None is read.
     """
 
     name: str
@@ -104,6 +107,7 @@ class Source:
     pins: Callable[[Mapping[str, Any]], Mapping[str, tuple[str, ...]]] = lambda source: {}
     in_place: Callable[[Mapping[str, Any]], bool] = lambda source: False
     read_files: Callable[[Mapping[str, Any]], list[Path]] = lambda source: []
+    look: Callable[[Mapping[str, Any]], object] = lambda source: None
 
 
 SHA256_KEY = Key("the file's sha256", *SHA256, required=False)
