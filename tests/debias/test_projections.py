@@ -196,15 +196,35 @@ def test_inlp_holds_out_a_share_of_each_class(small):
 # LEACE
 
 
-def naive_leace(x, labels):
+def naive_leace(x, labels, covariance=np.cov):
     """x - W^+ P W (x - mean) of the paper, from the matrix square root and pseudo-inverses: (P matrix, mean)."""
     mean, z = x.mean(axis=0), np.eye(labels.max() + 1)[labels]
-    xx, xz = np.cov(x.T), (x - mean).T @ (z - z.mean(axis=0)) / (len(x) - 1)
+    xx, xz = covariance(x.T), (x - mean).T @ (z - z.mean(axis=0)) / (len(x) - 1)
     root = np.real(sqrtm(xx))
     w = np.linalg.pinv(root, rcond=1e-7)
     whitened = w @ xz
     projection = whitened @ np.linalg.pinv(whitened, rcond=1e-7)
     return np.eye(x.shape[1]) - np.linalg.pinv(w, rcond=1e-7) @ projection @ w, mean
+
+
+def shrunk_covariance(columns):
+    """Equations 4 and 5 of Bodnar, Gupta and Parolya (2014) with the identity as target, by eigenvalues: each comes
+    nearer to their mean."""
+    n = columns.shape[1]
+    values, vectors = np.linalg.eigh(np.cov(columns, bias=True))
+    mean = values.mean()
+    kept = 1 - values.sum() ** 2 / n / ((values - mean) ** 2).sum()
+    return vectors @ np.diag([kept * value + (1 - kept) * mean for value in values]) @ vectors.T
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_shrinkage_of_leace_is_the_papers_formula(tmp_path, seed):
+    model = random_store(tmp_path, seed)
+    transform = debias.leace(model, classes=CLASSES, shrinkage=True)
+    training = [word for members in CLASSES.values() for word in members]
+    p, mean = naive_leace(take(model, training), np.repeat(range(len(CLASSES)), 12), shrunk_covariance)
+    expected = (take(model, WORDS) - mean) @ p.T + mean
+    np.testing.assert_allclose(applied(model, transform, WORDS), expected, rtol=0, atol=1e-9)
 
 
 @given(SEEDS, st.sampled_from([2, 3]), st.sampled_from([1e-3, 1.0, 1e3]))

@@ -164,6 +164,18 @@ def test_ripa_without_a_relation_vector_is_undefined(first):
         assert np.isnan(statistic(weights, [ones])).all()
 
 
+def test_a_sample_with_two_longest_components_has_no_ripa():
+    """Three pairs at right angles, of squared lengths 2, 1 and 1/4. Of the first twice the component is the first
+    axis, and the attribute's coordinate along it 3; of the second twice two components have the squared length 2."""
+    differences = np.diag([math.sqrt(2), 1.0, 0.5])
+    statistic = metrics.metric("ripa").resampled(
+        np.concatenate([differences, np.zeros((3, 3))]), np.array([[3.0, 4, 5]])
+    )
+    counts, none = np.array([[2.0, 1, 1], [1, 2, 1]]), np.zeros((2, 3))
+    values = statistic([np.hstack([counts, none]), np.hstack([none, counts])], [np.ones((2, 1))])
+    assert values.tolist() == pytest.approx([3, math.nan], nan_ok=True)
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-9, 1e150])
 def test_ripa_of_short_and_long_vectors(scale):
     x, y, a, _ = random_sets(3)

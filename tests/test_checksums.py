@@ -1,0 +1,25 @@
+"""Checksums of a folder of results: what has changed since, and what is missing."""
+
+from biasgrid import checksums
+
+
+def test_changed_and_missing_files_are_told_from_the_others(tmp_path):
+    results, known = tmp_path / "results", tmp_path / "known.json"
+    results.mkdir()
+    for name in ("kept.csv", "edited.csv", "gone.csv", "page.html"):
+        (results / name).write_text(name)
+    checksums.record_all(results)
+    assert checksums.changes(results, known) == ([], [])
+    (results / "edited.csv").write_text("other")
+    (results / "page.html").write_text("other")
+    (results / "gone.csv").unlink()
+    # what is known of a file without reading it, and what is not
+    for _ in range(2):
+        assert checksums.changes(results, known) == (["edited.csv", "page.html"], ["gone.csv"])
+        known.unlink()
+    # those that are shown, or made into what is shown
+    assert checksums.changed_records(results) == ["edited.csv"]
+    assert checksums.differences(results) == (
+        4,
+        {"differs": ["edited.csv", "page.html"], "is missing": ["gone.csv"]},
+    )
