@@ -301,6 +301,13 @@ def test_a_file_that_is_not_there_is_one_line(finished):
     assert [line for line in done.stderr.splitlines() if "one.txt" in line] == [
         "biasgrid: one: one.txt is not there"
     ]
+    # the engine has forgotten what the step was made from: the same file, then another, both older than the run
+    for seed in (1, 9):
+        write_text_model(finished.folder / "one.txt", GRID_WORDS, seed=seed)
+        os.utime(finished.folder / "one.txt", (OLD, OLD))
+        assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
+        finished.run()
+        assert jobs_of(finished.run("--dry-run")) == {}
 
 
 def test_results_without_what_the_engine_knows_are_not_taken_for_those_of_other_files(finished):

@@ -36,6 +36,7 @@ from ..errors import BiasgridError
 from ..files import unfinished
 from . import command_line, config_file
 from .progress import Progress
+from .stores import UNFINISHED
 
 NO_LIMIT = 100_000  # jobs in any time span
 RECORDS = Path(".snakemake/metadata")
@@ -319,7 +320,7 @@ def mark_unfinished(workflow: Any) -> None:
             if is_flagged(file, "update"):
                 workflow.persistence.cleanup_metadata(file)
                 with contextlib.suppress(OSError):  # it is not there, or another user's
-                    os.utime(file, (1, 1))  # at 0 the engine would not compare it with its inputs
+                    os.utime(file, (UNFINISHED, UNFINISHED))
 
 
 def same_group(workflow: Any, rule: str, other: str) -> str:

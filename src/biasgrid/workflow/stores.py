@@ -28,6 +28,9 @@ from ..resources import PLACE
 # full case study)
 OF_TEXT, PACKED = 1.2, {"word2vec-binary": 2.1}
 
+# time of what a failed job was to update; at 0 the engine would not compare it with its inputs
+UNFINISHED = 1
+
 
 def make_folder(study: Folders) -> None:
     """The folder of archives and stores. Raises BiasgridError where it cannot be one."""
@@ -60,6 +63,9 @@ def fetch_archive(study: Folders, name: str) -> None:
     source, raw, count = study.sources[name]["source"], study.embeddings / "raw", _other_files(study, name)
     try:
         fetch(name, source, raw, shared=study.shares_embeddings, progress=show_downloads)
+        with suppress(OSError):  # of a folder that others keep
+            if _manifest(study, name).stat().st_mtime <= UNFINISHED:  # it was right before
+                _manifest(study, name).touch()
     except NetworkError as error:
         if not isinstance(study, Study):
             raise
@@ -153,6 +159,16 @@ def archive_spec(study: Folders, name: str) -> str:
     if files := local_file(study, name):
         spec += f" {json.dumps({file: content(file) for file in files}, ensure_ascii=False)}"
     return spec + (f" {count}" if count else "")
+
+
+def is_read(study: Folders, name: str) -> bool:
+    """Return whether the manifest of an archive is of the user's files as they are now. That of a step that failed is
+    not: the engine has forgotten which params the step had, and set the manifest's time back."""
+    manifest = read_manifest(study.embeddings / "raw" / name)
+    if not manifest or _manifest(study, name).stat().st_mtime <= UNFINISHED:
+        return False
+    former_contents = [facts["sha256"] for facts in manifest["files"].values()]
+    return sorted(former_contents) == sorted(map(content, local_file(study, name)))
 
 
 def _other_files(study: Folders, name: str) -> int:

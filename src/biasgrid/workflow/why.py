@@ -137,8 +137,15 @@ class Why:
 
     def _dependence_changes(self, name: str, before: str, now: str) -> Iterator[str]:
         (old_spec, old_code), (new_spec, new_code) = json.loads(before), json.loads(now)
-        # of steps that keep parts of their output
-        old_spec, new_spec = ({k: v for k, v in spec.items() if k != "code"} for spec in (old_spec, new_spec))
+        old_files, new_files = (spec.get("own_files", {}) for spec in (old_spec, new_spec))
+        yield from (
+            f"{file} was replaced" for file in new_files if old_files.get(file, "") != new_files[file]
+        )
+        # the first of steps that keep parts of their output
+        left_out = ("code", "own_files")
+        old_spec, new_spec = (
+            {k: v for k, v in spec.items() if k not in left_out} for spec in (old_spec, new_spec)
+        )
         if changes := list(_differences(old_spec, new_spec)):
             shown = "; ".join(changes[:SHOWN]) + "; ..." * (len(changes) > SHOWN)
             yield f"{name}: {shown}"
