@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from typing import Literal
 
 # Scripts whose letters lose their marks. In others, marks are vowels and consonants of their own.
 ACCENTED = ("LATIN ", "GREEK ", "CYRILLIC ")
@@ -89,7 +90,7 @@ def _replaced(letters: str, by: str) -> Callable[[str], str]:
     return lambda word: re.sub(f"(?<=.)[{re.escape(letters)}](?=.)", by, word)
 
 
-def _normalized(form: str) -> tuple[Callable[[str], str], str]:
+def _normalized(form: Literal["NFC", "NFD", "NFKC"]) -> tuple[Callable[[str], str], str]:
     return lambda word: unicodedata.normalize(form, word), f"is not in Unicode's form {form}"
 
 

@@ -111,8 +111,8 @@ def form_of(preprocessor: Preprocessor) -> str:
         if value := options.get(option):
             note = options.get("language") if option == "lowercase" else None if value is True else value
             forms.append(f"{text} ({note})" if note else text)
-    if (text := options.get("join")) is not None:
-        forms.append(f"joined by {quote(text)}")
+    if (joint := options.get("join")) is not None:
+        forms.append(f"joined by {quote(joint)}")
     forms += [f"mean of its parts ({options['parts']})"] if options.get("parts") else []
     return ", ".join(forms) or "as listed"
 

@@ -49,11 +49,15 @@ class TableOfStudy(InMemory):
     `FinishedStudy.read_table`.
     """
 
+    file: Path
+    table: Table
+    study: FinishedStudy
+
     def __init__(self, file: Path, table: Table, study: FinishedStudy):
         vars(self).update(parts=(table.name,), file=file, table=table, study=study)
 
     @property
-    def content(self) -> pd.DataFrame:  # type: ignore[override]
+    def content(self) -> pd.DataFrame:
         """The rows, checked."""
         return self.study.read_table(self.table, self.file)
 

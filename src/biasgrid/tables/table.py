@@ -226,8 +226,8 @@ class Table:
                 )
         if self.key and (duplicates := table.duplicated(list(self.key))).any():
             row = table.index[duplicates][0]
-            place = ", ".join(map(str, table.loc[row, list(self.key)]))
-            raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({place:.100}); {remedy}")
+            key = ", ".join(map(str, table.loc[row, list(self.key)]))
+            raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({key:.100}); {remedy}")
         return table if absent else _present(table)
 
 

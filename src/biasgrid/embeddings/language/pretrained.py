@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -177,7 +177,7 @@ class Pretrained:
             [*(None for _ in begins), *found.word_ids()],
         )
 
-    def is_unknown(self, pieces: Pieces, places: Sequence[int]) -> NDArray[np.bool_]:
+    def is_unknown(self, pieces: Pieces, places: Iterable[int]) -> NDArray[np.bool_]:
         """Return whether each of the tokens at these places is the unknown one, bool (places,)."""
         return np.array([pieces.ids[place] == self.unknown for place in places], dtype=bool)
 

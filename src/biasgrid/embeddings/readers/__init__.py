@@ -7,4 +7,13 @@ from .pins import check_sha256
 from .reader import Reader
 from .registry import REGISTRY
 
-__all__ = ["REGISTRY", "Reader", "check_options", "check_sha256", "convert", "detect", "examine", "suffixless"]
+__all__ = [
+    "REGISTRY",
+    "Reader",
+    "check_options",
+    "check_sha256",
+    "convert",
+    "detect",
+    "examine",
+    "suffixless",
+]

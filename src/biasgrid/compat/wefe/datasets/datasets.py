@@ -15,7 +15,7 @@ class FormerNames(WordSets):
 
     def __missing__(self, key: object) -> Any:
         name = WORD_SETS.get(key) if isinstance(key, str) else None
-        if name not in self:
+        if name is None or name not in self:
             return super().__missing__(key)
         warnings.warn(f"word set {key!r} is called {name!r} since WEFE renamed it", stacklevel=stacklevel())
         return self[name]
