@@ -526,7 +526,7 @@ BAD = [
     ({"definitional_pairs": PAIRS, "target": ["w9"], "ignore": ["w9"]}, "target and ignore: 'w9' in both"),
     ({"definitional_pairs": PAIRS, "target": ["x"]}, "target: made has none of its 1 words"),
     ({"definitional_pairs": PAIRS, "equalize_pairs": [["w0"]]}, "equalize_pairs: .* is not a pair"),
-    ({"definitional_pairs": PAIRS, "alpha": 60}, "parameter 'alpha'"),
+    ({"definitional_pairs": PAIRS, "alpha": 60}, "option 'alpha'"),
     ({"definitional_pairs": PAIRS, "preprocessors": [{"lower": True}]}, "preprocessors: unknown option"),
 ]
 

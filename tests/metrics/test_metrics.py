@@ -463,7 +463,10 @@ def test_detail_names_sets_and_words(small):
 def test_wrong_use_is_one_clear_line(small):
     q = query(A=["a1", "a2"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
     for call, says in (
-        (lambda: metrics.weat(q, small, normalise=True), "parameter 'normalise'"),
+        (
+            lambda: metrics.weat(q, small, normalise=True),
+            "option 'normalise' of weat; did you mean 'normalize'",
+        ),
         (lambda: metrics.rnd(q, small), "template .* take its sub-queries"),
         (lambda: metrics.weat_es(q, small, ddof=2), "ddof: 2"),
         (lambda: metrics.rnd(q.subqueries((2, 1))[0], small, distance="l1"), "distance: unknown value 'l1'"),
