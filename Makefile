@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -152,6 +152,13 @@ test-lowest: .venv-lowest/installed ## tests of a minute, and of the workflow's 
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not network and not cluster" tests/workflow tests/config
 
+# tests/portable.py; Python 3.13 of the path, or of pyenv
+test-portable: .venv/installed-for-tests ## tests of numbers under other processors' kernels, 1 and 2 threads, and Python 3.13
+	@for python in python3.13 $$HOME/.pyenv/versions/3.13.*/bin/python; do \
+		"$$python" --version >/dev/null 2>&1 && $(MAKE) .venv-3.13/installed OTHER_PYTHON=$$python && break; \
+	done; \
+	$(BIN)/python tests/portable.py $$(ls .venv-3.13/bin/python 2>/dev/null)
+
 # those that read a study need `make study`
 notebooks-test: .venv/installed-for-tests ## the notebooks' numbers against those that are committed
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "notebooks or network" tests/notebooks
@@ -201,58 +208,76 @@ install: .venv/installed ## the environment, .venv, and nothing else
 # as root, in a container, pip would warn, although the environment is one of its own
 PIP := -m pip --quiet --disable-pip-version-check install --root-user-action ignore --no-compile
 # pip would compile on one core, and what packages have for their own tests, too. It leaves out what is no Python, as this
-COMPILED = find $(@D)/lib -name '*.py' -not -path '*/tests/*' -cnewer $(@D)/pyvenv.cfg -print0 | \
+COMPILED = @find $(@D)/lib -name '*.py' -not -path '*/tests/*' -cnewer $(@D)/pyvenv.cfg -print0 | \
 	xargs -0 -n 500 -P $(CORES) $(@D)/bin/python -m compileall -qq || true
 
+# what make says before it installs the packages of a lock
+SAY_LOCK = @echo "Installing $$(grep -c '^[a-z0-9].*==' $(1)) packages of $(1)$(2)"
+SIZE_OF_STUDY = $(shell sed -n 's/^| `make study` | [0-9]* | \(.* MB\) |.*/, \1 to download/p' docs/install.md)
+
 TORCH_INDEX ?=
-TORCH = $(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
+TORCH = @$(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
 
 # The pip of the lock comes first: with that of Python 3.11 the rest takes twice as long
 .venv/made: requirements.lock
-	$(PYTHON) -c 'import sys; sys.exit("biasgrid needs Python 3.11 or newer; set PYTHON=" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv .venv
-	sed -n '/^pip==/,/[^\\]$$/p' $< | $(BIN)/python $(PIP) --no-deps -r /dev/stdin
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit("biasgrid needs Python 3.11 or newer; set PYTHON=" if sys.version_info < (3, 11) else 0)'
+	@echo "Setting up a Python environment in .venv"
+	@$(PYTHON) -m venv .venv
+	@sed -n '/^pip==/,/[^\\]$$/p' $< | $(BIN)/python $(PIP) --no-deps -r /dev/stdin
+	@touch $@
 
 # A lock names all that is needed. No package is in both of these, so --jobs installs them at the same time
 .venv/locked: requirements.lock .venv/made
-	$(BIN)/python $(PIP) --no-deps -r $<
-	touch $@
+	$(call SAY_LOCK,$<,$(SIZE_OF_STUDY))
+	@$(BIN)/python $(PIP) --no-deps -r $<
+	@touch $@
 
 .venv/locked-for-tests: requirements-test.lock .venv/made
-	$(BIN)/python $(PIP) --no-deps -r $<
+	$(call SAY_LOCK,$<)
+	@$(BIN)/python $(PIP) --no-deps -r $<
 	$(COMPILED)
-	touch $@
+	@touch $@
 
 # The exact versions of requirements.lock, and the package itself from this folder
 .venv/installed: .venv/locked pyproject.toml
-	$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
+	@echo "Installing biasgrid from this folder"
+	@$(BIN)/python $(PIP) --no-deps --no-build-isolation --editable .
 	$(COMPILED)
-	touch $@
+	@touch $@
 
 .venv/installed-for-docs: requirements-docs.lock
 .venv/installed-for-notebooks: requirements-notebooks.lock
 .venv/installed-for-%: .venv/installed requirements-%.lock
-	$(BIN)/python $(PIP) --no-deps -r requirements-$*.lock
+	$(call SAY_LOCK,requirements-$*.lock)
+	@$(BIN)/python $(PIP) --no-deps -r requirements-$*.lock
 	$(COMPILED)
-	touch $@
+	@touch $@
 
 .venv/installed-for-tests: .venv/installed .venv/locked-for-tests requirements-torch.lock
 	$(TORCH)
 	$(COMPILED)
-	touch $@
+	@touch $@
 
 .venv/installed-for-language: .venv/installed requirements-language.lock requirements-torch.lock
-	$(BIN)/python $(PIP) --no-deps -r requirements-language.lock
+	$(call SAY_LOCK,requirements-language.lock)
+	@$(BIN)/python $(PIP) --no-deps -r requirements-language.lock
 	$(TORCH)
 	$(COMPILED)
-	touch $@
+	@touch $@
 
 # An environment of its own: the plugin makes every start of Snakemake half a second slower.
 .venv-slurm/installed: requirements.lock requirements-slurm.lock pyproject.toml
 	$(PYTHON) -m venv .venv-slurm
 	.venv-slurm/bin/python $(PIP) --no-deps -r requirements.lock -r requirements-slurm.lock
 	.venv-slurm/bin/python $(PIP) --no-deps --no-build-isolation --editable .
+	$(COMPILED)
+	touch $@
+
+# Another Python, without torch
+.venv-3.13/installed: requirements.lock requirements-test.lock pyproject.toml
+	$(OTHER_PYTHON) -m venv --clear .venv-3.13
+	.venv-3.13/bin/python $(PIP) --no-deps -r requirements.lock -r requirements-test.lock
+	.venv-3.13/bin/python $(PIP) --no-deps --no-build-isolation --editable .
 	$(COMPILED)
 	touch $@
 

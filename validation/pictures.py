@@ -31,7 +31,7 @@ class Picture:
 
 def read(file: Path) -> pd.DataFrame:
     """A table by what stands in it: a text is never missing."""
-    table = pd.read_csv(file, keep_default_na=False, na_values=[""], float_precision="round_trip")
+    table = pd.read_csv(file, keep_default_na=False, na_values=[""])
     texts: list[Any] = [column for column in table if not pd.api.types.is_numeric_dtype(table[column])]
     return table.fillna(dict.fromkeys(texts, ""))
 

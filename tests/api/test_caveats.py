@@ -31,6 +31,7 @@ def caught(call) -> list[str]:
     return [str(message.message) for message in messages]
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_a_p_value_that_cannot_be_small_has_the_lowest_possible_one_beside_it(model):
     """Two and two words are dealt out in six ways, of which two are as far on either side."""
     result = metrics.weat(TWO, model, permutation=True, random_groups={"draws": 99})

@@ -290,6 +290,7 @@ def test_wrong_use_is_answered_by_a_sentence(random_model, call, says):
         call(model, debias.hsr(model, definitional_words=PAIR))
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_a_part_of_inference_is_true_or_its_options(random_model):
     model = random_model(3)
     defaults = metrics.weat(QUERY, model, permutation=True, bootstrap=True, sensitivity=True)
@@ -376,6 +377,7 @@ def answered(call):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     function=st.sampled_from(

@@ -18,6 +18,8 @@ from biasgrid.tables.scores import SCORES
 QUERY = Query([["w0", "w1", "w2"], ["w3", "w4", "w5"]], [["w6", "w7"], ["w8", "w9"]], ["A", "B"], ["C", "D"])
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_a_result_is_one_line_and_a_table_in_a_notebook(random_model):
     result = metrics.weat(QUERY, random_model(0), permutation=True)
     assert repr(result) == (
@@ -42,6 +44,7 @@ def test_a_result_is_one_line_and_a_table_in_a_notebook(random_model):
     assert "<th>p_value</th><td>&lt; .001 (lowest possible p .10)</td>" in small._repr_html_()
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_a_missing_number_has_its_reason(random_model, tmp_path):
     result = metrics.mac(QUERY, random_model(0), permutation=True, bootstrap={"draws": 20})
     assert result.reason == ""

@@ -27,6 +27,7 @@ def model():
         for name in wefe_names.LINES
     ],
 )
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_a_name_at_the_top_level_is_answered_with_a_line_that_runs(name, model):
     line = wefe_names.LINES[name]
     with pytest.raises(AttributeError) as error:
@@ -88,6 +89,7 @@ def test_methods_of_wefes_classes_are_answered(model):
             getattr(bg.debias.hard, name)(model)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_a_query_that_does_not_fit_is_answered_with_advice_that_can_be_followed(model):
     query = bg.Query([["he"], ["she"]], [["cook"], ["boss"]], name="two by two")
     with pytest.raises(BiasgridError, match=r"rnd has template \(2, 1\).*query.subqueries\(\(2, 1\)\)"):

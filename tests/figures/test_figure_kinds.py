@@ -179,8 +179,9 @@ def test_a_figure_that_a_study_cannot_have_is_one_line(root, listed, says):
 
 def test_a_former_name_stands_for_the_kind_that_shows_the_same_once_and_is_said(root):
     listed = ["rankings", "bars-by-query", "bars-by-model", "correlations"]
-    with pytest.warns(UserWarning, match="figure 'bars-by-model' is gone: 'scores' shows the same"):
+    with pytest.warns(UserWarning, match="is gone: 'scores' shows the same") as warned:
         study = Study.of(grid_config() | {"figures": listed}, root=root)
+    assert [str(one.message).split()[1] for one in warned] == ["'bars-by-query'", "'bars-by-model'"]
     assert study.config.figures == ["rankings", "scores", "correlations"]
     with pytest.warns(UserWarning, match="'bars-by-query' is gone"):
         study = Study.of(grid_config() | {"figures": ["bars-by-query", "scores"]}, root=root)

@@ -33,3 +33,8 @@ def test_the_report_of_a_study_lies_beside_its_results():
     """The study's name is its config's, not its file's."""
     commands = make("--dry-run", "snakemake-report", "CONFIG=config/config.yaml")
     assert "--configfile config/config.yaml --report results/case_study/snakemake-report.zip" in commands
+
+
+def test_make_says_how_much_it_will_download():
+    commands = make("--dry-run", "--always-make", "install")
+    assert re.search(r'echo "Installing .* packages of requirements\.lock, \d+ MB to download"', commands)
