@@ -23,7 +23,7 @@ from ..errors import InputError, not_allowed, quote, unknown_name
 from ..query import Query
 from ..resources import resource
 from .fetching import fetch_archive
-from .language import is_hub_name
+from .load import is_hub_name
 
 Pool = Literal["word", "sentence", "first", "last"]
 
