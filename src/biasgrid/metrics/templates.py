@@ -48,7 +48,7 @@ def likelihoods(
         Natural logarithms of probabilities; with `prior`, of ratios of two.
     """
     sides = [[key for s in side for key in s.keys] for side in (targets, attributes)]
-    asked, priors = _requests(model, *sides, templates, predicted_word)
+    asked, priors = _requests(model, sides[0], sides[1], templates, predicted_word)
     scores = model.score(asked)
     if prior and model.masked:
         scores = scores - model.score(priors)
@@ -87,7 +87,7 @@ def unscored_words(
                 why[key] = f"has tokens unknown to the model: {join_names(map(quote, parts))}"
         sides = [[key for s in side for key in s.keys if key not in why] for side in (targets, attributes)]
         if all(sides):
-            requests = _requests(model, *sides, templates, predicted_word)
+            requests = _requests(model, sides[0], sides[1], templates, predicted_word)
             for asked in requests[: 1 + (prior and model.masked)]:
                 _take_off(asked, model.why_unscored(asked), sides, why)
         return [{place: why[key] for place, key in enumerate(s.keys) if key in why} for s in sets]

@@ -142,9 +142,10 @@ class LanguageModel:
         Raises InputError if the model does not know it, as a table of scores does not.
         """
         count = getattr(self.network, "token_count", None)
-        counts = {sentence: count(sentence) if count else None for sentence in dict.fromkeys(sentences)}
-        for sentence, number in counts.items():
-            if not number:
+        counts: dict[Sentence, int] = {}
+        for sentence in dict.fromkeys(sentences):
+            counts[sentence] = (count(sentence) if count else None) or 0
+            if not counts[sentence]:
                 raise InputError(
                     f"{self.name}: normalize: {TOKENS}: it does not say how many tokens {quote(sentence.text)} has; "
                     "leave normalize out, or measure a network"
