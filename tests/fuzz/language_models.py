@@ -21,7 +21,12 @@ import biasgrid as bg
 sys.path.append(str(Path(__file__).parent.parent / "language"))
 TEXTS = ["ab c.", "h", "zz 中", "ab " * 40]
 MASKED, CAUSAL, ENCODER = "BertForMaskedLM", "LlamaForCausalLM", "BertModel"
-ODD_NUMBERS = [-1, 0, 3, 10**6, 2**31, "[MASK]", "[UNK]", "z"]
+ODD_NUMBERS, ODD_TEXTS = (
+    [-2, -1, 0, 1, 3, 7, 10**6, 2**31],
+    ["", "[MASK]", "[UNK]", "</s>", "z", "ab", "gelu"],
+)
+# files -> how often each is damaged
+OFTEN = {"config.json": 4, "tokenizer_config.json": 4, "tokenizer.json": 3, "model.safetensors": 1}
 
 
 @functools.cache
@@ -58,16 +63,18 @@ def put_odd(record, chance: random.Random) -> None:
         key = chance.choice(list(record) if isinstance(record, dict) else range(len(record)))
         inner = record[key]
         if not isinstance(inner, (dict, list)) or not inner or chance.random() < 0.1:
-            record[key] = copy.copy(chance.choice(ODD_VALUES + ODD_NUMBERS))
+            # of the same type it goes further before it is noticed
+            alike = ODD_NUMBERS if isinstance(inner, int) else ODD_TEXTS
+            record[key] = copy.copy(chance.choice(alike if chance.random() < 0.8 else ODD_VALUES))
             return
         record = inner
 
 
 def folder_of(kind: str, chance: random.Random, path: Path) -> Path:
     files = dict(valid(kind))
-    for _ in range(chance.randint(1, 2)):
-        name = chance.choice(list(files))
-        if name.endswith(".json") and chance.random() < 0.8:
+    for _ in range(chance.choice([1, 1, 1, 2])):
+        (name,) = chance.choices(list(OFTEN), list(OFTEN.values()))
+        if name.endswith(".json") and chance.random() < 0.9:
             try:
                 record = json.loads(files[name])
                 put_odd(record, chance)

@@ -266,6 +266,31 @@ def test_folders_that_cannot_be_opened_end_in_a_line(tmp_path, monkeypatch, chan
             door()
 
 
+@pytest.mark.parametrize(
+    ("file", "change", "message"),
+    [
+        (
+            "tokenizer_config.json",
+            {"mask_token": "[NEW]"},
+            "has a piece for a masked piece that the model lacks",
+        ),
+        ("config.json", {"num_attention_heads": -2}, "cannot open it: RuntimeError: "),
+        ("tokenizer.json", {"unk_token": ""}, "cannot open it: Exception: WordPiece error: Missing [UNK]"),
+    ],
+)
+def test_folders_that_open_and_cannot_be_used_end_in_a_line(tmp_path, file, change, message):
+    """The line names the folder, and none of our own."""
+    pytest.importorskip("transformers")
+    folder = pytest.importorskip("tiny_bert").write_bert(tmp_path / "mine")
+    path = folder / file
+    record = json.loads(path.read_text()) if path.is_file() else {}
+    (record["model"] if file == "tokenizer.json" else record).update(change)
+    path.write_text(json.dumps(record))
+    with refused(f"mine: {'its tokenizer ' if 'NEW' in str(change) else ''}", message) as error:
+        bg.language_model(folder, device="cpu").score(["ab", "\u4e2d"])
+    assert "biasgrid-" not in str(error.value)
+
+
 @pytest.mark.parametrize("end", ["Model", ""])
 def test_a_head_that_would_be_random(tmp_path, end):
     """An encoder's weights, and a config that says that they predict masked words."""

@@ -9,9 +9,12 @@ from urllib.parse import unquote
 
 import pytest
 import tiny_bert
+from conftest import biasgrid, printed, refusal
 from loopback import FAST, Handler, answer, serve, serving, sha256
 from refusals import refused
+from tiny_bert import write_bert
 
+import biasgrid as bg
 from biasgrid.api.hub import fetch_hub_model
 from biasgrid.embeddings import build_store
 from biasgrid.embeddings.sources import check, fetch, read_manifest, verify
@@ -575,3 +578,42 @@ def test_transformers_opens_no_file_that_is_not_in_the_record(tmp_path):
         read = {os.path.basename(path) for path in opened if os.path.dirname(path) == str(place)}
         assert {"config.json", "tokenizer.json"} <= read
         assert read <= record, read - record
+
+
+# --- the command line ---
+
+
+@pytest.mark.slow
+def test_the_command_line_takes_a_name_on_a_hub(server, hub, tmp_path, monkeypatch):
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "models"))
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    folder = write_bert(tmp_path / "bert")
+    hub.commits[COMMIT] = {file.name: file.read_bytes() for file in folder.iterdir()}
+    sentences, words, four = tmp_path / "s.txt", tmp_path / "words.json", tmp_path / "four.json"
+    sentences.write_text("ab cd.\n中\n")
+    sides = {"target_sets": [["ab"], ["cd"]], "attribute_sets": [["h"], ["g"]]}
+    for path, number in ((words, 1), (four, 2)):
+        sets = {
+            side: [{"name": f"{side} {i}", "words": s} for i, s in enumerate(of)]
+            for side, of in sides.items()
+        }
+        path.write_text(json.dumps(sets | {"attribute_sets": sets["attribute_sets"][:number]}))
+    model = bg.language_model(folder)
+    first, second = printed("score", "--model", NAME, "--sentences", sentences)
+    assert first == {"text": "ab cd.", "score": model.score(["ab cd."])[0]}
+    assert second == {"text": "中", "score": None, "why": "has only tokens unknown to the model"}
+    measured = printed("measure", "--metric", "lpbs", "--model", NAME, "--query", words)
+    assert measured["model"] == NAME
+    assert measured["value"] == pytest.approx(
+        bg.metrics.lpbs(bg.Query([["ab"], ["cd"]], [["h"]]), model).value
+    )
+    refusal(
+        *("measure", "--metric", "weat", "--model", "other/name", "--query", four),
+        parts=["other/name: no such file or folder", "for metrics of language models", "biasgrid.encode"],
+    )
+    done = biasgrid("score", "--model", "other/name", "--sentences", sentences)
+    _, error = done.stderr.splitlines()
+    assert (done.returncode, done.stdout, "other--name: " in error, "404" in error) == (2, "", True, True)
+    refusal("score", "--model", "smolm2", "--sentences", sentences, parts=["did you mean 'smollm2-135m'"])
+    wrong = refusal("score", "--model", NAME + "/x", "--sentences", sentences)
+    assert wrong.endswith(f"{NAME}/x: no such file or folder")

@@ -85,8 +85,9 @@ def test_a_text_is_cut_into_its_most_probable_pieces():
 def test_a_vector_has_unit_length_and_is_of_its_text_alone(tmp_path):
     (tmp_path / "sp.model").write_bytes(model())
     np.savez(tmp_path / "weights.npz", **weights())
-    texts = ["a", "ab", "b a ab", "x"]
-    encoded = bg.encode(texts, tmp_path)
+    texts = ["a", "ab", "b a ab", "b x"]
+    encoded = bg.encode([*texts, "x", "ax"], tmp_path)
+    assert encoded.words() == texts  # of the two others it knows a token, or none
     assert encoded.dimensions == 6
     np.testing.assert_allclose(np.linalg.norm(encoded.vectors(texts), axis=1), 1, rtol=1e-6)
     np.testing.assert_array_equal(bg.encode(["ab"], tmp_path)["ab"], encoded["ab"])

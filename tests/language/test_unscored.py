@@ -7,13 +7,15 @@ import warnings
 import numpy as np
 import pytest
 from architectures import POSITIONS, made, saved, torch, transformers
-from fake_models import model_of
+from fake_models import measured, model_of
 from in_process import make
+from refusals import refused
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.api.lost import WARNED
+from biasgrid.embeddings.language.model import LanguageModel
 from biasgrid.embeddings.language.sentence import Sentence
 from biasgrid.plan.study import Study
 from biasgrid.report import cells
@@ -46,6 +48,44 @@ CASES = {
     "differs from the unknown": ("the 中 is here .", "the nurse is here .", {}, DIFFERS, None),
     "no token": ("\u00ad", "he is .", {}, "has no token", None),
 }
+
+
+def _edited(tmp_path):
+    """A file of a study's scores, in which somebody changed a number."""
+    record = {"name": "m", "format": "scores", "masked": True, "scores": [{"text": "a", "score": 3.5}]}
+    (tmp_path / "scores.json").write_text(json.dumps(record))
+    return LanguageModel.open(tmp_path / "scores.json").score(["a"])
+
+
+class Losses:
+    def score(self, sentences):
+        return np.array([3.5 for _ in sentences])
+
+
+@pytest.mark.parametrize(
+    ("door", "where"),
+    [
+        (lambda _: bg.load({"a": -1.0, "b": 3.5}, kind="language_model"), "measured: score of 'b': "),
+        (lambda _: bg.language_model({"b": np.float32(3.5)}, name="mine"), "mine: score of 'b': "),
+        (lambda folder: measured(folder / "m", {"a": -1.0, "b": 3.5}).score(["a"]), "row 3: score: "),
+        (lambda _: bg.language_model(lambda texts: [3.5] * len(texts)).score(["a"]), "'a': "),
+        (lambda _: LanguageModel.of(Losses(), name="plugin", masked=True).score(["a"]), "plugin: 'a': "),
+        (_edited, "scores.json: 'a': "),
+    ],
+)
+def test_a_score_above_0_is_refused_at_every_door(tmp_path, door, where):
+    with refused(f"{where}3.5 is above 0", "perplexities or losses?", "-n * log(perplexity)"):
+        door(tmp_path)
+
+
+@pytest.mark.parametrize("wrong", ["x", None, True, float("nan"), -float("inf"), [1.0]])
+def test_a_mapping_has_numbers(wrong):
+    with refused("mine: score of 'a': ", kind=bg.InputError):
+        bg.load({"a": wrong}, kind="language_model", name="mine")
+
+
+def test_a_score_of_0_is_one_of_a_certain_text():
+    assert bg.load({"a": 0}, kind="language_model").score(["a"]) == [0]
 
 
 @pytest.fixture(scope="module")

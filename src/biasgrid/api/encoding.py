@@ -24,7 +24,7 @@ from ..keywords import checked_keywords
 from ..query import Query
 from ..resources import resource
 from .fetching import fetch_archive
-from .language import is_hub_name
+from .load import is_hub_name
 
 Pool = Literal["word", "sentence", "first", "last"]
 

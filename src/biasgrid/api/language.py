@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..callers import stacklevel
@@ -26,7 +25,7 @@ from ..embeddings.language.opening import (
 )
 from ..errors import InputError, quote
 from ..keywords import checked_keywords
-from .load import load
+from .load import is_hub_name, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,7 +111,7 @@ def language_model(
         return LanguageModel.of(
             scoring(pretrained, fast=bool(fast)), name=pretrained.where, masked=pretrained.kind == MASKED
         )
-    if is_hub_name(source):
+    if is_hub_name(source) and revision is not None:
         from .hub import fetch_hub_model
 
         source, name = fetch_hub_model(str(source), revision), name or str(source)
@@ -143,11 +142,3 @@ def language_model(
         f"{quote(source):.80} is no language model; allowed: a folder or a file, a name, a model with its tokenizer, "
         "a function of a list of texts, an object with score(texts), a mapping text -> score"
     )
-
-
-def is_hub_name(source: Any) -> bool:
-    """Whether it is a name on a hub, owner/name, and nothing on this disk."""
-    if not isinstance(source, str) or source.startswith((".", "/", "~")):
-        return False
-    owner, slash, rest = source.partition("/")
-    return bool(slash and owner and rest) and "/" not in rest and not Path(source).exists()

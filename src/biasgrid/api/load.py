@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ..embeddings.model import Model
 
 OF_FILES = "format", "sha256", "limit", "broken_words"  # options that nothing but a file has
+# a file that is missing, and no name on a hub
+FILE_SUFFIXES = (".bin", ".csv", ".gguf", ".gz", ".json", ".safetensors", ".txt", ".vec", ".zip")
 
 
 @overload
@@ -96,9 +98,9 @@ def load(
         - a biasgrid model, of any kind, which is returned as it is;
         - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (also
           compressed), or a list of sentences;
-        - of a language model: its folder, its name, such as "smollm2-135m", a .gguf file, a folder as transformers
-          has it (config.json, model.safetensors, a tokenizer's files), or a mapping sentence -> score, measured
-          elsewhere (docs/language_models.md); `language_model` takes more;
+        - of a language model: its folder, its name, such as "smollm2-135m", a name on a hub, "owner/name", a .gguf
+          file, a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), or a mapping
+          sentence -> score, measured elsewhere (docs/language_models.md); `language_model` takes more;
         - of words in contexts: a mapping word -> its vector in each context, or a pair (words, array of the shape
           (words, contexts, dimensions)).
     kind
@@ -173,10 +175,15 @@ def load(
         if not os.fspath(source):  # a path would take it for the working directory
             raise InputError("the source is an empty text; expected a file, a folder, or a model's name")
         path = Path(os.fspath(source)).expanduser()
-        if not _exists(path):
+        if not _exists(path) and is_hub_name(source) and wanted.scores:
+            from .hub import fetch_hub_model
+
+            _refuse(of_a_file - {"format"}, "a model of a hub")
+            model = _read(fetch_hub_model(str(source)), name or str(source), wanted, given)
+        elif not _exists(path):
             if not isinstance(source, str) or path.name != source:
-                raise InputError(f"{path}: no such file or folder{did_you_mean_file(path)}")
-            entry = shipped(source)
+                raise InputError(f"{path}: no such file or folder{did_you_mean_file(path)}{_of_hub(source)}")
+            entry = shipped(source, kind)
             _refuse(of_a_file, "a model that is loaded by its name")
             if entry is not None:  # before it is fetched
                 _check_kind(kind_of(entry).name, wanted, source)
@@ -227,3 +234,22 @@ def _check_kind(kind: str, wanted: Kind, source: object) -> None:
     in particular."""
     if wanted.name not in (VECTORS, kind):
         raise InputError(f"{source}: is no {wanted.noun}; it is of kind {kind}")
+
+
+def _of_hub(source: Any) -> str:
+    """Return what to do about what may be a name on a hub, for a message."""
+    if not is_hub_name(source):
+        return ""
+    return (
+        "; a name on a hub is for metrics of language models (biasgrid list metrics), and for encoders, which make "
+        "vectors of words (biasgrid.encode, or type: encoded in a config)"
+    )
+
+
+def is_hub_name(source: Any) -> bool:
+    """Whether it is a name on a hub, owner/name, and nothing on this disk."""
+    if not isinstance(source, str) or source.startswith((".", "/", "~")):
+        return False
+    owner, slash, rest = source.partition("/")
+    is_name = bool(slash and owner and rest) and "/" not in rest and not rest.endswith(FILE_SUFFIXES)
+    return is_name and not Path(source).exists()

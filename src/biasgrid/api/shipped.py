@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config.shipped import plugins_of, shipped_models
+from ..embeddings.kinds import kind_of
 from ..embeddings.store import MODEL
 from ..embeddings.store_of import open_folder
 from ..errors import BiasgridError, DiskError, InputError, unknown_name
@@ -16,14 +17,16 @@ from ..termination import tidy_termination
 from .fetching import downloading, is_fetched, say
 
 
-def shipped(name: str) -> Mapping[str, Any] | None:
-    """The entry of a shipped model; None for the name of any other store in the cache. Raises InputError where there
-    is no model of that name."""
+def shipped(name: str, kind: str | None = None) -> Mapping[str, Any] | None:
+    """The entry of a shipped model; None for the name of any other store in the cache. Raises InputError, with the
+    names of the models of a kind, where there is no model of that name."""
     entry = shipped_models().get(name)
     if entry is None and not (Path(name).name == name and (cache_folder() / name / MODEL).is_file()):
+        entries = shipped_models()
+        names = [key for key in entries if kind in (None, kind_of(entries[key]).name)] or list(entries)
         raise InputError(
             f"{name!r:.80}: no such file or folder, and "
-            f"{unknown_name('model', name, shipped_models(), 'biasgrid list models')}{did_you_mean_file(name)}"
+            f"{unknown_name('model', name, names, 'biasgrid list models')}{did_you_mean_file(name)}"
         )
     return entry
 

@@ -24,7 +24,7 @@ MODEL: dict[str, Any] = {
     "required": True,
     "type": Path,
     "help": "a store, a file or folder of any format (biasgrid list formats), or a shipped model's name, fetched "
-    "when it is missing (biasgrid list models)",
+    "when it is missing (biasgrid list models); for a metric of language models also a name on a hub, owner/name",
 }
 # of a model's file
 FILE: dict[str, Any] = {

@@ -20,10 +20,12 @@ def score(args: argparse.Namespace) -> list[dict[str, Any]]:
 
     biasgrid score --model smollm2-135m --sentences sentences.txt
     biasgrid score --model model.gguf --sentences -
+    biasgrid score --model openai-community/gpt2 --sentences sentences.txt
     """
     from tqdm import tqdm
 
     from ..api.load import load
+    from ..embeddings.language.sentence import Sentence
 
     texts = _lines(args.sentences)
     model = load(str(args.model), kind="language_model")
@@ -41,8 +43,12 @@ def score(args: argparse.Namespace) -> list[dict[str, Any]]:
             block = texts[start : start + BLOCK]
             scores += model.score(block).tolist()
             bar.update(len(block))
+    missing = [Sentence(text) for text, value in zip(texts, scores, strict=True) if value != value]
+    why = (
+        {sentence.text: reason for sentence, reason in model.why_unscored(missing).items()} if missing else {}
+    )
     return [
-        {"text": text, "score": value if value == value else None}
+        {"text": text, "score": value} if value == value else {"text": text, "score": None, "why": why[text]}
         for text, value in zip(texts, scores, strict=True)
     ]
 
@@ -67,8 +73,8 @@ def add(commands: Commands) -> None:
         model={
             "required": True,
             "type": Path,
-            "help": "a language model: a shipped one's name, fetched when it is missing (biasgrid list models), a "
-            "model's folder, or a .gguf file",
+            "help": "a language model: a shipped one's name (biasgrid list models) or a name on a hub, owner/name, "
+            "fetched when it is missing; a model's folder, or a .gguf file",
         },
         sentences={
             "required": True,

@@ -39,6 +39,12 @@ HALVED = {"robustness_targets": "targets", "robustness_attributes": "attributes"
 INFERRED = (*TESTED, *HALVED)
 # the correlation of a cell's biases of words with ratings by people
 RATED = tuple(f"rating_{method}" for method in METHODS)
+# quantity -> the least and the greatest value that it can have
+RANGES = {
+    **dict.fromkeys(TESTED, (0, 1)),
+    **dict.fromkeys((*RATED, "correlation"), (-1, 1)),
+    "rank": (1, math.inf),
+}
 
 
 def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFrame:
@@ -149,6 +155,10 @@ def _parse_line(line: list[str], where: str) -> list:
         raise BiasgridError(f"{where}: {error!s:.200}") from None
     if not math.isfinite(row["published"]) or (row["digits"] != POWER and row["digits"] < 0):
         raise BiasgridError(f"{where}: a number is finite and has no negative digits")
+    low, high = RANGES.get(quantity, (-math.inf, math.inf))
+    if not low <= row["published"] <= high:
+        allowed = f"from {low:g} on" if high == math.inf else f"from {low:g} to {high:g}"
+        raise BiasgridError(f"{where}: {quantity} {row['published']:g} is not allowed; allowed: {allowed}")
     if row["digits"] == POWER:
         if f"{row['published']:e}".partition("e")[0].strip("0.") != "1":
             raise BiasgridError(f"{where}: {row['published']:g} is no power of ten")

@@ -6,7 +6,8 @@ import hashlib
 import importlib
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -119,7 +120,8 @@ class LanguageModel:
             check_text(sentence.text if isinstance(sentence, Sentence) else sentence, "sentences: ")
         scorable = filter(self.takes, dict.fromkeys(asked))
         if new_sentences := [sentence for sentence in scorable if sentence not in self._scores]:
-            new_scores = self.network.score(new_sentences).tolist()
+            with self._named():
+                new_scores = self.network.score(new_sentences).tolist()
             for sentence, score in zip(new_sentences, new_scores, strict=True):
                 check_log_likelihood(score, f"{self.name}: {quote(sentence.text)}", error=InputError)
             self._scores.update(zip(new_sentences, new_scores, strict=True))
@@ -142,7 +144,7 @@ class LanguageModel:
         count = getattr(self.network, "token_count", None)
         counts: dict[Sentence, int] = {}
         for sentence in dict.fromkeys(sentences):
-            counts[sentence] = count(sentence) if count else 0
+            counts[sentence] = (count(sentence) if count else None) or 0
             if not counts[sentence]:
                 raise InputError(
                     f"{self.name}: normalize: {TOKENS}: it does not say how many tokens {quote(sentence.text)} has; "
@@ -180,12 +182,18 @@ class LanguageModel:
         if self.given is not None:
             return self.given
         module, _, name = NETWORKS[self.metadata["format"]].partition(":")
+        with self._named():
+            network: Network = getattr(importlib.import_module(module), name)(self.path, self.metadata)
+        return network
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Name the model in errors, and not its temporary folder, which no user knows."""
         try:
-            return getattr(importlib.import_module(module), name)(self.path, self.metadata)
+            yield
         except BiasgridError as error:
             if self.keeper is None:
                 raise
-            # a temporary folder, which no user knows
             raise type(error)(str(error).replace(str(self.path), self.name)) from None
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:

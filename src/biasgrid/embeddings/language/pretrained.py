@@ -185,7 +185,7 @@ class Pretrained:
         """Return the parts of a text that the tokenizer does not know, in order."""
         pieces = self.split(text, as_encoder=as_encoder)
         inner = np.flatnonzero(pieces.inner)
-        spans = pieces.offsets[inner[self.is_unknown(pieces, inner)]]
+        spans = pieces.offsets[inner[self.is_unknown(pieces, inner.tolist())]]
         return [text[start:end] for start, end in spans.tolist()]
 
     def single(self, word: str) -> int:
