@@ -99,7 +99,7 @@ def wefe_forms(preprocessors: Any) -> Any:
 
 
 def wefe_form(options: Any) -> Any:
-    """Return a preprocessor that strips accents as scikit-learn does, and writes titles as `str.title` does."""
+    """Return a preprocessor that strips accents as scikit-learn does, and writes titles as strings do in Python."""
     if not isinstance(options, Mapping):
         return options
     check_preprocessor(options)

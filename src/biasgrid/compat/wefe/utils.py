@@ -131,7 +131,7 @@ def load_test_model() -> WordEmbeddingModel:
 
 
 def flair_to_gensim(flair_embedding: Any) -> Model:
-    """Return the vectors of flair's `WordEmbeddings` as a model, which `WordEmbeddingModel` takes."""
+    """Return the vectors of flair's word embeddings as a model, which `WordEmbeddingModel` takes."""
     return load(flair_embedding)
 
 
