@@ -66,7 +66,7 @@ def _check_files(key: str, model: Mapping[str, Any]) -> None:
         elif source["type"] != "answers":
             format = kind.check_file(path, model.get("format"))
             require_for(format or "", key)
-            if (reader := READERS.get(format)) and reader.pickled and "sha256" not in source:
+            if (reader := READERS.get(format or "")) and reader.pickled and "sha256" not in source:
                 raise BiasgridError(
                     f"{path}: is a pickle, a format that can hold code: pin its sha256 in the model's source; no "
                     "code is run either way"
