@@ -47,6 +47,14 @@ def plugins_of(arguments: Sequence[str] | None) -> list[str]:
     return parser.parse_known_args(arguments)[0].plugins
 
 
+class NoResultError(BiasgridError):
+    """A command did what it was asked, and nothing came out; `record` is printed all the same."""
+
+    def __init__(self, message: str, record: Any):
+        super().__init__(message)
+        self.record = record
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that ends the process with one line for wrong arguments."""
 
@@ -181,7 +189,7 @@ def read_study(path: Path, measures: bool = True):
     if not measures and path.name == CONFIG:
         return find_study(path)
     if str(path) == "-":
-        sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        sys.stdin.reconfigure(encoding="utf-8-sig")  # type: ignore[union-attr]
         try:
             config = parse_json(sys.stdin.read())
         except ValueError as error:
