@@ -67,7 +67,8 @@ COMMANDS = {
 def test_a_file_that_is_none_of_its_kind_is_one_line(here, command, other):
     arguments, inputs = COMMANDS[command]
     for given in inputs:
-        if given != other and (command, other) != ("score", "q.json"):  # its lines are sentences, too
+        # lines of JSON are sentences, too, and a reader of the plugin npm takes JSON for vectors
+        if given != other and (command, other) not in (("score", "q.json"), ("init", "q.json")):
             refusal(*(other if argument == given else argument for argument in arguments))
     assert not {path.name for path in here.iterdir()} & {"o.npz", "store", "new.yaml", "joined", "results"}
 
@@ -101,7 +102,7 @@ def test_files_with_a_byte_order_mark_are_read(here):
     assert Study.read("study.yaml").to_json() == config
     printed("debias", "--method", "hard", "--model", "one.txt", "--words", "words.json", "--output", "o.npz")
     (here / "study.json").write_text(BOM + json.dumps(grid_config()), encoding="utf-8")
-    assert Study.read("study.json").to_json() == config
+    assert json.loads(Study.read("study.json").to_json()) == json.loads(config)
 
 
 @pytest.mark.parametrize("format", ["text", "tokens"])
