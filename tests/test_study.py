@@ -281,7 +281,7 @@ Q1 = FIRST["queries"]["q1"]
                     "First": {"queries": {"q1": Q1, "q2": Q1 | {"targets": Q1["targets"] | {"A": ["a1"]}}}}
                 }
             },
-            "two (sub-)queries are named 'A and B wrt C",
+            "First: the queries 'q1' and 'q2' are both named 'A and B wrt C",
         ),
         (
             {"criteria": {"First": FIRST, "first": {"queries": {"q3": Q1}, "ranked": False}}},

@@ -159,7 +159,7 @@ def parse_json(text: str) -> Any:
 def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
     files_read[str(path)] = None
     try:
-        return parse(Path(path).read_text(encoding="utf-8"))
+        return parse(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         nearest = did_you_mean_file(path) if isinstance(error, FileNotFoundError) else ""
         raise BiasgridError(f"{path}: cannot read it: {error.strerror}{nearest}") from None

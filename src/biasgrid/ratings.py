@@ -18,7 +18,7 @@ def read(path: Path | str) -> dict[str, float]:
     word.
     """
     try:
-        with open(find_file(path), encoding="utf-8", newline="") as file:
+        with open(find_file(path), encoding="utf-8-sig", newline="") as file:
             lines = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BiasgridError(f"{path}: cannot read the ratings: {error}") from None

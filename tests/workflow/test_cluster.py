@@ -170,7 +170,7 @@ def test_each_step_has_its_place_in_the_profile():
 
 @needs_plugin
 def test_the_profile_makes_a_job_of_a_model_and_one_of_all_tables_and_figures(finished):
-    done = finished.run("--profile", "profiles/slurm", "--dry-run", "--forceall")
+    done = finished.run("--profile", "profiles/slurm", "--dry-run", "--forceall", "--quiet", "host")
     groups = re.findall(r"Group job (\S+) \(", done.stdout)
     assert sorted(groups) == ["model_one", "model_two", "summary"]
 

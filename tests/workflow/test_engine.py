@@ -131,8 +131,8 @@ def test_why_a_job_is_made(said):
         engine.after_planning(workflow, tell)
     """
     answers, _ = said("-n", parse=asked)
-    missing = {"missing": ["a.txt"], "updated": [], "made": [], "before": [], "other": []}
-    made = missing | {"missing": ["made/b.txt"], "made": ["a.txt"]}
+    missing = {"rule": "a", "missing": ["a.txt"], "updated": [], "made": [], "before": [], "other": []}
+    made = missing | {"rule": "b", "missing": ["made/b.txt"], "made": ["a.txt"]}
     assert answers["reasons"] == {"a.txt": missing, "made/b.txt": made}
     said()
     answers, _ = said("-n", parse=asked, word="y")

@@ -1,8 +1,10 @@
 """`biasgrid run CONFIG --why STEP`, and `biasgrid step`: a step by its name."""
 
 import json
+import re
 
 import pytest
+from conftest import ROOT
 from finished_study import finished as finished_study
 from reruns import append
 
@@ -49,6 +51,51 @@ def test_a_missing_file_and_a_new_cell_are_named(finished):
         f"  {file} is not there",
     ]
     assert why(finished, "table scores")[1:] == [f"  {file} is not there"]
+
+
+def test_a_study_is_answered_in_a_few_lines(finished):
+    done = finished.biasgrid("run", "config/config.yaml", "--why")
+    assert (done.returncode, done.stdout) == (0, "nothing changed, nothing is made again\n")
+    finished.word_sets.write_text(finished.word_sets.read_text().replace('"f5"', '"f6"'))
+    (finished.folder / "results/small/cells/one/none/weat/q1.json").unlink()
+    done = finished.biasgrid("run", "config/config.yaml", "--why")
+    head, *causes = done.stdout.splitlines()
+    assert re.match(r"a run makes .*cell \d+.*table \d+.*report", head)
+    of_word, of_file = sorted(causes, key=lambda line: "not there" in line)
+    assert of_word.startswith("  query q2, set 'F': 'f6' came, 'f5' went: ")
+    assert of_file.startswith("  results/small/cells/one/none/weat/q1.json is not there: cell, ")
+
+
+def test_a_new_study_is_answered_in_a_few_lines(project):
+    done = project.biasgrid("run", "config/config.yaml", "--why")
+    head, cause = done.stdout.splitlines()
+    assert head.startswith("a run makes ")
+    assert re.match(r"  \d+ files that are not there, as \S+: ", cause)
+
+
+def test_a_dry_run_counts_the_steps_of_each_rule(finished):
+    done = finished.biasgrid("run", "config/config.yaml", "--dry-run")
+    assert done.stdout == "nothing would run: everything is up to date\n"
+    (finished.folder / "results/small/cells/one/none/weat/q1.json").unlink()
+    head, *rows, total, hint = finished.biasgrid("run", "config/config.yaml", "--dry-run").stdout.splitlines()
+    assert head.split() == ["rule", "steps"]
+    counts = {rule: int(steps) for rule, steps in map(str.split, rows)}
+    assert counts["cell"] == 1
+    assert total.split() == ["total", str(sum(counts.values()))]
+    assert hint == "why: biasgrid run CONFIG --why"
+
+
+def test_a_dry_run_on_a_cluster_counts_its_jobs(project):
+    profile = ROOT / "profiles" / "generic"
+    done = project.biasgrid("run", "config/config.yaml", "--profile", str(profile), "--dry-run")
+    head, *rows, total, note, _ = done.stdout.splitlines()
+    assert head.split() == ["rule", "steps", "jobs", "to", "submit"]
+    assert all(
+        row.endswith("none, it runs here") for row in rows if row.startswith(("query", "study", "archive"))
+    )
+    # a job for each of the two models, and one for tables and page
+    assert total.split()[2] == "3"
+    assert note == "one job may have steps of several rules"
 
 
 def test_an_unknown_step_is_one_line(finished):

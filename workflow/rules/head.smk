@@ -119,7 +119,7 @@ RUN.plan(workflow, INPUTS)
 if why.NAME in os.environ:  # biasgrid run --why
     RUN.explain(workflow, STUDY, os.environ[why.NAME])
 elif engine.only_plans(workflow):
-    RUN.check_inputs(workflow, STUDY)
+    RUN.preview(workflow, STUDY)
 # there is no hook for a run that has nothing to do
 if PROGRESS is not None:
     PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)

@@ -324,8 +324,8 @@ def _check_metrics(study: MeasuredStudy) -> None:
     for criterion, entry in study.config.criteria.items():
         for key in metrics_of(study.config, criterion):
             template = study.metric(criterion, key).template
-            queries = (study.queries[name] for name in entry.queries)
-            suitable_queries = (query for query in queries if query.fits(template))
+            queries = {key: study.queries[key] for key in entry.queries}
+            suitable_queries = {key: query for key, query in queries.items() if query.fits(template)}
             check_subquery_names(suitable_queries, template, f"queries: {criterion}")
     for key, metric in study.config.metrics.items():
         for part in significance.REGISTRY if metric.inference else ():

@@ -1,8 +1,8 @@
 """The command line: one sub-command for each step of the workflow, so that every rule can be run by hand.
 
 Each prints JSON on standard output, and on a terminal lines to read, unless a record is too deep for that; progress
-and warnings go to standard error. Exit code 0; 2 with one line that says what is wrong with the input; 130 or 143
-where Ctrl-C or SIGTERM ended it. `run` has Snakemake's, 1 for a run that failed.
+and warnings go to standard error. Exit code 0; 2 with one line that says what is wrong with the input, or why
+`measure` has no value; 130 or 143 where Ctrl-C or SIGTERM ended it. `run` has Snakemake's, 1 for a run that failed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from threadpoolctl import threadpool_limits
 
@@ -20,7 +21,7 @@ from ..processes import end_with_starter
 from ..registry import load_plugins
 from ..termination import stoppable
 from . import embeddings, listing, measuring, reporting, running, scoring, sharing, studies, texts
-from .arguments import Commands, plugins_of
+from .arguments import Commands, NoResultError, plugins_of
 from .layout import text_of
 
 GROUPS = {
@@ -54,22 +55,30 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1), stoppable():
             record = args.run(args)
-        from ..schema import dumps
-
-        # the byte of a path that is no UTF-8 becomes JSON's \udcxx
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-        try:
-            if isinstance(record, dict) and sys.stdout.isatty():
-                record = text_of(record) or record
-            print(record if isinstance(record, str) else dumps(record, indent=1), flush=True)
-        except BrokenPipeError:  # who reads it has enough: biasgrid list metrics | head
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print(record)
+    except NoResultError as error:
+        _print(error.record)
+        return _refuse(str(error))
     except BiasgridError as error:
         return _refuse(str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{where}{error.strerror or error}")
     return 0
+
+
+def _print(record: Any) -> None:
+    """Print what a command returns: a text as it is, a record as JSON, or on a terminal as lines."""
+    from ..schema import dumps
+
+    # the byte of a path that is no UTF-8 becomes JSON's \udcxx
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        if isinstance(record, dict) and sys.stdout.isatty():
+            record = text_of(record) or record
+        print(record if isinstance(record, str) else dumps(record, indent=1), flush=True)
+    except BrokenPipeError:  # who reads it has enough: biasgrid list metrics | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(message: str) -> int:

@@ -56,6 +56,14 @@ def plugins_of(arguments: Sequence[str] | None) -> list[str]:
     return parser.parse_known_args(arguments)[0].plugins
 
 
+class NoResultError(BiasgridError):
+    """A command did what it was asked, and nothing came out; `record` is printed all the same."""
+
+    def __init__(self, message: str, record: Any):
+        super().__init__(message)
+        self.record = record
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser that ends the process with one line for wrong arguments."""
 
@@ -192,7 +200,7 @@ def read_study(path: Path, measures: bool = True):
         study.warn_of_changed_files()
         return study
     if str(path) == "-":
-        sys.stdin.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        sys.stdin.reconfigure(encoding="utf-8-sig")  # type: ignore[union-attr]
         try:
             config = parse_json(sys.stdin.read())
         except ValueError as error:

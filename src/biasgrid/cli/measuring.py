@@ -15,7 +15,7 @@ from ..inference import significance
 from ..numbers import count, interval, p_value, plain, share
 from ..options import INTERVALS, Bootstrap, Reliability, Sensitivity
 from ..validation import Strict
-from .arguments import FILE, MODEL, PLUGINS, Commands, check_output, key_values, open_model
+from .arguments import FILE, MODEL, PLUGINS, Commands, NoResultError, check_output, key_values, open_model
 from .layout import add_forms, paragraph, wants_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any] | str:
-    """Measure a query on a model with a metric.
+    """Measure a query on a model with a metric. The exit code is 2 if there is no value.
 
     biasgrid measure --metric weat --model vectors.bin --query query.json
     biasgrid measure --metric rnsb --model models/glove --query query.json \\
@@ -66,11 +66,18 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         record["asked"] = parts | {"interval": args.interval}
     request = Request(metric, parameters, words, args.seed, parts, args.interval, draw_seed=args.seed)
     results = measure_query(request, query, model)
+    output: dict[str, Any] | str
     if wants_table(args):
-        return table(record, metric, query, results)
-    if len(results) == 1 and query.exactly(metric.template):
-        return record | as_json(results[0])
-    return record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
+        output = table(record, metric, query, results)
+    elif len(results) == 1 and query.exactly(metric.template):
+        output = record | as_json(results[0])
+    else:
+        output = record | {"query": query.name, "subqueries": [as_json(result) for result in results]}
+    if all(math.isnan(result.value) for result in results):
+        raise NoResultError(
+            f"{args.query}: {metric.name} has no value on {model.name}: {results[0].reason}", output
+        )
+    return output
 
 
 def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterable[Result]) -> str:

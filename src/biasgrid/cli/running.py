@@ -111,11 +111,12 @@ def run(args: argparse.Namespace) -> None:
 
     biasgrid run my-study.yaml --cores 4
     biasgrid run my-study.yaml --dry-run
+    biasgrid run my-study.yaml --why
     biasgrid run my-study.yaml --why "table scores"
     """
     command = _command(args)
     if args.why is not None:
-        command += _asking(args)
+        command += _asking(args)  # "" asks after the whole study
     sys.stdout.flush()
     os.environ |= SAFE_PATH
     # until the workflow answers them (engine.stop_on_signals), in place of a traceback of Snakemake's imports
@@ -125,11 +126,12 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _asking(args: argparse.Namespace) -> list[str]:
-    """Options of a run that makes nothing, and says why it would make a step."""
+    """Options of a run that makes nothing, and says why it would make a step, or any."""
     from ..plan.study import Study
     from ..workflow import why
 
-    why.check(Study.of(read_config(args.configs), ", ".join(map(str, args.configs))), args.why)
+    if args.why:
+        why.check(Study.of(read_config(args.configs), ", ".join(map(str, args.configs))), args.why)
     os.environ[why.NAME] = args.why
     return ["--dry-run"]
 
@@ -253,9 +255,11 @@ def add(commands: Commands) -> None:
     )
     command.add_argument(
         "--why",
+        nargs="?",
+        const="",
         metavar="STEP",
-        help="make nothing, but say why a step would be made: which word, parameter or module changed; such as "
-        '"table scores" or "cell MODEL/DEBIAS/METRIC/QUERY"',
+        help="make nothing, but say which steps would be made, and why: which word, parameter or module changed; or "
+        'of one step, such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY". Write it after CONFIG',
     )
     command.add_argument(
         "--replace", action="store_true", help="write over the results that another config file has made"

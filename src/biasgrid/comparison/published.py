@@ -85,7 +85,7 @@ def rows_of(published: Iterable[File], computed: Iterable[File] = ()) -> list[li
         else:
             queries = read_queries(find_file(path))
             try:
-                with open(find_file(path), encoding="utf-8", newline="") as file:
+                with open(find_file(path), encoding="utf-8-sig", newline="") as file:
                     lines = list(csv.reader(file))
             except (OSError, UnicodeDecodeError, csv.Error) as error:
                 raise BiasgridError(f"{path}: cannot read the published numbers: {error}") from None

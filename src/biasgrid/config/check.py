@@ -67,12 +67,12 @@ def check(config: StudyConfig, queries: Mapping[str, Query], where: str) -> None
         check_shuffled(text, config.models, f"{where}: shuffled: {name}")
     _check_languages(config, where)
     for criterion, entry in config.criteria.items():
-        criterion_queries = [queries[key] for key in entry.queries]
+        criterion_queries = {key: queries[key] for key in entry.queries}
         for concept, lists in (entry.seed_lists or {}).items():
             _check_seed_lists(lists, entry.queries, queries, f"{where}: {criterion}: seed_lists: {concept}")
         _check_kinds(config, criterion, where)
         for key, metric in metrics_of(config, criterion).items():
-            _check_metric(key, metric, criterion, criterion_queries, f"{where}: metrics: {key}")
+            _check_metric(key, metric, criterion, criterion_queries, where)
             own = metric.inference
             for part in significance.REGISTRY if own and config.inference.parts else ():
                 if getattr(own, part, None) is not None and part not in config.inference.parts:
@@ -264,26 +264,33 @@ def _evaluation_entries(config: StudyConfig, where: str) -> Iterable[tuple[str, 
         yield f"{where}: quality", quality
 
 
-def _check_metric(key: str, entry: Metric, criterion: str, queries: Iterable[Query], where: str) -> None:
+def _check_metric(
+    key: str, entry: Metric, criterion: str, queries: Mapping[str, Query], config_name: str
+) -> None:
+    where = f"{config_name}: metrics: {key}"
     try:
         metric = entry.definition(key)
     except BiasgridError as error:
         if isinstance(error, UnknownEntryError) and is_pending():
             return
         raise BiasgridError(f"{where}: {error}") from None
-    suitable_queries = [query for query in queries if query.fits(metric.template)]
+    suitable_queries = {key: query for key, query in queries.items() if query.fits(metric.template)}
     if not suitable_queries:
         raise BiasgridError(
             f"{where}: no query of {quote(criterion)} has the template {metric.template} or sub-queries that have it"
         )
-    check_subquery_names(suitable_queries, metric.template, f"{where}: {criterion}")
+    check_subquery_names(suitable_queries, metric.template, f"{config_name}: {criterion}")
 
 
-def check_subquery_names(queries: Iterable[Query], template: tuple[Arity, Arity], where: str) -> None:
-    """Raises BiasgridError, which begins with `where`, for two sub-queries of one name that differ."""
-    by_name: dict[str, Query] = {}
-    for sub in (s for query in queries for s in query.subqueries(template)):
-        if by_name.setdefault(sub.name, sub) != sub:
-            raise BiasgridError(
-                f"{where}: two (sub-)queries are named {quote(sub.name)} but their words differ; name the sets apart"
-            )
+def check_subquery_names(queries: Mapping[str, Query], template: tuple[Arity, Arity], where: str) -> None:
+    """Raise BiasgridError, which begins with `where`, for two sub-queries of one name that differ: tables and figures
+    name them alike. `queries` are by id."""
+    by_name: dict[str, tuple[str, Query]] = {}
+    for key, query in queries.items():
+        for sub in query.subqueries(template):
+            other_key, other = by_name.setdefault(sub.name, (key, sub))
+            if other != sub:
+                raise BiasgridError(
+                    f"{where}: the queries {quote(other_key)} and {quote(key)} are both named {quote(sub.name)}, and "
+                    "their words differ; give their sets different names"
+                )

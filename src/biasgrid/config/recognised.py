@@ -116,9 +116,12 @@ def _kind_of(path: Path) -> tuple[Kind, str]:
 
 
 def _is_prose(path: Path) -> bool:
-    """Return whether most words of a text have letters: a damaged file of vectors is a text, too."""
+    """Return whether most words of a text have letters, and it is no JSON or markup: files of vectors that are
+    damaged, of queries and of web pages are texts, too."""
     words = [word for part, _ in islice(blocks(path, "tokens"), 1) for word in part]
-    return path.is_file() and sum(word[-1:].isdigit() for word in words) < len(words) / 2
+    if not path.is_file() or words[0][0] in "{[<":
+        return False
+    return sum(word[-1].isdigit() for word in words) < len(words) / 2
 
 
 def _pairs(table: Path) -> list[tuple[str, str]]:

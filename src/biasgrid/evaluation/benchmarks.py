@@ -49,7 +49,7 @@ def lines(path: str) -> list[tuple[int, str]]:
     else:
         place = Path(path)
     try:
-        text = place.read_text(encoding="utf-8")
+        text = place.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise BiasgridError(f"{path}: cannot read it: {error.strerror}") from None
     except UnicodeDecodeError as error:

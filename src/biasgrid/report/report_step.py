@@ -155,7 +155,7 @@ def _collections(study: Study) -> list[dict[str, str]]:
     for stem in sorted(stems - {"in the config"}):
         try:
             record = json.loads(
-                find_file(f"{study.config.word_sets}/{stem}.json").read_text(encoding="utf-8")
+                find_file(f"{study.config.word_sets}/{stem}.json").read_text(encoding="utf-8-sig")
             )
         except (OSError, ValueError, BiasgridError):
             continue

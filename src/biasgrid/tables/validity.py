@@ -70,7 +70,7 @@ def read(measure: Mapping[str, Any]) -> dict[str, tuple[float, str, bool]]:
     path = measure["file"]
     columns = [measure.get(role) for role in ("word", "value", "unit", "exact")]
     try:
-        with open(find_file(path), encoding="utf-8", newline="") as file:
+        with open(find_file(path), encoding="utf-8-sig", newline="") as file:
             lines = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BiasgridError(f"{path}: cannot read the measures: {error}") from None

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from ..configs import read_yaml
@@ -20,8 +21,8 @@ TEMPLATE = "__use_yte__"  # the key of a YAML file by which Snakemake runs code 
 
 
 def check(arguments: Sequence[str]) -> None:
-    """End the process, with one line and exit code 2, for a config file that is none, and for an executor whose
-    plug-in is missing.
+    """End the process, with one line and exit code 2, for a config file that is none, an executor whose plug-in is
+    missing, and a folder that cannot be written.
 
     Snakemake itself would answer with a traceback, its usage, or exit code 1.
     """
@@ -29,6 +30,7 @@ def check(arguments: Sequence[str]) -> None:
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[], dest="files")
     parser.add_argument("--profile", type=Path)
     parser.add_argument("--executor", "-e")
+    parser.add_argument("--directory", "-d", type=Path, default=Path("."))
     try:
         options = parser.parse_known_args(arguments)[0]
         for file in options.files:
@@ -38,9 +40,23 @@ def check(arguments: Sequence[str]) -> None:
             executor = read_yaml(file).get("executor")
         if executor:
             check_executor(executor)
+        check_folder(options.directory)
     except BiasgridError as error:
         print(f"biasgrid: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+def check_folder(folder: Path) -> None:
+    """Raise BiasgridError for a folder in which Snakemake cannot keep its records, which a dry run does, too."""
+    records = folder / ".snakemake"
+    try:
+        records.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=records):
+            pass
+    except OSError as error:
+        raise BiasgridError(
+            f"{records}: cannot be written ({error.strerror}); run the study in a folder that you can write to"
+        ) from None
 
 
 def check_executor(name: str) -> None:

@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 from base64 import urlsafe_b64encode
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,32 @@ def jobs(workflow: Any, *rules: str) -> list[Any]:
     return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name in rules]
 
 
+def is_brief(workflow: Any) -> bool:
+    """Return whether the options ask for no message of single jobs: those of `biasgrid run`, and of the profiles of
+    clusters."""
+    return [str(what) for what in workflow.output_settings.quiet or ()] == ["rules"]
+
+
+def planned_rules(workflow: Any) -> tuple[dict[str, tuple[int, int]], int]:
+    """Return what a run would do, when its dry run has ended.
+
+    Returns
+    -------
+    rules, jobs
+        Rule -> how many steps it has, and how many jobs of a cluster have any of them; and how many jobs there are.
+        They are 0 where the process of the run itself does the steps.
+    """
+    dag, steps, jobs = workflow.dag, Counter[str](), defaultdict[str, set[int]](set)
+    submits = workflow.resource_settings.nodes is not None
+    for job in filter(dag.needrun, dag.jobs):
+        steps[job.rule.name] += 1
+        # `workflow.is_local` holds of every rule in a dry run
+        is_local = job.group is None and (job.rule.name in workflow._localrules or job.rule.norun)
+        if submits and not is_local:
+            jobs[job.rule.name].add(id(dag.get_job_group(job) or job))
+    return {rule: (count, len(jobs[rule])) for rule, count in steps.items()}, len(set().union(*jobs.values()))
+
+
 def planned(workflow: Any, *rules: str) -> list[Any]:
     """Return the wildcards of the jobs of some rules that a run would do, when its dry run has ended."""
     dag = workflow.dag
@@ -217,10 +244,10 @@ def before_planning(workflow: Any, function: Callable[[], object]) -> None:
 
 
 def after_planning(workflow: Any, function: Callable[[], object], silent: bool = True) -> None:
-    """Have a function called when a dry run has planned, of which nothing else is shown if `silent`."""
+    """Have a function called when a dry run has planned, of which only warnings and errors are shown if `silent`."""
     execute = workflow.execute
     if silent:
-        logging.disable()
+        logging.disable(logging.INFO)
 
     def execute_then(*arguments: Any, **options: Any) -> Any:
         result = execute(*arguments, **options)
@@ -234,6 +261,7 @@ def after_planning(workflow: Any, function: Callable[[], object], silent: bool =
 class Reason:
     """Why the engine makes a job.
 
+    rule     the job's rule
     missing  outputs that are not there
     updated  inputs that are newer than the outputs
     made     inputs that other jobs are about to make
@@ -241,6 +269,7 @@ class Reason:
     other    further reasons, as the engine calls them
     """
 
+    rule: str
     missing: list[str]
     updated: list[str]
     made: list[str]
@@ -253,17 +282,18 @@ def reasons(workflow: Any) -> dict[str, Reason]:
     dag = workflow.dag
     of_files: dict[str, Reason] = {}
     for job in filter(dag.needrun, dag.jobs):
-        of_files |= dict.fromkeys(map(str, job.output), _reason(dag.reason(job)))
+        of_files |= dict.fromkeys(map(str, job.output), _reason(job.rule.name, dag.reason(job)))
     return of_files
 
 
-def _reason(reason: Any) -> Reason:
+def _reason(rule: str, reason: Any) -> Reason:
     flags = {
         "its rule changed": "code_changed",
         "it reads other files": "input_changed",
         "it is forced": "forced",
     }
     return Reason(
+        rule,
         sorted(map(str, reason.missing_output)),
         sorted(map(str, reason.updated_input)),
         sorted(map(str, reason.updated_input_run)),

@@ -81,22 +81,27 @@ class Run:
         self._recorded.inputs = dict(inputs or {})
         engine.before_planning(workflow, lambda: self._recorded.remove_damaged(workflow, self.say))
 
-    def check_inputs(self, workflow: Any, study: Study) -> None:
-        """Have a dry run end as the run would, where that is known before any work is done."""
+    def preview(self, workflow: Any, study: Study) -> None:
+        """Have a dry run say how many steps there are of each rule, and end as the run would, where that is known
+        before any work is done."""
+        is_brief = engine.is_brief(workflow)
 
         def check() -> None:
+            if is_brief:
+                print("\n".join(plan_lines(*engine.planned_rules(workflow))), flush=True)
             names = [job.name for job in engine.planned(workflow, "archive")]
             models = [job.model for job in engine.planned(workflow, "store", "train")]
             if wrong := inputs.problems(study, names, models):
                 engine.stop("\nbiasgrid: ".join(wrong))
 
-        engine.after_planning(workflow, check, silent=False)
+        engine.after_planning(workflow, check, silent=is_brief)
 
     def explain(self, workflow: Any, study: Study, step: str) -> None:
-        """Have a dry run say why it would make a step."""
+        """Have a dry run say why it would make a step; without one, why it would make anything."""
 
         def say() -> None:
-            print("\n".join(why.Why(workflow, study, self.logs).lines(step)), flush=True)
+            reasons = why.Why(workflow, study, self.logs)
+            print("\n".join(reasons.lines(step) if step else reasons.study_lines()), flush=True)
 
         engine.after_planning(workflow, say)
 
@@ -330,6 +335,30 @@ class Run:
                 print(f"biasgrid: {' '.join(filter(None, (rule, name)))} failed: {reason}", file=sys.stderr)
         for line in notices.absence(study, absent) if absent else ():
             print(f"biasgrid: {line}", file=sys.stderr)
+
+
+def plan_lines(rules: Mapping[str, tuple[int, int]], jobs: int) -> list[str]:
+    """Return a table of the steps by rule that a run would make, and of the jobs that it would submit.
+
+    Parameters
+    ----------
+    rules
+        As `engine.planned_rules` returns them.
+    jobs
+        How many jobs are submitted: one may have steps of several rules.
+    """
+    # the study's last rule, which makes nothing
+    steps = {rule: counts for rule, counts in rules.items() if rule != "all"}
+    if not steps:
+        return ["nothing would run: everything is up to date"]
+    width = max(map(len, [*steps, "total"]))
+    rows = [("rule", "steps", "jobs to submit")]
+    rows += [(rule, f"{n:,}", f"{m:,}" if m else "none, it runs here") for rule, (n, m) in steps.items()]
+    rows += [("total", f"{sum(n for n, _ in steps.values()):,}", f"{jobs:,}")]
+    columns = 3 if jobs else 2
+    lines = ["  ".join([row[0].ljust(width), row[1].rjust(5), row[2]][:columns]) for row in rows]
+    notes = ["one job may have steps of several rules"] if jobs else []
+    return [*lines, *notes, "why: biasgrid run CONFIG --why"]
 
 
 def _note_failure(log: str, error: Exception) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ NAME = "BIASGRID_WHY"  # environment variable: the step that is asked after
 KEPT = 500  # digests of code, of which the oldest are forgotten
 MODULES = ".modules.json"  # in the folder of logs
 SHOWN = 5  # of many changes
+MOST_CAUSES = 12  # of a study
+NOT_THERE = " is not there"
+MISSING = "files that are not there"
 
 
 def check(study: Study, name: str) -> None:
@@ -81,6 +85,40 @@ class Why:
         lines = [f"{name} is made{' again' * is_there}:", *(f"  {cause}" for cause in causes[:SHOWN])]
         return lines + ([f"  and {len(causes) - SHOWN} more changes"] if len(causes) > SHOWN else [])
 
+    def study_lines(self) -> list[str]:
+        """Return what a run would make and why, by cause; the causes of most steps come first."""
+        files = {file: reason for file, reason in self._reasons.items() if reason.rule != "all"}
+        if not files:
+            return ["nothing changed, nothing is made again"]
+        steps: dict[str, dict[str, None]] = {}
+        missing: dict[str, None] = {}
+        for file in files:
+            for cause in self._causes_of(file):
+                if cause.endswith(NOT_THERE):
+                    missing[cause.removesuffix(NOT_THERE)] = None
+                    cause = MISSING
+                steps.setdefault(cause, {})[self._makers.get(file, file)] = None
+        lines = [f"a run makes {self._counts(self._makers.get(file, file) for file in files)}:"]
+        ordered = sorted(steps.items(), key=lambda item: -len(item[1]))
+        for cause, names in ordered[:MOST_CAUSES]:
+            told = cause
+            if cause == MISSING:
+                first = next(iter(missing))
+                told = (
+                    f"{first}{NOT_THERE}" if len(missing) == 1 else f"{len(missing):,} {MISSING}, as {first}"
+                )
+            lines.append(f"  {told}: {self._counts(names)}")
+        rest = len(ordered) - MOST_CAUSES
+        return [*lines, f"  and {rest:,} more changes"] if rest > 0 else lines
+
+    def _counts(self, names: Iterable[str]) -> str:
+        """Return how many steps of each kind there are among names of steps, and files that no step makes."""
+        kinds = Counter(
+            (name.rpartition(" ")[0] or name) if name in self._plan else self._reasons[name].rule
+            for name in dict.fromkeys(names)
+        )
+        return ", ".join(f"{kind} {count:,}" if count > 1 else kind for kind, count in kinds.items())
+
     @cached_property
     def _makers(self) -> dict[str, str]:
         """File -> the step that makes it."""
@@ -98,7 +136,7 @@ class Why:
         if reason is None:
             return
         if not Path(file).exists():
-            yield f"{file} is not there"
+            yield f"{file}{NOT_THERE}"
             return
         if file not in self._makers:
             yield from self._source_changes(file, reason)

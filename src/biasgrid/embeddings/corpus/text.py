@@ -131,7 +131,7 @@ def text_of(path: Path) -> Iterator[IO[str]]:
     with path.open("rb") as file:
         if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: of a zip without files
             with open_content(path) as content:
-                yield io.TextIOWrapper(content, encoding="utf-8")
+                yield io.TextIOWrapper(content, encoding="utf-8-sig")
             return
         with parser_errors(path, "the zip archive is damaged"):
             archive = zipfile.ZipFile(file)
@@ -141,4 +141,4 @@ def text_of(path: Path) -> Iterator[IO[str]]:
         if stat.S_ISLNK(members[0].external_attr >> 16):
             raise BiasgridError(f"{path}: holds the link {quote(members[0].filename)}, and no text")
         member = zip_member(archive, members[0], path, expansion_limit(path.stat().st_size))
-        yield io.TextIOWrapper(io.BufferedReader(member), encoding="utf-8")
+        yield io.TextIOWrapper(io.BufferedReader(member), encoding="utf-8-sig")
