@@ -1,7 +1,7 @@
 """Exceptions for wrong input, as opposed to errors in biasgrid, and the texts of their messages."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from .wefe_names import WORD_SETS
@@ -58,6 +58,12 @@ def unknown_name(what: str, name: object, choices: Iterable[object], hint: str =
         + (f"did you mean {likely_name!r}? " if likely_name else "")
         + f"allowed: {join_names(names, hint)}"
     )
+
+
+def is_among(name: object, names: Collection[object]) -> bool:
+    """Return whether a name is one of these. An array, which has no truth value, and a list, which has no hash, are
+    not names."""
+    return isinstance(name, str) and name in names
 
 
 def not_allowed(name: str, value: object, choices: str) -> str:
