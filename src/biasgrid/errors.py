@@ -1,7 +1,7 @@
 """Exceptions for wrong input, as opposed to errors in biasgrid, and the texts of their messages."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from .wefe_names import WORD_SETS
@@ -76,6 +76,12 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
     else:
         nearest = longer if len(longer) == 1 else get_close_matches(name[:100], names, 1)
     return f"did you mean {nearest[0]!r}? " if nearest else ""
+
+
+def is_among(name: object, names: Collection[object]) -> bool:
+    """Return whether a name is one of these. An array, which has no truth value, and a list, which has no hash, are
+    not names."""
+    return isinstance(name, str) and name in names
 
 
 def not_allowed(name: str, value: object, choices: str) -> str:

@@ -16,6 +16,7 @@ from .configs import read_json
 from .errors import BiasgridError, quote, unknown_name
 from .files import write_text
 from .keywords import checked_keywords
+from .validation import check_path
 from .wefe_names import QUERY, no_attribute
 from .word_set import Sets, WordSet, first_words, line_of_text, shorten, word_sets
 
@@ -131,6 +132,7 @@ class Query:
     def fits(self, template: tuple[Arity, Arity]) -> bool:
         """Whether the query has the `template`, such as (2, 1), or sub-queries that have it. Without attribute sets
         it has none: its target sets belong together."""
+        template = _template(template)
         if not self.attribute_sets or template[1] == 0:
             return template == self.template
         minima = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
@@ -139,6 +141,7 @@ class Query:
 
     def exactly(self, template: tuple[Arity, Arity]) -> bool:
         """Whether the query has the `template`, such as (2, 1), as it is, not only through sub-queries."""
+        template = _template(template)
         as_it_is = all(need in ("n", "k", have) for need, have in zip(template, self.template, strict=True))
         return as_it_is and self.fits(template)
 
@@ -316,9 +319,10 @@ def _join_names(sets: Sequence[WordSet]) -> str:
 
 
 def _path(path: Path | str) -> Path | str:
-    if isinstance(path, (str, os.PathLike)) and "\0" not in str(path):
-        return path
-    raise BiasgridError(f"query: a query file's path must be text or a path, not {quote(path)}")
+    if not isinstance(path, (str, os.PathLike)):
+        raise BiasgridError(f"query: a query file's path must be text or a path, not {quote(path)}")
+    check_path(os.fsdecode(path))
+    return path
 
 
 def _template(template: tuple[Arity, Arity]) -> tuple[Arity, Arity]:

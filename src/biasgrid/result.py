@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import numbers
 from .caveats import ONE_WORD, p_with_lowest, why_undefined
-from .errors import InputError, join_names, quote
+from .errors import InputError, is_among, join_names, quote, unknown_name
 from .schema import as_finite
 from .wefe_names import RESULT
 
@@ -203,6 +203,8 @@ class Result:
         float or None
             0 to 1; None where the test was not made.
         """
+        if not is_among(name, self.tests):
+            raise InputError(unknown_name("test", name, self.tests))
         lowest: float | None = (self.inference or {}).get(self.tests[name], {}).get("p_lowest")
         return lowest
 

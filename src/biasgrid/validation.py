@@ -105,6 +105,12 @@ def to_record(value: Any) -> Any:
 
 def check_path(text: str) -> str:
     """The path of a file or folder. Raises BiasgridError for one that no file system takes."""
+    try:
+        is_path = bool(os.fsencode(text)) and "\0" not in text
+    except (TypeError, UnicodeEncodeError):
+        is_path = False
+    if not is_path:
+        raise BiasgridError(f"{quote(text)} is not the path of a file or folder")
     if any(len(os.fsencode(part)) > NAME_BYTES for part in text.split("/")):
         raise BiasgridError(f"{quote(text)} is no path; allowed: names of at most {NAME_BYTES} bytes")
     return text

@@ -13,7 +13,7 @@ from .embeddings.in_parts import InParts, parts_of, rows_in_parts
 from .embeddings.model import DebiasedModel, Model
 from .embeddings.remember import remember
 from .embeddings.subwords import SubwordModel
-from .errors import BiasgridError, not_allowed, quote, unknown_name
+from .errors import BiasgridError, is_among, not_allowed, quote, unknown_name
 from .geometry import unit
 from .letters import lookalikes
 from .preprocessing import (
@@ -69,7 +69,7 @@ class WordOptions:
             check_preprocessor(preprocessor)
         bare = (p if callable(p) else p.get(FUNCTION, p) for p in self.preprocessors)
         object.__setattr__(self, "preprocessors", tuple(bare))
-        if self.strategy not in ("first", "all"):
+        if not is_among(self.strategy, ("first", "all")):
             raise BiasgridError(f"strategy: {unknown_name('value', self.strategy, ('first', 'all'))}")
         if not isinstance(self.normalize, bool):
             raise BiasgridError(not_allowed("normalize", self.normalize, "true, false"))

@@ -35,7 +35,49 @@ def grid_of(query, models, metrics=("rnd",), **options):
 
 
 ANY, INPUT = bg.BiasgridError, bg.InputError
+# what stands where a name, a path or words belong, most often by mistake
+NO_NAMES = [np.zeros(3), [], {}, object(), 10**400]
+NO_PATHS = ["", "a\0b", "\ud800"]
 REFUSALS = [
+    *(
+        (call, ANY, "")
+        for wrong in NO_NAMES
+        for call in (
+            lambda m, q, _, w=wrong: grid_of(q, [m]).rank(w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).rank(by=w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).rank(ties=w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).table(w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).aggregate(criterion=w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).correlate(w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).least_biased(debiased=w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).without(w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).plot(w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).plot(width=w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).plot(path=w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).plot(criterion=w),
+            lambda m, q, _, w=wrong: bg.metrics.weat(q, m, strategy=w),
+            lambda m, q, _, w=wrong: bg.metrics.weat(q, m).p_lowest(w),
+            lambda m, q, _, w=wrong: bg.word_sets(w),
+            lambda m, q, _, w=wrong: bg.published(w),
+            lambda m, q, _, w=wrong: bg.open_study(w),
+            lambda m, q, _, w=wrong: q.fits(w),
+            lambda m, q, _, w=wrong: q.exactly(w),
+            lambda m, q, _, w=wrong: q.save(w),
+            lambda m, q, _, w=wrong: m.save(w),
+        )
+    ),
+    *(
+        (call, ANY, "is not the path of a file or folder")
+        for wrong in NO_PATHS
+        for call in (
+            lambda m, q, _, w=wrong: grid_of(q, [m]).compare(w),
+            lambda m, q, _, w=wrong: grid_of(q, [m]).plot("rankings", path=w),
+            lambda m, q, _, w=wrong: q.save(w),
+            lambda m, q, _, w=wrong: m.save(w),
+            lambda m, q, _, w=wrong: bg.open_study(w),
+        )
+    ),
+    *((lambda m, q, _, w=wrong: m.vectors(w), ANY, "expected a list of words") for wrong in (None, 3, [[]])),
     (lambda m, q, _: bg.metrics.weat(q, m)["weat"], INPUT, "is result.value"),
     (lambda m, q, _: bg.metrics.weat(q, m)["effect_size"], INPUT, "weat_es"),
     (lambda m, q, _: bg.metrics.weat(q, m)["p_value"], INPUT, "result.p_value"),

@@ -11,7 +11,11 @@ from refusals import refused
 from biasgrid.api.opening import open_study
 from biasgrid.tables import read
 
-pytestmark = pytest.mark.slow  # a study is run first
+pytestmark = [
+    pytest.mark.slow,  # a study is run first
+    # tests edit tables, as older code would have made them; tests/api/test_damaged_results.py asserts the warning
+    pytest.mark.filterwarnings("ignore:.*the checksum differs"),
+]
 
 
 @pytest.fixture(scope="module")

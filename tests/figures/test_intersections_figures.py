@@ -67,6 +67,19 @@ def test_a_query_without_a_value_in_a_model_says_so():
     assert_readable(figure)
 
 
+@pytest.mark.parametrize(("axes", "shown"), [("x", False), ("xy", True)])
+def test_quadrants_of_one_word_and_of_one_axis(axes, shown):
+    """As of a table that has lost its other rows."""
+    place = {"criterion": "G", "metric": "fise", "debias": "none", "query": "q", "model": "m"}
+    words = [{**place, "detail": "axes", "word": "w", "column": axis, "value": 0.5} for axis in axes]
+    contrasts = [{**place, "first": "A", "quantity": "share", "value": 1.0}]
+    scores = [{**place, "value": 0.3, "ci_low": np.nan, "ci_high": np.nan}]
+    tables = map(pd.DataFrame, (words, contrasts, scores))
+    figure = quadrants(*tables, {}, "G", "fise", [["q", "words"]], ["A", "B", "C", "D"], "words", 1)
+    texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert [text.startswith("100 %") for text in texts[:1]] == [True] * shown
+
+
 def test_groups_in_another_order_have_a_page_of_their_own(monkeypatch):
     """Which corner is whose is told once a page."""
     asked = [("ABCD", "p"), ("BADC", "p"), ("BADC", "q"), ("ABCD", "r")]

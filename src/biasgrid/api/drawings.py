@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import figures, tables
+from .. import figures, tables, validation
 from ..callers import stacklevel
-from ..errors import BiasgridError, DiskError, join_names, not_allowed, quote, unknown_name
+from ..errors import BiasgridError, DiskError, is_among, join_names, not_allowed, quote, unknown_name
 from ..figures import Drawing
 from ..in_memory import File, InMemory
 from ..plan.study import Study
@@ -49,7 +49,7 @@ def plot_study(
 ) -> Figure:
     """`Grid.plot`."""
     kind = figures.current_name(kind)
-    if kind not in figures.REGISTRY:
+    if not is_among(kind, figures.REGISTRY):
         raise BiasgridError(unknown_name("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
     check_path(path)
     of_kind = figures.REGISTRY[kind]
@@ -116,7 +116,9 @@ def compare_with(
     sources = published if isinstance(published, (list, tuple)) else [published]
     files: list[File] = []
     for place, entry in enumerate(sources):
-        if not isinstance(entry, (str, Path)) and not hasattr(entry, "itertuples"):
+        if isinstance(entry, (str, Path)):
+            validation.check_path(str(entry))
+        elif not hasattr(entry, "itertuples"):
             raise BiasgridError(
                 f"published: expected files or DataFrames of published numbers, not {quote(entry)}"
             )
@@ -238,7 +240,9 @@ def _notebook() -> Any:
 
 def check_path(path: Path | str | None) -> None:
     """Raise BiasgridError for a file that figures are not written into; None is no file."""
-    if path is not None and Path(path).suffix not in (".png", ".svg", ".pdf"):
+    if path is not None and not isinstance(path, (str, Path)):
+        raise BiasgridError(not_allowed("path", path, "a file's path, or None"))
+    if path is not None and Path(validation.check_path(str(path))).suffix not in (".png", ".svg", ".pdf"):
         raise BiasgridError(not_allowed("path", str(path), "names that end in .png, .svg or .pdf"))
 
 

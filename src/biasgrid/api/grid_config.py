@@ -19,7 +19,7 @@ from ..config.study import Ranking, ReliabilityCard, StudyConfig
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS
 from ..embeddings.subwords import SubwordModel
-from ..errors import BiasgridError, not_allowed, quote, unknown_name
+from ..errors import BiasgridError, is_among, not_allowed, quote, unknown_name
 from ..inference import significance
 from ..keywords import check_names
 from ..options import check_interval
@@ -170,9 +170,9 @@ def _model(name: str, model: Any) -> Model:
 
 def check_ranking(by: str, ties: str, coverage: float = COVERAGE) -> None:
     """Raises BiasgridError for a way to rank that does not exist."""
-    if by not in BY:
+    if not is_among(by, BY):
         raise BiasgridError(f"by: {unknown_name('value', by, BY)}")
-    if ties not in TIES:
+    if not is_among(ties, TIES):
         raise BiasgridError(f"ties: {unknown_name('value', ties, TIES)}")
     if isinstance(coverage, bool) or not isinstance(coverage, (int, float)) or not 0 < coverage <= 1:
         raise BiasgridError(not_allowed("coverage", coverage, "a share of the queries, above 0 and up to 1"))

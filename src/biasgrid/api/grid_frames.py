@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from .. import wefe_names
-from ..errors import BiasgridError, not_allowed, quote, unknown_name
+from ..errors import BiasgridError, is_among, not_allowed, quote, unknown_name
 from ..keywords import checked_keywords
 from ..plan.study import Study
 from ..statistics.aggregation import OVERALL
@@ -230,6 +230,8 @@ class Grid:
         """
         from .least_biased import least_biased
 
+        if not isinstance(debiased, bool):
+            raise BiasgridError(not_allowed("debiased", debiased, "True, False"))
         names = self._criterion_names(criterion, overall=True)
         return least_biased(self.study, names, self.metrics, debiased)
 
@@ -307,7 +309,7 @@ class Grid:
         """
         from ..tables.correlations import METHODS, correlations
 
-        if not callable(method) and method not in METHODS:
+        if not callable(method) and not is_among(method, METHODS):
             raise BiasgridError(unknown_name("method", method, METHODS, "or a function of two arrays"))
         long = correlations(self._rankings(aggregation, by, ties), [method])
         names = self._criterion_names(criterion, overall=True)
@@ -443,6 +445,9 @@ class Grid:
             "words": words,
         }
         conditions = {name: value for name, value in which.items() if value is not None}
+        for name, value in conditions.items():
+            if name != "metric" and not isinstance(value, str):
+                raise BiasgridError(not_allowed(name, value, "text"))
         with as_wide_as(width):
             return plot_study(self.study, kind, conditions, path, published)
 
@@ -528,5 +533,5 @@ class Grid:
 
     @staticmethod
     def _check(what: str, name: Any, names: Iterable[str]) -> None:
-        if name not in (names := list(names)):
+        if not is_among(name, names := list(names)):
             raise BiasgridError(unknown_name(what, name, names))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown_name
+from ..errors import BiasgridError, is_among, unknown_name
 from ..in_memory import InMemory
 from ..plan.study import Study
 from ..planned import Inference
@@ -151,9 +151,9 @@ def unchanged(records: Iterable[dict[str, Any]], changed_criteria: frozenset[str
 
 def _keys(study: Study, query: str) -> list[str]:
     """The keys of the queries that have this key or name."""
-    if query in study.queries:
+    if is_among(query, study.queries):
         return [query]
-    keys = [key for key, of_key in study.queries.items() if of_key.name == query]
+    keys = [key for key, of_key in study.queries.items() if is_among(query, [of_key.name])]
     if not keys:
         names = [*study.queries, *(of_key.name for of_key in study.queries.values())]
         raise BiasgridError(f"{study.name}: {unknown_name('query', query, names)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import metrics
 from ..comparison.published import PUBLISHED, read
-from ..errors import BiasgridError, unknown_name
+from ..errors import BiasgridError, is_among, unknown_name
 from ..figures.text import published_label
 from ..resources import resource
 from ..statistics.aggregation import OVERALL
@@ -171,7 +171,7 @@ def published(name: str) -> Published:
     112
     """
     files = {file.stem: file for file in sorted(resource("data/published").glob("*.csv"))}
-    if name not in files:
+    if not is_among(name, files):
         raise BiasgridError(unknown_name("paper", name, files))
     parts = (file for stem, file in files.items() if stem == name or stem.startswith(f"{name}_"))
     return Published(name, tuple(parts))

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any, overload
 
 from ..configs import read_json
-from ..errors import BiasgridError, WordError, not_allowed, unknown_name
+from ..errors import BiasgridError, WordError, is_among, not_allowed, unknown_name
 from ..keywords import checked_keywords
 from ..resources import resource
 
@@ -130,13 +130,13 @@ def word_sets(
     folder = resource(FOLDER)
     options = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
     eds_options = [option for option, value in options.items() if value is not None]
-    if eds_options and collection != "eds":
+    if eds_options and not is_among(collection, ["eds"]):
         raise BiasgridError(f"word_sets: {eds_options[0]} is an option of the collection 'eds' only")
     names = sorted(path.stem for path in folder.glob("*.json"))
     if collection is None:
         records = {name: read_json(folder / f"{name}.json") for name in names}
         return Collections({name: f"{len(r['sets'])} sets. {r['title']}" for name, r in records.items()})
-    if collection not in names:
+    if not is_among(collection, names):
         raise WordError(unknown_name("collection of word sets", collection, names))
     record = read_json(folder / f"{collection}.json")
     sets = WordSets(record["sets"])

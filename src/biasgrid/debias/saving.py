@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from ..embeddings.subwords import SubwordModel
 from ..errors import BiasgridError, DiskError
 from ..files import readable
 from ..untrusted import read_npy
+from ..validation import check_path
 from .transform import Transform
 
 BLOCK = 1 << 18  # numbers that are worked on at a time
@@ -57,7 +59,7 @@ def write_model(
     model: Any, transform: Transform | None, output: Path | str, block: int | None = None
 ) -> dict[str, Any]:
     """`materialize`, also without a transform."""
-    output = Path(output)
+    output = Path(check_path(os.fspath(output) if isinstance(output, os.PathLike) else output))
     suffix = writers.format_of(output)
     is_store = isinstance(model, EmbeddingStore)
     if is_store and output.exists() and output.samefile(model.path):

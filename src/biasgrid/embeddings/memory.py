@@ -132,7 +132,10 @@ class MemoryModel(Model):
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
         if isinstance(words, str):
             raise InputError(f"{words!r}: expected a list of words, not one text")
-        return np.array([self._rows.get(word, -1) for word in words], dtype=np.int64)
+        try:
+            return np.array([self._rows.get(word, -1) for word in words], dtype=np.int64)
+        except TypeError:  # what has no order, or no hash
+            raise InputError(f"{quote(words)}: expected a list of words") from None
 
     def words(self) -> list[str]:
         """Every word, by row."""

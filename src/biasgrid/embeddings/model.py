@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -161,7 +161,7 @@ class Model(ABC):
         WordError
             The model lacks a word. It is a BiasgridError and a KeyError.
         """
-        words = list(words) if not isinstance(words, str) else words
+        words = list(words) if isinstance(words, Iterable) and not isinstance(words, str) else words
         rows = self.rows(words)
         if (rows < 0).any():
             word = words[int(np.argmin(rows))]

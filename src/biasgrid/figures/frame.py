@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, join_names, not_allowed
+from ..errors import BiasgridError, is_among, join_names, not_allowed
 from ..extras import require
 from ..files import write_bytes
 from ..results import without_collection
@@ -85,7 +85,7 @@ def style(fonts: Sequence[str] = (OWN,)) -> Iterator[None]:
 @contextmanager
 def as_wide_as(width: str) -> Iterator[None]:
     """Within this, figures are as wide as one of WIDTHS. Raises BiasgridError for another name."""
-    if width not in WIDTHS:
+    if not is_among(width, WIDTHS):
         raise BiasgridError(not_allowed("width", width, join_names(WIDTHS)))
     token = _WIDTH.set(WIDTHS[width])
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 from ..callers import stacklevel
-from ..errors import BiasgridError
+from ..errors import BiasgridError, is_among
 from ..registry import Registry
 from .figure import Figure
 
@@ -30,8 +30,8 @@ def current_name(name: str) -> str:
 
     Raises BiasgridError for one that is gone and that no other shows.
     """
-    if name in GONE:
+    if is_among(name, GONE):
         raise BiasgridError(f"figure {name!r} is gone: {GONE[name]}")
-    if name in FORMER:
+    if is_among(name, FORMER):
         warnings.warn(f"figure {name!r} is gone: {FORMER[name]!r} shows the same", stacklevel=stacklevel())
-    return FORMER.get(name, name)
+    return FORMER[name] if is_among(name, FORMER) else name
