@@ -4,8 +4,8 @@
 which checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a
 killed run leaves files without a record, and never one that differs from its record.
 
-`inputs.sha256` has, in the same form, the digests of the user's files that the results were made from: vectors, word
-sets, the config and the like. A run of all writes it when it ends.
+`INPUTS` (inputs.sha256) has, in the same form, the digests of the user's files that the results were made from:
+vectors, word sets, files that the config includes and the like. A run of all writes it when it ends.
 """
 
 from __future__ import annotations

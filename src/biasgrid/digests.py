@@ -1,6 +1,6 @@
 """Digests of files that a user can replace.
 
-`mv`, `cp -p`, `tar x` and `rsync -a` keep a file's time, so a file that was replaced may be older than the results.
+mv, cp -p, tar x and rsync -a keep a file's time, so a file that was replaced may be older than the results.
 As git does, a file is read again where its size, modification time, inode or change time (ctime) *differs*
 from what it was when it was read last.
 

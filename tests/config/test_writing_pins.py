@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import pytest
@@ -188,10 +189,17 @@ def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, ser
     after = case_study.results()
     assert {path for path in results if after[path] != results[path]} == {
         "small/checksums.sha256",
-        "small/inputs.sha256",  # the config is another
         "small/report.html",
         "small/study.json",
     }
+    # a file in its place, of its size and an older time, is not taken for the download
+    archive = raw / "one" / "one.txt"
+    archive.write_bytes(server.bodies["/one.txt"][::-1])
+    os.utime(archive, (1, 1))
+    case_study.run()
+    assert server.seen
+    assert archive.read_bytes() == server.bodies["/one.txt"]
+    assert case_study.results() == after
     # another pin of the file that is there does not pass
     config = folder / "config" / "config.yaml"
     config.write_text(config.read_text().replace(digest, "f" * 64))

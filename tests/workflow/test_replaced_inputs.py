@@ -184,7 +184,7 @@ def test_all_inputs_replaced_by_older_files_and_back(project, folders):
     project.run()
     assert numbers(project) == numbers(second)
     assert verify(project) == (0, [])
-    records = inputs_record(project.folder, *names, "config/config.yaml")
+    records = inputs_record(project.folder, *names)
     assert records.items() <= project.results().items()
     for name in names:
         put(first.folder / name, project.folder / name)

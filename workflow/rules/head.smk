@@ -40,7 +40,7 @@ RUN = Run(
 )
 code.remember(RUN.logs / ".code.json")
 digests.remember(RUN.logs / ".inputs.json")
-INPUTS = input_files.digests_of(STUDY, [*engine.config_files(workflow), *configs.files_read])
+INPUTS = input_files.digests_of(STUDY, configs.files_read, engine.config_files(workflow))
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"

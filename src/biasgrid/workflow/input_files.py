@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +17,7 @@ from . import stores
 LARGE = 500e6  # bytes that take a second to read, or more
 
 
-def digests_of(study: Study, files_read: Iterable[str]) -> dict[str, str]:
+def digests_of(study: Study, files_read: Iterable[str], config_files: Iterable[str] = ()) -> dict[str, str]:
     """Return the SHA-256 of each file of the user that the study is made from, as far as it can be read.
 
     Parameters
@@ -24,7 +25,10 @@ def digests_of(study: Study, files_read: Iterable[str]) -> dict[str, str]:
     study
         The study.
     files_read
-        The files that its config was read from: the config itself, and the files, word sets and sentences in it.
+        The files that its config was read from: the config itself, the files that it includes, its word sets and
+        sentences.
+    config_files
+        Those of them that are the config itself, which results hold as study.json.
     """
     evaluations = (study.grid.evaluations | study.grid.quality).values()
     of_criteria = {
@@ -41,9 +45,9 @@ def digests_of(study: Study, files_read: Iterable[str]) -> dict[str, str]:
             for file in steps.evaluation_step(study, evaluation).own
         ),
     ]
-    digests = {}
+    digests, left_out = {}, set(map(os.path.abspath, config_files))
     for file in dict.fromkeys(files):
-        if not _is_shipped(file):
+        if os.path.abspath(file) not in left_out and not _is_shipped(file):
             _announce(file)
             digests[file] = content(file)
     return {file: digest for file, digest in digests.items() if digest}
