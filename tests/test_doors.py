@@ -28,7 +28,7 @@ def here(root, monkeypatch):
     (root / "words.json").write_text('{"definitional_pairs": [["a0", "b0"], ["a1", "b1"]]}')
     (root / "empty").touch()
     (root / "folder").mkdir()
-    (root / "bytes").write_bytes(b"\xff\xfe\x00\x80" * 9)
+    (root / "bytes").write_bytes(b"\x00\xff\xfe\x80" * 9)
     return root
 
 

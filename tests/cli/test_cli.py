@@ -82,7 +82,7 @@ def test_measure_reads_foreign_formats(folder, tmp_path):
 def test_measure_with_a_vocabulary_prefix(folder, tmp_path):
     path = write_text_model(tmp_path / "model.txt", [f"/c/en/{word}" for word in WORDS])
     arguments = ("measure", "--metric", "mac", "--model", path, "--query", folder / "query.json")
-    assert printed(*arguments)["status"].startswith("lost_words:First;Second")
+    assert "First lacks 4 of 4 words" in biasgrid(*arguments).stderr
     record = printed(*arguments, "--vocab-prefix", "/c/en/")
     assert record["status"] == "ok"
     assert record["found"]["First"]["a0"] == ["/c/en/a0"]
@@ -92,9 +92,12 @@ def test_a_lost_set_is_null_and_said(folder, tmp_path):
     (tmp_path / "q.json").write_text(
         json.dumps({"target_sets": [{"words": ["x", "y"]}], "attribute_sets": [{"words": WORDS[:4]}]})
     )
-    record = printed(
+    answer = biasgrid(
         "measure", "--metric", "mac", "--model", folder / "store", "--query", tmp_path / "q.json"
     )
+    assert answer.returncode == 2
+    assert "mac has no value on made: too many words are lost" in answer.stderr
+    record = json.loads(answer.stdout)
     assert record["value"] is None
     assert record["status"] == "lost_words:Target set 0"
     assert record["lost"]["Target set 0"] == ["x", "y"]

@@ -203,7 +203,7 @@ def test_a_users_folder_of_that_name_is_not_taken_silently(here):
 
 
 def test_an_unknown_name_is_answered_by_those_that_there_are(here):
-    with refused("x.yaml: plugins: npn: no such file or folder; with biasgrid come: ", "npm"):
+    with refused("x.yaml: plugins: npn: no such file or folder; did you mean 'npm'? with biasgrid come: "):
         Study.of(grid_config() | {"plugins": ["npn"]}, "x.yaml")
 
 
