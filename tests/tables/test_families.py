@@ -61,6 +61,7 @@ def drawn(seed):
     return Query(names[:2], names[2:]), InMemory([w for s in names for w in s], np.concatenate(vectors))
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from(["bias", "greater", "less"]))
