@@ -135,6 +135,7 @@ def test_pair_frequency_has_the_binomial_test_of_scipy():
         )
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_the_permutation_test_deals_the_groups_words_out():
     lines = {"he": "doctor", "him": "doctor", "she": "nurse sat", "her": "sat"}
     text = corpus([f"{word} {rest}" for word, rest in lines.items() for _ in range(5)] + ["her doctor"] * 2)

@@ -317,6 +317,7 @@ def test_on_the_command_line(by_frequency, tmp_path):
     assert "width" in wrong.stderr
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_large_sets_find_enough_control_words(by_frequency):
     words = by_frequency.words()
     query = Query([words[:8], words[8:16]], [words[1000:1400], words[2000:2400]])

@@ -324,6 +324,7 @@ def by_measuring(model, both, first, second, alternative="greater"):
     return np.mean(extreme)
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("alternative", ["greater", "less"])
 def test_unequal_sets_and_shared_words(random_model, seed, alternative):

@@ -65,6 +65,7 @@ def test_what_was_not_asked_for_is_absent(random_model):
     assert {k: v for k, v in as_json(tested).items() if k in as_json(plain)} == as_json(plain)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_a_metric_without_a_test_and_a_query_without_a_value(random_model):
     result = metrics.mac(QUERY, random_model(0), permutation={}, bootstrap={"draws": 50})
     assert math.isnan(result.p_value)

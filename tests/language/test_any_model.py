@@ -190,6 +190,7 @@ def test_the_rest_of_a_word_is_masked_with_each_of_its_pieces(folder, masked_nam
     assert bg.metrics.pll_preference(query, model, score="l2r").value == 0.5
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_a_causal_model_is_not_asked_what_comes_after(folder, causal_name):
     model = bg.language_model(saved(folder, causal_name))
     asked = [Sentence(LONG, hidden=(0, 1)), Sentence(LONG, beside="he"), Sentence(LONG, l2r=True)]
@@ -645,6 +646,7 @@ class Object:
         return np.array([-len(text) for _, text in pairs])
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_a_function_scores_texts():
     model = bg.language_model(short_is_good)
     assert (model.name, model.masked, model.kind) == ("short_is_good", False, "language_model")
@@ -705,6 +707,7 @@ def test_what_a_function_may_not_return(function, says):
         bg.language_model(function).score(["a", "b"])
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_a_function_may_have_no_score_of_a_text():
     model = bg.language_model(lambda texts: [float("nan") if text == "a" else -1.0 for text in texts])
     assert np.isnan(model.score(["a", "b"])).tolist() == [True, False]

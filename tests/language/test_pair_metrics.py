@@ -297,6 +297,7 @@ def test_the_numbers_of_lm_evaluation_harness():
     assert value("pll_preference", [-1, -2, -3], [-1, -1, -9]) == pytest.approx(1 / 3)
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_an_absolute_difference_has_no_test_and_no_verdict():
     model = load({"a b": -2.0, "a c": -5.0, "b c": -4.0, "b d": -4.5}, kind="language_model", name="measured")
     query = Query([["a b", "b c"], ["a c", "b d"]])

@@ -274,6 +274,7 @@ def test_the_missing_sentence_is_named(folder, tmp_path):
     assert record.reason == f"there is no score of {cut}"
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_pieces_that_both_have_are_no_scores_of_a_table_without_them(tmp_path):
     model = measured(tmp_path / "m", SCORES)
     result = metrics.pll_preference(Query([["he codes"], ["she codes"]]), model, score="cp")

@@ -83,6 +83,7 @@ def test_completion_takes_means_of_probabilities_over_templates():
     assert score.scalars["mean_share"] == pytest.approx(0.5 / 0.9)
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_inference_exchanges_words_and_asks_nothing_twice():
     rng = np.random.default_rng(1)
     network = Table(joint(rng.random(16) + 0.1), True)

@@ -529,6 +529,7 @@ def test_a_wrong_parameter_is_one_clear_line(random_model, name, parameters, say
         metrics.metric(name)(query, random_model(0), **parameters)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_direct_bias_takes_pairs_only_where_its_direction_does(random_model):
     """A pair that lost a word is no pair, but its other word is a word of its group."""
     query = Query([["w1", "gone", "w2", "w3"], ["w4", "w5", "w6", "w7"]], [["w8", "w9"]])

@@ -9,6 +9,7 @@ from fake_models import AnyScores, model_of
 from biasgrid import Query, load, metrics
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets")
 @pytest.mark.parametrize("name", metrics.REGISTRY)
 def test_every_metric_says_what_it_asks_of_whichever_sets(name):
     """Without a placeholder left, with the sets' names; and its details are there, for every orientation."""

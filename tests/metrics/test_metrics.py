@@ -391,6 +391,7 @@ def query(**sets):
     return Query([sets[n] for n in names[:half]], [sets[n] for n in names[half:]], names[:half], names[half:])
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_a_set_fails_only_above_the_threshold(small):
     lost_one_of_two = query(A=["a1", "x"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
     result = metrics.weat(lost_one_of_two, small)
@@ -403,6 +404,7 @@ def test_a_set_fails_only_above_the_threshold(small):
     assert result.words_used == 7
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_a_set_without_any_word_fails_whatever_the_threshold(small):
     nothing = query(A=["x", "y"], B=["b1", "b2"], C=["c1", "c2"], D=["d1", "d2"])
     assert metrics.weat(nothing, small, lost_vocabulary_threshold=1.0).status == "lost_words:A"
@@ -417,6 +419,7 @@ def test_a_zero_vector_is_degenerate_and_silent(small):
     assert result.status == "degenerate"
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 @pytest.mark.parametrize("solver", ["exact", "liblinear"])
 def test_rnsb_is_undefined_alike_under_both_solvers(small, tmp_path, solver):
     words = {"A": ["a1", "zero"], "B": ["b1"], "C": ["c1", "c2"], "D": ["d1", "d2"]}
@@ -433,12 +436,14 @@ def test_parameters_are_checked_before_words_are_looked_up(small):
         metrics.rnd(nothing, small, distance="normm")
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets", "ignore::biasgrid.NoValueWarning")
 def test_identical_associations_have_no_effect_size(small):
     same = query(A=["a1"], B=["a1"], C=["c1", "c2"], D=["d1", "d2"])
     assert metrics.weat_es(same, small, one_word="keep").status == "degenerate"
     assert metrics.weat(same, small).value == pytest.approx(0, abs=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_ripa_pairs_by_place_and_counts_broken_pairs(small):
     with pytest.warns(UserWarning, match="repeats 'b2'"):
         pairs = Query([["a1", "x", "a2"], ["b1", "b2", "b2"]], [["c1", "c2"]], ["A", "B"], ["C"])

@@ -13,6 +13,7 @@ ONE = Query([["w0"], ["w1"]], [["w2", "w3", "w4"], ["w5", "w6"]], ["A", "B"], ["
 SEEDS = range(6)
 
 
+@pytest.mark.filterwarnings("ignore:.*is kept", "ignore::biasgrid.NoValueWarning")
 @pytest.mark.parametrize(
     ("name", "parameters", "size"),
     [
@@ -45,6 +46,7 @@ def test_the_statistic_of_one_word_per_set_is_a_number_and_its_effect_size_is_no
     assert abs(metrics.weat(ONE, random_model(0), one_word="keep").scalars["effect_size"]) == pytest.approx(2)
 
 
+@pytest.mark.filterwarnings("ignore:.*is kept", "ignore::biasgrid.NoValueWarning")
 @pytest.mark.parametrize(("name", "parameters", "size"), [("nas", {}, 2**0.5), ("sc_weat", {"ddof": 0}, 2)])
 def test_a_word_beside_two_groups_of_one_word(random_model, name, parameters, size):
     """Of three words, each at an end, the mean can be at one third or at all of it."""
@@ -71,6 +73,7 @@ def test_effect_sizes_of_contexts_and_of_language_models():
     assert abs(lpbs_es(*words, associations=associations, one_word="keep").value) == pytest.approx(2)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning", "ignore::biasgrid.NoValueWarning")
 def test_words_are_counted_after_look_up(random_model):
     lossy = Query([["w0", "gone"], ["w1", "lost"]], ONE.attribute_sets)
     assert metrics.weat_es(lossy, random_model(0)).status.startswith("lost_words:")
@@ -96,6 +99,7 @@ def test_an_unknown_choice_is_refused(random_model):
             getattr(metrics, name)(ONE, random_model(0), one_word="NaN")
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 @pytest.mark.parametrize(
     "name", [name for name, metric in metrics.REGISTRY.items() if metric.needs == "vectors"]
 )

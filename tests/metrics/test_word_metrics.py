@@ -403,6 +403,7 @@ def test_neighbourhoods_are_what_their_definitions_say(random_model, debiased, b
         assert all(before[name] != after[name] for name in AROUND)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_options_of_neighbourhoods(random_model):
     model = random_model(7)
     few = {"neighbours": 3, "vocabulary": 40}
@@ -472,6 +473,7 @@ def test_blocks_of_samples_change_nothing(random_model, monkeypatch, name):
         np.testing.assert_allclose(others, values, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets", "ignore::biasgrid.NoValueWarning")
 def test_words_of_two_sets_and_zero_vectors(tmp_path):
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(40, 9))

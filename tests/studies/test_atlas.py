@@ -86,6 +86,7 @@ def test_the_atlas_has_every_model_that_a_registry_has():
     assert types == {"pypi", "trained"}
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_open_atlas_has_every_model_of_gensim_data_once():
     assert datasets(shipped_models()) == GENSIM_DATA
     models = atlas("atlas_open").models
@@ -111,6 +112,7 @@ def test_it_is_the_embedded_study_on_more_models():
     }
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_file_of_the_docs_adds_one_model_of_ones_own():
     """docs/atlas.md: without editing anything that is shipped."""
     text = (ROOT / "docs" / "atlas.md").read_text(encoding="utf-8")
@@ -126,6 +128,7 @@ def test_the_file_of_the_docs_adds_one_model_of_ones_own():
 # encoders
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_atlas_of_encoders_asks_every_encoder_what_the_other_asks():
     encoders = Study.read(ROOT / "config" / "encoder_atlas.yaml", ROOT)
     asked = {model.source.encoder for model in encoders.config.models.values()}

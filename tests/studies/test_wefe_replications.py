@@ -113,6 +113,7 @@ def test_every_number_of_the_documentation(word2vec, tmp_path):
     assert mitigated["verdict"].tolist() == ["reproduced"] * 4
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_has_its_words_its_queries_and_its_published_numbers(language):
     study = study_of(language)
@@ -131,6 +132,7 @@ def test_a_language_has_its_words_its_queries_and_its_published_numbers(language
     assert all(len(s.words) == 8 for q in study.queries.values() for s in (*q.target_sets, *q.attribute_sets))
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_language_runs_on_made_vectors_of_its_words_in_lower_case(language, tmp_path):
     study = study_of(language)

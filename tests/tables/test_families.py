@@ -61,6 +61,7 @@ def drawn(seed):
     return Query(names[:2], names[2:]), InMemory([w for s in names for w in s], np.concatenate(vectors))
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 @pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.booleans(), st.sampled_from(["bias", "greater", "less"]))
@@ -77,6 +78,7 @@ def test_tests_of_one_name_give_one_p_value(seed, normalize, alternative):
     assert len(p_values) == 5 + (not normalize)
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_tests_of_two_names_differ_somewhere():
     """For each two of them there are words for which their p-values do."""
     named = {signature(name, params): (name, params) for name, params in VARIANTS}

@@ -84,6 +84,7 @@ def test_results_without_lengths_count_as_of_different_ones():
     assert metrics_by_length(None, {"First": []}) == {}
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets", "ignore::biasgrid.NoValueWarning")
 @pytest.mark.parametrize("metric", ["rnd", "rnsb", "ripa"])
 def test_a_score_has_the_mean_length_of_its_vectors(metric):
     query = (

@@ -142,6 +142,7 @@ def test_a_table_of_scores_says_it_and_a_test_of_labels_does_not_count(model):
     assert weat["p_evidence"].isna().all()
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 def test_a_single_result_is_not_adjusted_and_says_so(model):
     result = metrics.weat(query("a", "b", "c", "d"), model, permutation=True)
     assert result.evidence == "permutation"
