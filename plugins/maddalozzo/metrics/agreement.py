@@ -61,13 +61,14 @@ def agreement(
     -------
     Score
         l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It has no
-        sign. A pair with a sentence without a score is left out. `scalars`: pairs, agreed; p_robust, of the
-        hypothesis l1 = `robust` against less, by the z-test that has l1 itself in its variance, as the thesis prints
-        it, and p_robust_binomial, of the exact test; a small one says not robust. chance, the agreement that pairs in
-        random order have, and kappa = (l1 - chance) / (1 - chance) (Cohen 1960), NaN where chance is 1; inside, the
-        share of pairs whose bias is 0 in the first version; p_difference, of the z-test that the difference of a pair
-        less that of its other version is 0 on average, and p_ks, of the Kolmogorov-Smirnov test of the differences of
-        both versions. `detail`: difference, by which a sentence's score is above that of its partner.
+        sign. A pair with a sentence without a score is left out; NaN where none is left. `scalars`: pairs, agreed;
+        p_robust, of the hypothesis l1 = `robust` against less, by the z-test that has l1 itself in its variance, as
+        the thesis prints it, and p_robust_binomial, of the exact test; a small one says not robust. chance, the
+        agreement that pairs in random order have, and kappa = (l1 - chance) / (1 - chance) (Cohen 1960), NaN where
+        chance is 1; inside, the share of pairs whose bias is 0 in the first version; p_difference, of the z-test that
+        the difference of a pair less that of its other version is 0 on average, and p_ks, of the Kolmogorov-Smirnov
+        test of the differences of both versions. `detail`: difference, by which a sentence's score is above that of
+        its partner.
 
     Notes
     -----

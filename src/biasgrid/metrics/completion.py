@@ -40,9 +40,9 @@ def completion(
     Returns
     -------
     Score
-        Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. A
-        word without a score is lost. `scalars`: mean_share, the mean over target words of P(A1) / (P(A1) + P(A2));
-        ties. `detail`: share, the same of each target word.
+        Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. A word
+        without a score is lost; NaN where none is left. `scalars`: mean_share, the mean over target words of P(A1) /
+        (P(A1) + P(A2)); ties. `detail`: share, the same of each target word.
 
     Notes
     -----

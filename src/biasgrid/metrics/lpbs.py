@@ -49,10 +49,10 @@ def lpbs(
     -------
     Score
         Range (-inf, inf), neutral value 0. Positive: words of A are expected beside T1; log 2, about .69, is twice as
-        probable. A word without a score is lost. `scalars`: templates, their number; lowest_template,
-        highest_template, the least and the greatest value of one template alone, and template_sd, their standard
-        deviation (ddof 1): how far the value hangs on the wording. `detail`: bias_by_word, the value of each
-        attribute word alone.
+        probable. A word without a score is lost; NaN where none is left. `scalars`: templates, their number;
+        lowest_template, highest_template, the least and the greatest value of one template alone, and template_sd,
+        their standard deviation (ddof 1): how far the value hangs on the wording. `detail`: bias_by_word, the value
+        of each attribute word alone.
 
     Notes
     -----

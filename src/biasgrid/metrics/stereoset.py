@@ -43,8 +43,9 @@ def stereoset_lms(
     -------
     Score
         Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
-        has no sign. An item with a sentence that has no score is left out. `scalars`: items, lms, lms_thesis, ss and
-        icat, which `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
+        has no sign. An item with a sentence that has no score is left out; NaN where none is left. `scalars`: items,
+        lms, lms_thesis, ss and icat, which `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the
+        sentence's.
 
     Notes
     -----
@@ -103,7 +104,8 @@ def stereoset_ss(
     -------
     Score
         Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. An item
-        with a sentence that has no score is left out. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        with a sentence that has no score is left out; NaN where none is left. `scalars` and
+        `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
@@ -160,7 +162,8 @@ def stereoset_icat(
     Score
         Range [0, 100], neutral value 100. It has no sign. By the paper's axioms 100 is an ideal model (lms 100, ss
         50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). An item
-        with a sentence that has no score is left out. `scalars` and `detail` as of `biasgrid.metrics.stereoset_lms`.
+        with a sentence that has no score is left out; NaN where none is left. `scalars` and
+        `detail` as of `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
