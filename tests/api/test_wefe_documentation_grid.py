@@ -49,7 +49,7 @@ def ethnicity_queries(sets):
 
 @example(4)
 def several_queries(queries, models):
-    return measure_grid(["weat"], {"Gender": queries}, models).table("weat")
+    return measure_grid(["weat"], {"Gender": queries}, models, preprocessors=[{}]).table("weat")
 
 
 @example(8)

@@ -130,7 +130,7 @@ def lost_words(sets, model):
         ["European american names", "African american names"],
         ["Pleasant", "Unpleasant"],
     )
-    return metrics.weat(query, model)
+    return metrics.weat(query, model, preprocessors=[{}])
 
 
 @example(8)
