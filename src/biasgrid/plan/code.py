@@ -36,6 +36,7 @@ LEFT_OUT = {
         "resources",
         "validation",
         "versions",
+        "web_addresses",
         "wefe_names",
     )
 }

@@ -11,6 +11,7 @@ from typing import Any
 from .. import absence, checksums
 from ..configs import canonical
 from ..files import write_text
+from ..web_addresses import public
 from . import code
 
 
@@ -62,7 +63,9 @@ class Step:
     @property
     def depends_on(self) -> str:
         """Changes when the step's spec or its code does: one canonical text."""
-        return canonical([self.spec, self.code])
+        text = canonical([self.spec, self.code])
+        # the engine records it
+        return canonical(public([self.spec, self.code])) if "://" in text else text
 
     @property
     def code(self) -> str:
