@@ -182,8 +182,9 @@ def refuse_links(folder: Path | str, but: Collection[str] = ()) -> None:
     with suppress(OSError):  # it is not there, or not to be written to
         entries = list(os.scandir(folder))
         for entry in entries:
-            refuse_link(Path(entry.path))
-            if entry.is_dir() and entry.name not in but:
+            if entry.is_symlink():
+                refuse_link(Path(entry.path))
+            elif entry.is_dir() and entry.name not in but:
                 refuse_links(entry.path, but)
 
 
