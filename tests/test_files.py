@@ -23,7 +23,15 @@ from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.embeddings import convert
 from biasgrid.errors import BiasgridError
-from biasgrid.files import open_to_write, replace_file, write_bytes, write_text
+from biasgrid.files import (
+    hold_lock,
+    open_to_write,
+    refuse_links,
+    refuse_other_folder,
+    replace_file,
+    write_bytes,
+    write_text,
+)
 
 WRITE = """
 import sys
@@ -221,22 +229,55 @@ def test_what_can_be_neither_written_to_nor_replaced_is_refused(tmp_path, model,
     with refused("pipe.kv: is a pipe; an output must be a file here"):
         materialize(model, transform, tmp_path / "pipe.kv")
     null = device(tmp_path / "null", 3)
-    with refused("null: is a file; a store is a folder"):
+    with refused("null: is a device, and no folder; a store needs a folder of its own"):
         convert(write_text_model(tmp_path / "m.txt", ["a", "b"]), null, name="m")
     assert stat.S_ISCHR(null.stat().st_mode)
 
 
-def test_a_link_stays_one_and_its_file_is_written(tmp_path, model, transform):
-    for name in ("t.npz", "m.bin", "m.kv"):
-        (tmp_path / "real").mkdir(exist_ok=True)
-        (tmp_path / name).symlink_to(Path("real") / name)
-    for _ in range(2):  # first it points to nothing
+@pytest.mark.parametrize("exists", [True, False])
+def test_no_file_is_written_through_a_link(tmp_path, model, transform, exists):
+    real = tmp_path / "real"
+    if exists:
+        real.write_text("mine")
+    for name in ("t.npz", "m.bin", "m.kv", "t.txt", "page"):
+        (tmp_path / name).symlink_to("real")
+    with refused("t.npz: is a link to real; what is written here must stay here: remove the link"):
         transform.save(tmp_path / "t.npz")
-        materialize(model, transform, tmp_path / "m.bin")
-        materialize(model, transform, tmp_path / "m.kv")
-    assert all((tmp_path / name).is_symlink() for name in ("t.npz", "m.bin", "m.kv"))
-    assert sorted(os.listdir(tmp_path / "real")) == ["m.bin", "m.kv", "t.npz"]
-    assert Transform.load(tmp_path / "real" / "t.npz").method == "twice"
+    for write in (
+        lambda: materialize(model, transform, tmp_path / "m.bin"),
+        lambda: materialize(model, transform, tmp_path / "m.kv"),
+        lambda: write_text(tmp_path / "t.txt", "x"),
+        lambda: hold_lock(tmp_path / "page").__enter__(),
+    ):
+        with refused("is a link to real"):
+            write()
+    assert real.exists() == exists
+    assert not exists or real.read_text() == "mine"
+
+
+def test_a_folder_is_written_to_unless_a_link_in_it_leads_out(tmp_path):
+    (tmp_path / "disk" / "inner").mkdir(parents=True)
+    (tmp_path / "results").symlink_to("disk")  # the user's own: results lie on another disk
+    refuse_links(tmp_path / "results")
+    refuse_links(tmp_path / "none")
+    (tmp_path / "disk" / "inner" / "figures").symlink_to("/etc")
+    with refused("results/inner/figures: is a link to /etc"):
+        refuse_links(tmp_path / "results")
+    refuse_links(tmp_path / "results", but=("inner",))
+
+
+def test_a_folder_of_other_things_is_not_written_over(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / ".hidden").touch()
+    refuse_other_folder(tmp_path / "a", {"mine"}, "choose another")
+    for name in "wxyz":
+        (tmp_path / "a" / name).touch()
+    with refused("a: has other things in it (w, x, y and 1 more); choose another"):
+        refuse_other_folder(tmp_path / "a", {"mine"}, "choose another")
+    with refused("a/w: is a file, and no folder; choose another"):
+        refuse_other_folder(tmp_path / "a" / "w", {"mine"}, "choose another")
+    (tmp_path / "a" / "mine").touch()
+    refuse_other_folder(tmp_path / "a", {"mine"}, "choose another")
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="needs Linux's /proc")

@@ -359,6 +359,7 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
             ["mine.yaml", "--profile", "./cluster"],
             "jobs by none need snakemake-executor-plugin-none; install it: pip install snakemake-exec",
         ),
+        (["mine.yaml", "--trust-io-cache"], "run: --trust-io-cache is not allowed: it runs code that is in"),
         (["mine.yaml", "--jobs", "x"], "run: Error parsing number of jobs (--jobs, -j): must be integer"),
     ):
         done = biasgrid("run", *arguments)

@@ -29,7 +29,7 @@ try:
     STUDY.check_files()
 except BiasgridError as error:
     engine.stop(error)
-engine.check_results(workflow, STUDY.results, REPLACES)
+engine.check_results(workflow, STUDY.results, Path("logs") / STUDY.name, REPLACES)
 
 PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
 RUN = Run(

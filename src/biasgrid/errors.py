@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
+from .web_addresses import without_secrets
 from .wefe_names import WORD_SETS
 
 # what turns the direction in which a text is read
@@ -17,12 +18,13 @@ LONGEST = 395  # characters of a message that lists all names that are allowed
 class BiasgridError(ValueError):
     """Bad input. Its message is one line: what is wrong, where (file, key, word), what is allowed.
 
-    Control characters, which names from damaged files may have, are written as in Python's literals. The command line
-    prints it and exits with code 2; the workflow names the job that raised it.
+    Control characters, which names from damaged files may have, are written as in Python's literals; passwords and
+    queries of addresses are left out. The command line prints it and exits with code 2; the workflow names the job
+    that raised it.
     """
 
     def __init__(self, message: str):
-        super().__init__(CONTROL.sub(lambda match: repr(match[0])[1:-1], message))
+        super().__init__(CONTROL.sub(lambda match: repr(match[0])[1:-1], without_secrets(message)))
 
 
 class InputError(BiasgridError):

@@ -2,7 +2,8 @@
 
 A file is written beside its place, under a name that no other writer has, and moved there when it is whole. A
 writer holds a lock (flock) on what it writes; what lies there without one was left by a process that was killed, and
-goes with the next writer of that file. What is no regular file (/dev/null, a pipe) is never replaced by one.
+goes with the next writer of that file. What is no regular file (/dev/null, a pipe) is never replaced by one, and no
+file is written through a link: a stranger's results may have one that leads to any file.
 """
 
 import errno
@@ -13,7 +14,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -35,6 +36,7 @@ NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.E
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 KINDS = {
     stat.S_IFDIR: "a folder",
+    stat.S_IFREG: "a file",
     stat.S_IFBLK: "a disk",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
@@ -62,7 +64,7 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 def open_to_write(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
     """A binary file to write. It appears at `path` when it is complete, and not at all after an error.
 
-    A link is followed. A device or a pipe that something reads is written to, and not replaced.
+    A device or a pipe that something reads is written to, and not replaced.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def open_to_write(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
     Raises
     ------
     BiasgridError
-        `path` is a folder, a disk, a socket, or a pipe that nothing reads.
+        `path` is a link, a folder, a disk, a socket, or a pipe that nothing reads.
     OSError
         It cannot be written; `filename` is `path`.
     """
@@ -103,10 +105,9 @@ def replace_file(path: Path | str) -> Iterator[Path]:
     Files whose names begin with its name and a dot are this writer's, too: they go with it if it is killed. If an
     error ends it, `path` is as it was. Raises BiasgridError if `path` is there and no regular file.
     """
-    target = Path(path)
-    if not _replaceable(target):
-        raise BiasgridError(f"{target}: is {_kind(target)}; an output must be a file here")
-    path = Path(os.path.realpath(target))
+    path = Path(path)
+    if not _replaceable(path):
+        raise BiasgridError(f"{path}: is {_kind(path)}; an output must be a file here")
     path.parent.mkdir(parents=True, exist_ok=True)
     part, lock = _create_part(path)
     try:
@@ -116,7 +117,7 @@ def replace_file(path: Path | str) -> Iterator[Path]:
         # an error of writing names no file, or one of this writer's
         if error.errno not in FULL:
             raise
-        raise OSError(error.errno, error.strerror, str(target)) from None
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         part.unlink(missing_ok=True)
         os.close(lock)
@@ -155,6 +156,50 @@ def scratch_folder(path: Path, busy: str) -> Iterator[Path]:
             unfinished.discard(path)
 
 
+def refuse_link(path: Path) -> None:
+    """Raise BiasgridError for an output that is a link to a file, or to nothing: it would be written elsewhere.
+
+    A link to a device or a pipe (/dev/stdout) is written to.
+    """
+    if not path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
+        return
+    # /dev/stdout where standard output is a file: replaced, it would be lost; written twice, it would be garbled
+    link = path
+    while link.is_symlink():
+        if link.parent.resolve().is_relative_to("/proc"):
+            raise BiasgridError(f"{path}: is a file that this process has open; give the file's own name")
+        link = link.parent / os.readlink(link)
+    raise BiasgridError(
+        f"{path}: is a link to {os.readlink(path)}; what is written here must stay here: remove the link"
+    )
+
+
+def refuse_links(folder: Path | str, but: Collection[str] = ()) -> None:
+    """Raise BiasgridError for a link somewhere in a folder that is written to; the folder itself may be one.
+
+    Folders in it of the names `but` are left out.
+    """
+    with suppress(OSError):  # it is not there, or not to be written to
+        entries = list(os.scandir(folder))
+        for entry in entries:
+            if entry.is_symlink():
+                refuse_link(Path(entry.path))
+            elif entry.is_dir() and entry.name not in but:
+                refuse_links(entry.path, but)
+
+
+def refuse_other_folder(folder: Path, own: Collection[str], instead: str) -> None:
+    """Raise BiasgridError, which says what to do `instead`, for a folder that has none of the `own` files and others:
+    something else lies there, and is not written over. Hidden files do not count."""
+    if folder.exists() and not folder.is_dir():
+        raise BiasgridError(f"{folder}: is {_kind(folder)}, and no folder; {instead}")
+    names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    others = sorted(name for name in names if not name.startswith("."))
+    if others and names.isdisjoint(own):
+        rest = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        raise BiasgridError(f"{folder}: has other things in it ({', '.join(others[:3])}{rest}); {instead}")
+
+
 def to_disk(file: IO[bytes]) -> None:
     """Bring what was written to a file onto the disk, before the file gets another name."""
     file.flush()
@@ -190,6 +235,7 @@ def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
     """Hold a lock, which ends with this process however that ends. The file `path` is there while it is held, or if
     a process was killed, and means nothing by itself. Raises BlockingIOError for one that is held unless `wait`."""
     while True:
+        refuse_link(path)
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _flock(lock, wait)
@@ -281,19 +327,11 @@ def _is_same_file(file: int, path: Path) -> bool:
 
 def _replaceable(path: Path) -> bool:
     """Whether a new file may take the place of `path`: there is none yet, or a regular one."""
+    refuse_link(path)
     try:
-        mode = path.stat().st_mode
+        return stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
         return True
-    if not stat.S_ISREG(mode):
-        return False
-    # /dev/stdout where standard output is a file: replaced, it would be lost; written twice, it would be garbled
-    link = path
-    while link.is_symlink():
-        if link.parent.resolve().is_relative_to("/proc"):
-            raise BiasgridError(f"{path}: is a file that this process has open; give the file's own name")
-        link = link.parent / os.readlink(link)
-    return True
 
 
 def _open_device(path: Path) -> int:

@@ -50,6 +50,7 @@ from biasgrid.embeddings.download.file import download
 from biasgrid.embeddings.sources import fetch, verify
 from biasgrid.embeddings.sources import pypi as pypi_source
 from biasgrid.errors import BiasgridError
+from biasgrid.web_addresses import public
 
 pytestmark = pytest.mark.slow
 
@@ -329,6 +330,37 @@ def test_full_disk(server, tmp_path):
     assert not (tmp_path / "a.bin").exists()
 
 
+def test_nothing_is_downloaded_through_a_link(server, tmp_path):
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    for name in ("a.bin", "a.bin.part"):
+        (tmp_path / name).symlink_to(mine)
+        with refused(f"{name}: is a link to {mine}"):
+            download(server.url, tmp_path / "a.bin", limits=FAST)
+        (tmp_path / name).unlink()
+    server.usual = in_parts
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "x.gz.joined").symlink_to(mine)
+    with refused("x.gz.joined: is a link to"):
+        fetch("m", gensim_parts(server), tmp_path, limits=FAST)
+    assert mine.read_text() == "mine"
+
+
+def test_a_manifest_deletes_no_file_through_a_link(server, tmp_path):
+    source = {"type": "url", "url": f"{server.url}/a.bin"}
+    fetch("m", source, tmp_path / "raw", progress=False, limits=FAST)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "file").write_text("mine")
+    (tmp_path / "raw" / "m" / "link").symlink_to(tmp_path / "home")
+    manifest = tmp_path / "raw" / "m" / "manifest.json"
+    record = json.loads(manifest.read_text())
+    record["files"]["link/file"] = {"sha256": "0" * 64, "bytes": 1}
+    manifest.write_text(json.dumps(record))
+    with refused("m: ", "m/link: is a link to"):
+        fetch("m", source, tmp_path / "raw", progress=False, limits=FAST)
+    assert (tmp_path / "home" / "file").read_text() == "mine"
+
+
 def test_read_only_folder(server, tmp_path, read_only_folder):
     download(server.url, tmp_path / "a.bin", limits=FAST)  # whatever is imported late is imported now
     make_read_only(read_only_folder)
@@ -423,7 +455,7 @@ def test_url_source(server, closed_port, tmp_path):
     assert path.read_bytes() == BODY
     manifest = (tmp_path / "m" / "manifest.json").read_bytes()
     assert json.loads(manifest) == {
-        "source": source,
+        "source": public(source),
         "files": {"some vectors.bin": {"sha256": sha256(BODY), "bytes": len(BODY)}},
         "input": "some vectors.bin",
     }

@@ -467,6 +467,7 @@ def closures(parsed_once):
         "resources",
         "validation",
         "versions",
+        "web_addresses",
         "wefe_names",
     )
     left_out = {f"biasgrid.{name}" for name in names}

@@ -65,6 +65,36 @@ def refusal(path, table=TOY):
     return message.removeprefix(f"{path}: ").rpartition("; ")[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("=1+1|cmd", "'=1+1|cmd"),
+        ("+a", "'+a"),
+        ("-ing", "'-ing"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("'=1", "''=1"),
+        ("''-1", "'''-1"),
+        ("-1.5", "-1.5"),
+        ("+3e-5", "+3e-5"),
+        ("'s", "'s"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_a_text_is_no_formula_of_a_spreadsheet_and_reads_back(path, text, written):
+    rows = [[text, -1.5, -3, None, text], ["x", -math.inf, 2, None, "y"]]
+    TOY.write({}, {"rows": rows}, path)
+    plain = pd.read_csv(path, keep_default_na=False, dtype="str")
+    assert list(plain["name"]) == [written, "x"]
+    assert list(plain["note"]) == [written, "y"]
+    assert list(plain["value"]) == ["-1.5", "-inf"]
+    again = TOY.read(path)
+    assert list(again["name"]) == [text, "x"]
+    assert list(again["value"]) == [-1.5, -math.inf]
+    pd.testing.assert_frame_equal(again, TOY.frame({}, {"rows": rows}))
+
+
 def test_a_table_reads_back_to_the_last_bit(path):
     assert TOY.write({}, {"rows": ROWS}, path) == 3
     again = TOY.read(path)

@@ -78,3 +78,26 @@ def test_results_without_a_record_are_taken(finished, copied):
     write(finished, "mine.yaml", seed=6)
     assert "results/small is of another config, and what is out of date cannot be told" in copied().stderr
     assert copied("--dry-run", "--forceall").returncode == 0
+
+
+def test_a_folder_of_other_things_is_not_written_over(project):
+    folder = project.folder / "results" / "small"
+    folder.mkdir(parents=True)
+    (folder / "thesis.tex").write_text("mine")
+    done = project.biasgrid("run", "config/config.yaml", "--cores", "1")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "biasgrid: results/small: has other things in it (thesis.tex); give the study another name, or write into "
+        "this folder all the same: biasgrid run config/config.yaml --replace (snakemake: --config replace=true)"
+    )
+    assert "results/small: has other things in it" in project.snakemake("--cores", "1", "--dry-run").stderr
+    step = project.biasgrid("step", "--study", "config/config.yaml", "table scores")
+    assert (
+        step.stderr
+        == "biasgrid: results/small: has other things in it (thesis.tex); give the study another name\n"
+    )
+    done = project.biasgrid("run", "config/config.yaml", "--cores", "1", "--replace", "--until", "study")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "thesis.tex").read_text() == "mine"
+    # the folder is the study's from now on
+    assert project.biasgrid("run", "config/config.yaml", "--cores", "1", "--dry-run").returncode == 0

@@ -24,7 +24,7 @@ try:
             ratings.read(entry.ratings.file)
 except BiasgridError as error:
     engine.stop(error)
-engine.check_results(workflow, STUDY.results, REPLACES, STUDY.to_json())
+engine.check_results(workflow, STUDY.results, Path("logs") / STUDY.name, REPLACES, STUDY.to_json())
 
 if not workflow.remote_exec:
     stores.try_again(STUDY)

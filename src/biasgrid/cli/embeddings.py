@@ -17,8 +17,8 @@ def convert(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid convert --input glove.6B.50d.txt --output models/glove
     """
+    from ..embeddings.folder import check_folder
     from ..embeddings.readers import convert as convert_file
-    from ..embeddings.writers import check_folder
     from ..files import readable
 
     check_folder(args.output)

@@ -147,7 +147,8 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     from .. import debias as methods
     from ..configs import read_json
     from ..debias.saving import materialize
-    from ..embeddings.writers import STORE, check_folder, format_of
+    from ..embeddings.folder import check_folder
+    from ..embeddings.writers import STORE, format_of
 
     method = methods.method(args.method)
     words = read_json(args.words)

@@ -219,6 +219,8 @@ def _check_options(options: list[str]) -> None:
                 check_profile(profile)
             for file in arguments.configfile or ():
                 check_config(file)
+            if arguments.trust_io_cache:
+                refuse("--trust-io-cache is not allowed: it runs code that is in .snakemake/iocache")
     except CliException as error:
         refuse(error)
 

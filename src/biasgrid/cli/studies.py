@@ -33,7 +33,7 @@ def step(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..workflow.plan import Plan
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     step = _find("step", args.name, Plan(study), args)
     _make(study, step)
     return {"step": step.name, "files": step.outputs}
@@ -55,7 +55,7 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..plan.steps import cell_step
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     study_cell = _find("cell", args.cell, study.grid.cells, args)
     step = cell_step(study, study_cell)
     _make(study, step)
@@ -72,7 +72,7 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..plan.steps import cell_step, inference_step
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     inference = _find_inference(study, args)
     # in one file with the metric's other queries, of which what is there is kept
     for member in (group := study.grid.inference_groups[inference.group]):
@@ -94,7 +94,7 @@ def infer_aggregates(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..plan.steps import aggregates_step
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     if not study.grid.aggregate_criteria:
         raise BiasgridError(f"{args.study}: no test: the study tests no aggregates against random groups")
     _find("group", args.group, study.grid.aggregate_criteria, args)
@@ -116,7 +116,7 @@ def null(args: argparse.Namespace) -> dict[str, Any]:
     from ..figures.null import drawing
     from ..plan.steps import null_step
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     cell = _find_inference(study, args).cell
     step = null_step(study, cell)
     try:
@@ -141,7 +141,7 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..plan.steps import fit_step
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     if (args.model, args.debias) not in study.grid.fits:
         keys = [key for model, key in study.grid.fits if model == args.model]
         what = f"debias method of {args.model!r}"
@@ -159,7 +159,7 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..plan.steps import evaluation_step
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     evaluation = _find("evaluation", args.evaluation, study.grid.evaluations | study.grid.quality, args)
     step = evaluation_step(study, evaluation)
     step.run()
@@ -174,7 +174,7 @@ def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..plan.steps import cells_by_sentences, sentence_scores_step
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     if (args.model, args.sentences) not in (cells := cells_by_sentences(study)):
         models = dict.fromkeys(model for model, _ in cells)
         _find("language model", args.model, models, args)
@@ -192,7 +192,7 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
     from .. import tables
     from ..plan.steps import frequency_step, rank_samples_step, table_step
 
-    study = read_study(args.study, measures=False)
+    study = _study_of_steps(args, measures=False)
     if args.table in tables.GONE:
         raise BiasgridError(tables.GONE[args.table])
     _find("table", args.table, study.tables, args)
@@ -213,7 +213,7 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
     from ..figures.null import drawing
     from ..plan.steps import figure_step
 
-    study = read_study(args.study, measures=False)
+    study = _study_of_steps(args, measures=False)
     inference = study.grid.inferences.get(args.figure.removeprefix("null/"))
     choice = (
         drawing(study, inference.cell) if inference else _find("figure", args.figure, study.figures, args)
@@ -234,13 +234,27 @@ def train(args: argparse.Namespace) -> dict[str, Any]:
     """
     from ..workflow.stores import make_store
 
-    study = read_study(args.study)
+    study = _study_of_steps(args)
     if args.model not in study.trained_models:
         raise BiasgridError(
             f"{args.study}: {unknown_name('trained model', args.model, study.trained_models)}"
         )
     store = make_store(study, args.model)
     return {"store": str(store.path), **store.metadata} if store else ABSENT
+
+
+def _study_of_steps(args: argparse.Namespace, measures: bool = True) -> Any:
+    """Return the study, whose results are about to be written.
+
+    Raises BiasgridError for a folder that is not its own, and for links that lead out of it.
+    """
+    from ..files import refuse_links, refuse_other_folder
+    from ..workflow.config_file import OWN
+
+    study = read_study(args.study, measures)
+    refuse_other_folder(study.paths.results, OWN, "give the study another name")
+    refuse_links(study.paths.results)
+    return study
 
 
 def _make(study: Any, step: Any) -> Any:

@@ -27,6 +27,7 @@ from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, p
 from ..resources import did_you_mean_file, find_file
 from ..schema import with_version, without_version
 from ..validation import Strict, to_record, validate
+from ..web_addresses import public
 from . import criteria
 from .criteria import Criteria, Criterion, PhenomenonSets
 from .debias import Debias, Quality
@@ -383,9 +384,9 @@ def _query(
 def to_json_text(config: StudyConfig) -> str:
     """A complete config as the text that `read` reads.
 
-    Sizes of downloads are left out: they describe a server's files and not the study.
+    Sizes of downloads are left out: they describe a server's files and not the study. So are secrets in addresses.
     """
-    record = to_record(config)
+    record = public(to_record(config))
     for part in WITH_SOURCES:
         for entry in record.get(part, {}).values():
             entry.pop("download_mb", None)

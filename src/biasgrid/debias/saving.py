@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..embeddings import writers
+from ..embeddings.folder import check_folder
 from ..embeddings.model import Model
 from ..embeddings.store import VECTORS, DebiasedModel, EmbeddingStore
 from ..embeddings.store_writer import StoreWriter
@@ -66,7 +67,7 @@ def write_model(
         raise BiasgridError(f"{output}: is the model itself; give a different output")
     block = block or max(1, BLOCK // model.dimensions)
     if suffix == writers.STORE:
-        writers.check_folder(output)
+        check_folder(output)
         rows = (_copy_store if is_store else _write_store)(model, transform, output, block)
     else:
         rows = len(model)

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import BiasgridError, DiskError
 from ..extras import OF_MODELS, require_for
 from ..files import hold_lock, write_text
+from ..web_addresses import public
 from .kinds import VECTORS, Kind, kind_of
 from .readers.conversion import reading_options
 from .store import MODEL, EmbeddingStore
@@ -152,7 +153,7 @@ def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
     """What a store must have been made from, and how, as entries of its model.json."""
     form = model.get("format")
     origin = {
-        "source": model["source"],
+        "source": public(model["source"]),
         "converted_as": {"format": form, **options} if (options := reading_options(model)) else form,
         "vocab_prefix": model.get("vocab_prefix", ""),
         "store_version": STORE_VERSION,

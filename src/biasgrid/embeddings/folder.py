@@ -10,11 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BiasgridError
-from ..files import FULL, scratch_folder, to_disk
+from ..files import FULL, refuse_other_folder, scratch_folder, to_disk
 from .store import MODEL
 
 PARTIAL = ".partial"
 LEFT_OVER = (PARTIAL, f"{PARTIAL}.lock")  # by a writer that was killed
+
+
+def check_folder(folder: Path) -> None:
+    """Raise BiasgridError for a folder that a model would be written into, between other things."""
+    refuse_other_folder(folder, {MODEL, *LEFT_OVER}, "a store needs a folder of its own")
 
 
 @contextmanager
@@ -32,8 +37,9 @@ def write_folder(folder: Path, activity: str) -> Iterator[Path]:
     Raises
     ------
     BiasgridError
-        The folder is a file, or another process writes there.
+        The folder is a file or has other things in it, or another process writes there.
     """
+    check_folder(folder)
     with ExitStack() as stack:
         stack.callback(_remove_empty, folder)
         while True:

@@ -25,10 +25,9 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..extras import require
-from ..files import hold_lock, open_to_write, replace_file, to_disk
-from .folder import LEFT_OVER
+from ..files import hold_lock, open_to_write, refuse_link, replace_file, to_disk
 from .model import Model
-from .store import MODEL, EmbeddingStore
+from .store import EmbeddingStore
 from .store_writer import StoreWriter, npy_header
 from .vocabulary import VOCABULARY
 
@@ -146,14 +145,6 @@ class _Words:
         return (word for words, _ in words_by_row(self.model) for word in words)
 
 
-def check_folder(output: Path) -> None:
-    """Raises BiasgridError where a store would be written between other things."""
-    names = {path.name for path in output.iterdir()} if output.is_dir() else set()
-    # a store, or what a killed process left of one
-    if names and names.isdisjoint({MODEL, *LEFT_OVER}):
-        raise BiasgridError(f"{output}: is a folder with other things in it; a store needs one of its own")
-
-
 def _binary_rows(words: list[str], vectors: np.ndarray) -> bytes:
     width, data = 4 * vectors.shape[1], np.ascontiguousarray(vectors, dtype="<f4").tobytes()
     rows = (data[start : start + width] for start in range(0, len(data), width))
@@ -215,8 +206,7 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
     require("gensim", f"{output}: .kv, unlike .bin and a store,")
     from gensim.models import KeyedVectors
 
-    # a symbolic link stays, and the array lies beside the file that it points to
-    output = Path(os.path.realpath(output))
+    refuse_link(output)
     array_file = output.with_name(f"{output.name}.vectors.npy")
     is_large = shape[0] * shape[1] >= LARGE
     # two files that belong together: another writer of them waits

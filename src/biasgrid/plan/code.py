@@ -37,6 +37,7 @@ LEFT_OUT = {
         "resources",
         "validation",
         "versions",
+        "web_addresses",
         "wefe_names",
     )
 }

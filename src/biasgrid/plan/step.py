@@ -12,6 +12,7 @@ from .. import absence, checksums
 from ..configs import canonical
 from ..digests import content
 from ..files import write_text
+from ..web_addresses import public
 from . import code
 
 
@@ -66,7 +67,9 @@ class Step:
     def depends_on(self) -> str:
         """Changes when the step's spec, the content of the user's files or its code does: one canonical text."""
         contents = {"own_files": {file: content(file) for file in self.own}} if self.own else {}
-        return canonical([{**self.spec, **contents}, self.code])
+        text = canonical([{**self.spec, **contents}, self.code])
+        # the engine records it
+        return canonical(public([{**self.spec, **contents}, self.code])) if "://" in text else text
 
     @property
     def code(self) -> str:

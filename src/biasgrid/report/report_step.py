@@ -18,6 +18,7 @@ from ..tables.answers import summary_spec
 from ..tables.inputs import FACTS, facts_of, files_of
 from ..tables.scales import scaled_metrics
 from ..validation import to_record
+from ..web_addresses import public
 from . import cells
 from .sections import REGISTRY
 from .step import template_files
@@ -60,7 +61,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "study": study.name,
         "labels": study.labels,
         "models": {
-            key: {name: value for name, value in model.items() if name != "download_mb"}
+            key: public({name: value for name, value in model.items() if name != "download_mb"})
             for key, model in study.models.items()
         },
         "debias": list(study.debias),

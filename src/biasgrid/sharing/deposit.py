@@ -15,7 +15,7 @@ import yaml
 from .. import checksums, tables
 from ..api.study import CONFIG, FinishedStudy
 from ..errors import BiasgridError
-from ..files import new_folder, write_bytes, write_text
+from ..files import new_folder, refuse_links, write_bytes, write_text
 from ..plan.plugins import FILE
 from ..report.existing import step_of
 from ..report.report_step import report_step
@@ -24,6 +24,7 @@ from ..schema import not_whole
 from ..tables import rank_samples
 from ..version import __version__
 from ..versions import count_versions
+from ..web_addresses import has_password, public
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 TYPES = {"text": "string", "number": "number", "count": "integer", "optional count": "integer"}
@@ -46,9 +47,10 @@ def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence:
     Raises
     ------
     BiasgridError
-        For a study that is not finished, results that differ from their checksums, a file that says where on this
-        machine something lies, and a folder that is there.
+        For a study that is not finished, results that differ from their checksums or have links to other files, a
+        file that says where on this machine something lies, and a folder that is there.
     """
+    refuse_links(study.folder)
     step_of(study)  # raises for a study that is not finished
     _, differences = checksums.differences(study.folder)
     if damaged := [name for how in ("differs", "is missing") for name in differences.get(how, ())]:
@@ -91,10 +93,12 @@ def _without_places(file: Path, name: Path) -> bytes:
     content = file.read_bytes()
     if name.suffix == ".json" and (name.name in (CONFIG, FILE) or name.parts[0] == "models"):
         try:
-            record = _relative(json.loads(content))
+            record = public(_relative(json.loads(content)))
         except (ValueError, RecursionError) as error:
             raise not_whole(file, "a record", error) from None
         content = (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode()
+    if name.suffix != ".npy" and has_password(content.decode(errors="replace")):
+        raise BiasgridError(f"{file}: has a password in an address; not published")
     if name.suffix != ".npy" and (found := _places().search(content.decode(errors="replace"))):
         raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")
     return content

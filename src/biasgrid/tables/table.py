@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from ..planned import Cell, Planned
 
 ROUNDING = 1e-9  # how far a number may lie outside of its range
+# a text that a spreadsheet would compute, or one with ' before it
+FORMULA = re.compile(r"'*[=+@\t\r-]")
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 __all__ = ["ANY", "Column", "Files", "Table"]
 
@@ -126,10 +130,11 @@ class Table:
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
         """Make the table and write it; returns its number of rows.
 
-        CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty. Raises BiasgridError for an input
-        that is missing, damaged or of something else.
+        CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty. A text that a spreadsheet would
+        compute has a ' before it, which `read` takes off. Raises BiasgridError for an input that is missing, damaged
+        or of something else.
         """
-        table = self._make_with_ends(inputs, spec)
+        table = _in_texts(self._make_with_ends(inputs, spec), "=+-@\t\r'", _as_text)
         write_text(output, table.to_csv(index=False, lineterminator="\n"))
         return len(table)
 
@@ -210,6 +215,7 @@ class Table:
             file.seek(-1, os.SEEK_END)
             if file.read() not in (b"\n", b"\r"):  # pandas takes what is missing for empty
                 raise BiasgridError(f"{path}: line {len(table) + 1}: the file is cut off in it; {remedy}")
+        table = _in_texts(table, "'", _as_was)
         # nothing but its place is known of a row that could not be downloaded
         is_present = ~_is_absent(table)
         for column in self.columns:
@@ -229,6 +235,31 @@ class Table:
             key = ", ".join(map(str, table.loc[row, list(self.key)]))
             raise BiasgridError(f"{path}: line {row + 2}: duplicate key ({key:.100}); {remedy}")
         return table if absent else _present(table)
+
+
+def _in_texts(table: pd.DataFrame, first: str, change: Callable[[Any], Any]) -> pd.DataFrame:
+    """The table with its texts changed, in columns that have one with such a first character."""
+    import pandas as pd
+
+    for name, values in table.items():
+        if not pd.api.types.is_numeric_dtype(values):
+            distinct = pd.unique(values)
+            if any(isinstance(text, str) and text[:1] and text[0] in first for text in distinct):
+                changed = values.map({text: change(text) for text in distinct})
+                table = table.assign(**{str(name): changed.astype(values.dtype)})
+    return table
+
+
+def _as_text(value: Any) -> Any:
+    """A text with a ' before it where a spreadsheet would compute it, or where `_as_was` would take one off."""
+    if not isinstance(value, str) or not FORMULA.match(value) or NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
+
+
+def _as_was(text: str) -> str:
+    """What `_as_text` made a text of."""
+    return text[1:] if text[:1] == "'" and FORMULA.match(text) else text
 
 
 def _present(table: pd.DataFrame) -> pd.DataFrame:

@@ -15,16 +15,19 @@ from typing import Any
 
 from ..configs import read_yaml
 from ..errors import BiasgridError, quote
+from ..files import refuse_links
 from ..resources import resource
 
+STATE = Path(".snakemake")  # where Snakemake writes what it knows of a folder
+OF_OTHERS = ("conda", "conda-archive", "singularity", "shadow", "storage")  # in it, with links of their own
 TEMPLATE = "__use_yte__"  # the key of a YAML file by which Snakemake runs code in it
 
 
 def check(arguments: Sequence[str]) -> None:
     """End the process, with one line and exit code 2, for a config file that is none, an executor whose plug-in is
-    missing, and a folder that cannot be written.
+    missing, a folder that cannot be written, and links that lead out of Snakemake's own folder.
 
-    Snakemake itself would answer with a traceback, its usage, or exit code 1.
+    Snakemake itself would answer with a traceback, its usage, or exit code 1, and write through a link.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[], dest="files")
@@ -33,6 +36,7 @@ def check(arguments: Sequence[str]) -> None:
     parser.add_argument("--directory", "-d", type=Path, default=Path("."))
     try:
         options = parser.parse_known_args(arguments)[0]
+        refuse_links(STATE, but=OF_OTHERS)
         for file in options.files:
             check_config(file)
         executor = options.executor

@@ -10,15 +10,18 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from .. import checksums
 from ..errors import BiasgridError
-from ..files import write_text
+from ..files import refuse_other_folder, write_text
 
 RECORD = "config_file.txt"
+# one of them is in each folder of results, also in one that single steps have begun
+OWN = (RECORD, "study.json", checksums.NAME, "queries", "cells", "models")
 REPLACE = "replace"  # --config replace=true
 
 
 def check(results: Path, file: str, config: str = "") -> None:
-    """Check that results are of this config file.
+    """Check that results are those of this config file, and that their folder is not another thing's.
 
     They are where the recorded path leads to it, where that path leads nowhere and ends in the same name (it was
     moved), where nothing is recorded, and where the file is another one but says the same.
@@ -35,8 +38,10 @@ def check(results: Path, file: str, config: str = "") -> None:
     Raises
     ------
     BiasgridError
-        The results are those of another config file.
+        The results are those of another config file, or the folder has none, but other things.
     """
+    other_name = "give the study another name, or write into this folder all the same"
+    refuse_other_folder(results, OWN, f"{other_name}: {_replacing(file)}")
     former_file = _recorded(results)
     if former_file is None or _is_same(former_file, Path(file)):
         return
@@ -44,7 +49,7 @@ def check(results: Path, file: str, config: str = "") -> None:
         return
     raise BiasgridError(
         f"{results} was made by {os.path.relpath(former_file)}, and this is {file}: give the study in it another "
-        f"name, or replace those results: biasgrid run {file} --replace (snakemake: --config {REPLACE}=true)"
+        f"name, or replace those results: {_replacing(file)}"
     )
 
 
@@ -55,6 +60,10 @@ def record(results: Path, file: str, replaces: bool) -> None:
         with suppress(OSError, BiasgridError):  # of a finished study the folder may be read-only
             results.mkdir(parents=True, exist_ok=True)
             write_text(results / RECORD, f"{os.path.relpath(file, results)}\n")
+
+
+def _replacing(file: str) -> str:
+    return f"biasgrid run {file} --replace (snakemake: --config {REPLACE}=true)"
 
 
 def _recorded(results: Path) -> Path | None:

@@ -34,13 +34,13 @@ except ImportError:  # older versions
 
 from .. import termination
 from ..errors import BiasgridError
-from ..files import unfinished
+from ..files import refuse_links, unfinished
 from . import command_line, config_file
 from .progress import Progress
 from .stores import UNFINISHED
 
 NO_LIMIT = 100_000  # jobs in any time span
-RECORDS = Path(".snakemake/metadata")
+RECORDS = command_line.STATE / "metadata"
 LONGEST_NAME = 255  # of a file: longer ones are parted, and not looked for
 
 
@@ -74,13 +74,18 @@ def check_configs(workflow: Any, default: str) -> None:
         stop(error)
 
 
-def check_results(workflow: Any, results: Path, replaces: bool, config: str = "") -> None:
-    """End the run whose config file is another one than that of the results that it would write over."""
-    if files := [] if replaces or workflow.remote_exec else config_files(workflow):
-        try:
+def check_results(workflow: Any, results: Path, logs: Path, replaces: bool, config: str = "") -> None:
+    """End the run that would write over what is not its own: results of another config file, another folder, or what
+    a link leads to."""
+    if workflow.remote_exec:
+        return
+    try:
+        for folder in (results, logs):
+            refuse_links(folder)
+        if files := [] if replaces else config_files(workflow):
             config_file.check(results, files[0], config)
-        except BiasgridError as error:
-            stop(error)
+    except BiasgridError as error:
+        stop(error)
 
 
 def record_config_file(workflow: Any, results: Path, replaces: bool) -> None:

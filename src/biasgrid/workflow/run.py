@@ -24,6 +24,7 @@ from ..plan.paths import Folders
 from ..plan.step import Step
 from ..plan.steps import NO_MODEL
 from ..plan.study import Study
+from ..web_addresses import without_secrets
 from . import conclusions, disk, engine, inputs, notices, stores, why
 from .batches import Batch, log_of
 from .made import Made
@@ -367,6 +368,5 @@ def _note_failure(log: str, error: Exception) -> str:
         reason = text = str(error)
     else:
         reason, text = f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
-    Path(log).parent.mkdir(parents=True, exist_ok=True)
-    Path(log).write_text(text)
+    write_text(log, without_secrets(text))
     return reason

@@ -12,6 +12,7 @@ import requests
 import urllib3
 
 from ...errors import DiskError, NetworkError
+from ...web_addresses import without_secrets
 from . import Limits
 from .connection import Patience, Retry, chunks, one_line, reach, request
 from .progress import reporter
@@ -53,7 +54,7 @@ def receive(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits
                 raise NetworkError(f"{url}: gave up after {failures} attempts: {error}{hint}") from None
             wait = min(max(limits.backoff * 2 ** (failures - 1), error.wait), limits.longest_wait)
             if not is_unknown:
-                log.warning("%s: %s; next attempt in %.3g s", url, error, wait)
+                log.warning("%s; next attempt in %.3g s", without_secrets(f"{url}: {error}"), wait)
             time.sleep(wait)
 
 

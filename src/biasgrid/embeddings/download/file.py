@@ -7,7 +7,8 @@ import os
 from pathlib import Path
 
 from ...errors import BiasgridError, DiskError
-from ...files import hash_file, hold_lock
+from ...files import hash_file, hold_lock, refuse_link
+from ...web_addresses import without_secrets
 from . import LIMITS, WRONG_HASH, Limits, WrongHash
 from .attempts import receive
 from .unfinished import note_file
@@ -58,7 +59,7 @@ def download(
         for, or fails too often, or the file cannot be written.
     """
     destination = replaceable(destination)
-    part = Path(f"{destination}.part")
+    refuse_link(part := Path(f"{destination}.part"))
     hashes = {algorithm: digest for algorithm, digest in (("sha256", sha256), ("md5", md5)) if digest}
 
     def find_mismatch() -> str | None:
@@ -73,7 +74,8 @@ def download(
             is_resumed = receive(url, part, bool(hashes), progress, limits)
             if is_resumed and find_mismatch():
                 # Pieces of two different files, perhaps: the server's file may have changed between them.
-                log.warning("%s: wrong hash after a resumed download, once more from the start", url)
+                again = "wrong hash after a resumed download, once more from the start"
+                log.warning("%s: %s", without_secrets(url), again)
                 part.unlink()
                 receive(url, part, bool(hashes), progress, limits)
             if reason := find_mismatch():
@@ -91,11 +93,12 @@ def download(
 
 
 def replaceable(destination: Path | str) -> Path:
-    """Where the file is to be; a link is followed. Raises BiasgridError for a device or a folder."""
+    """Return where the file is to be. Raises BiasgridError for a link, a device or a folder."""
     destination = Path(destination)
+    refuse_link(destination)
     if destination.exists() and not destination.is_file():
         raise BiasgridError(f"cannot write {destination}: it is there, and is no file")
-    return Path(os.path.realpath(destination)) if destination.is_symlink() else destination
+    return destination
 
 
 def lock_file(destination: Path) -> Path:

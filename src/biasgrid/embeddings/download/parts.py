@@ -12,7 +12,8 @@ from typing import IO
 from pydantic import BaseModel, TypeAdapter
 
 from ...errors import BiasgridError, DiskError
-from ...files import hash_file, hold_lock, to_disk, write_text
+from ...files import hash_file, hold_lock, refuse_link, to_disk, write_text
+from ...web_addresses import public_address
 from . import LIMITS, WRONG_HASH, Limits, WrongHash
 from .file import download, lock_file, replaceable
 from .unfinished import Size
@@ -74,6 +75,7 @@ def download_parts(
     """
     destination = replaceable(destination)
     joined_file, record = Path(f"{destination}.joined"), Path(f"{destination}.joined.json")
+    refuse_link(joined_file)
 
     def drop() -> None:
         joined_file.unlink(missing_ok=True)
@@ -90,7 +92,7 @@ def download_parts(
                     on_download(url, digest)
                     _append(part, joined_file, sum(entry.bytes for entry in entries))
                     facts = {**pin, "sha256": digest}
-                    entries.append(_Part(url=url, bytes=part.stat().st_size, **facts))
+                    entries.append(_Part(url=public_address(url), bytes=part.stat().st_size, **facts))
                     write_text(record, RECORD.dump_json(entries).decode())
                 part.unlink(missing_ok=True)
             with joined_file.open("rb") as file:
@@ -126,7 +128,7 @@ def _read_record(
     except (FileNotFoundError, ValueError):
         return []
     matches = [
-        part.url == url and pin.items() <= part.model_dump().items()
+        public_address(part.url) == public_address(url) and pin.items() <= part.model_dump().items()
         for part, url, pin in zip(parts, urls, pins, strict=False)
     ]
     parts = parts[: [*matches, False].index(False)]

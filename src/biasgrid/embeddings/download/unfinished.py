@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from ...files import write_text
+from ...web_addresses import public_address
 
 SENDABLE = r"^[!-~][ -~]{0,999}$"  # a validator that a header can carry
 Size = Annotated[int, Field(strict=True, ge=0, lt=10**18)]
@@ -25,7 +26,7 @@ class Note(BaseModel):
 def begin(part: Path, note: Note) -> None:
     """Empty `part`, and note what is about to be written to it."""
     empty(part)  # before the note: at no moment may that describe other bytes
-    write_text(note_file(part), note.model_dump_json())
+    write_text(note_file(part), note.model_copy(update={"url": public_address(note.url)}).model_dump_json())
 
 
 def resume_point(url: str, part: Path, has_hash: bool) -> tuple[int, Note]:
@@ -33,7 +34,7 @@ def resume_point(url: str, part: Path, has_hash: bool) -> tuple[int, Note]:
     with suppress(FileNotFoundError, ValueError):  # not there, or damaged
         note = Note.model_validate_json(note_file(part).read_bytes())
         # Without a validator the server's file may change unseen between two parts; only a pinned hash shows it.
-        if note.url == url and (has_hash or note.validator):
+        if public_address(note.url) == public_address(url) and (has_hash or note.validator):
             return part.stat().st_size, note
     return 0, Note(url=url, validator=None, total=None)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...errors import BiasgridError
 from ...files import hash_file
+from ...web_addresses import is_left_out
 from ..download import Limits, WrongHash
 from .first_seen import NO_CHECKSUM, FirstSeen
 from .source import FILENAME
@@ -37,7 +38,7 @@ def fetch_file(
     destination = folder / filename
     first_seen = None if file_pins or any(pins) else FirstSeen(folder)
     if first_seen:
-        pins = [{"sha256": first_seen.digests[url]} if url in first_seen.digests else {} for url in urls]
+        pins = [{"sha256": digest} if (digest := first_seen.get(url)) else {} for url in urls]
     expected = file_pins or (pins[0] if len(urls) == 1 else {})
     if (
         expected
@@ -46,6 +47,11 @@ def fetch_file(
     ):  # fetched whole, but interrupted before the manifest, or the manifest was deleted
         return {filename: hash_file(destination)}
 
+    if left_out := next(filter(is_left_out, urls), None):
+        raise BiasgridError(
+            f"source: {left_out.partition('?')[0]}: this address lacks its query, which records leave out, as it may "
+            "hold a secret: run the config in which the whole address stands"
+        )
     # imported late: to plan a study no HTTP client is needed
     from ..download.file import download
     from ..download.parts import download_parts

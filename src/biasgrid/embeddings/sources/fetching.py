@@ -15,7 +15,7 @@ from typing import Any
 from ... import absence
 from ...digests import digest, note
 from ...errors import BiasgridError, DiskError, join_names, quote
-from ...files import hash_file, hold_lock, write_text
+from ...files import hash_file, hold_lock, refuse_links, write_text
 from ...resources import find_file
 from ..download import LIMITS, Limits
 from ..store import MODEL
@@ -128,6 +128,7 @@ def discard(name: str, raw: Path | str) -> None:
     files = [folder / file for file in read_manifest(folder)["files"]]
     if not any(file.exists() for file in files):
         return
+    refuse_links(folder)
     with suppress(OSError), _alone(folder):  # a cache may be read-only
         for file in files:
             file.unlink(missing_ok=True)
@@ -193,6 +194,7 @@ def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path,
             return path
         former = read_manifest(folder)
         _refuse_another(former, source, folder, shared)
+        refuse_links(folder)  # files that the former manifest names are about to be deleted
         for left_over in folder.glob(".partial-*"):  # of a process that was killed
             shutil.rmtree(left_over, ignore_errors=True)
         (folder / MANIFEST).unlink(

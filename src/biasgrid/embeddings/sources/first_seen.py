@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ...errors import BiasgridError
 from ...files import write_text
+from ...web_addresses import public_address
 from .source import COMMIT, SHA256
 
 log = logging.getLogger(__name__)
@@ -35,6 +36,7 @@ class FirstSeen:
             self.digests = json.loads(self.path.read_text(encoding="utf-8"))
             forms = f"{SHA256[0]}|{COMMIT}"
             whole = all(re.fullmatch(forms, digest) for digest in self.digests.values())
+            self.digests = {public_address(url): digest for url, digest in self.digests.items()}
         except (FileNotFoundError, NotADirectoryError):
             self.digests, whole = {}, True
         except (ValueError, TypeError, AttributeError, RecursionError):
@@ -45,9 +47,13 @@ class FirstSeen:
                 "or delete it to accept the server's present file"
             )
 
+    def get(self, url: str) -> str | None:
+        """Return what was first seen at an address, if anything was."""
+        return self.digests.get(public_address(url))
+
     def record(self, url: str, digest: str, warning: str = NO_CHECKSUM) -> None:
-        if url not in self.digests:
-            self.digests[url] = digest
+        if self.get(url) is None:
+            self.digests[public_address(url)] = digest
             write_text(self.path, json.dumps(self.digests, indent=1, sort_keys=True) + "\n")
             if warning:
                 log.warning(warning, self.name, digest, self.path)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import absence
 from ...files import write_text
+from ...web_addresses import public
 from .kinds import REGISTRY, check
 from .source import SHA256
 
@@ -20,7 +21,7 @@ MANIFEST = "manifest.json"
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    write_text(folder / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
+    write_text(folder / MANIFEST, json.dumps(public(manifest), indent=1, sort_keys=True) + "\n")
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

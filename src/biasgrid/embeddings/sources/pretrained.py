@@ -153,7 +153,8 @@ def _download(source: Mapping[str, Any], folder: Path, progress: bool, limits: L
     revision = source.get("revision", MAIN)
     address, first_seen = f"{base}/api/models/{name}/revision", FirstSeen(folder)
     # a branch stays at the commit that it was first seen at
-    listing = _list(address, first_seen.digests.get(f"{address}/{revision}", revision), folder, limits)
+    commit = first_seen.get(f"{address}/{revision}") or revision
+    listing = _list(address, commit, folder, limits)
     siblings = {file.rfilename: file for file in listing.siblings}
     files = [siblings[file] for file in choose_files(siblings, name, source["type"])]
     if listing.sha != revision:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import BiasgridError
+from ...web_addresses import has_user
 
 # patterns of values, those of several kinds with what they are in words
 SHA256 = r"[0-9a-f]{64}", "64 lower-case hex digits"
@@ -57,6 +58,11 @@ class Key:
             raise BiasgridError(f"source: {key} must be a text (quote it in YAML), not {value!r:.200}")
         if self.pattern and not re.fullmatch(self.pattern, value, re.ASCII):
             raise BiasgridError(f"source: {key} must be {self.allowed}, not {value!r:.200}")
+        if self.pattern == ADDRESS[0] and has_user(value):
+            raise BiasgridError(
+                f"source: {key} must not hold a user name or a password, which results would show: put them into "
+                f"~/.netrc, or into a file that the environment variable NETRC names"
+            )
 
 
 @dataclass(frozen=True)

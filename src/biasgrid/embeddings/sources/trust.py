@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import BiasgridError
+from ...web_addresses import public
 from .kinds import check
 
 Keys = tuple[str, ...]
@@ -31,9 +32,10 @@ def fits(manifest: Mapping[str, Any], source: Mapping[str, Any]) -> bool:
 
 
 def without_pins(source: Any) -> Any:
-    """A source, or what is trained or encoded from some, without the checksums that could be added, and `keep`."""
+    """A source, or what is trained or encoded from some, without the checksums that could be added, `keep`, and what
+    records leave out of addresses."""
     if not isinstance(source, dict):
-        return source
+        return public(source, is_source=True)
     # what is made here says its corpus, encoder or start, and the source of each
     rest = {key: without_pins(value) for key, value in source.items()}
     if isinstance(source.get("type"), str):

@@ -181,7 +181,10 @@
     }
 
     function download() {
-      const field = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+      // a spreadsheet would compute a text that begins so
+      const plain = (value) => (/^'*[=+@\t\r-]/.test(value) && isNaN(value) ? `'${value}` : value);
+      const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+      const field = (value) => quoted(plain(value));
       const text = [data.columns, ...shown, ""].map((row) => (row ? row.map((value) => field(String(value ?? ""))).join(",") : "")).join("\n");
       const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
       make("a", { href: url, download: `${data.study}-ranking.csv` }).click();

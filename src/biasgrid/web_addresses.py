@@ -1,0 +1,64 @@
+"""Addresses on the web: what of one may stand in results, records and messages, which others read."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+# scheme, user and password, host and path, query and fragment
+_PARTS = r"([a-z][a-z0-9+.-]*://)(?:[^\s/?#]*@)?([^\s?#]*)((?:[?#]\S*)?)"
+# in a sentence, whose signs come after it
+_IN_TEXT = re.compile(
+    r"([a-z][a-z0-9+.-]*://)(?:[^\s'\"<>/?#]*@)?([^\s'\"<>?#]*)((?:[?#]\S*[^\s'\"<>.,:;)\]}])?)", re.I
+)
+# a query that asks for the file, and holds no secret: those of Dropbox, Zenodo and code hosts
+_HARMLESS = re.compile(r"\?(?:(?:dl|download|raw)=(?:\d|true))?")
+_LEFT_OUT = re.compile(r"\?left-out-[0-9a-f]{12}")
+
+
+def has_user(address: str) -> bool:
+    """Return whether an address holds a user name or a password."""
+    return "@" in re.split(r"[/?#\\]", address.partition("://")[2])[0]
+
+
+def has_password(text: str) -> bool:
+    """Return whether an address in a text holds a user name and a password."""
+    return bool(re.search(r"://[^\s'\"<>/?#@:]*:[^\s'\"<>/?#@]+@", text))
+
+
+def without_secrets(text: str) -> str:
+    """Return a message without user names, passwords and queries of the addresses in it."""
+    return _IN_TEXT.sub(lambda part: f"{part[1]}{part[2]}{part[3] if _is_open(part[3]) else '?...'}", text)
+
+
+def public_address(address: str) -> str:
+    """Return an address without user name, password, query and fragment.
+
+    In place of what is left out stands a digest of the whole, so that two addresses stay two. A public address stays
+    as it is.
+    """
+    part = re.fullmatch(_PARTS, address, re.I)
+    if part is None or (_is_open(part[3]) and not has_user(address)):
+        return address
+    return f"{part[1]}{part[2]}?left-out-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+
+
+def public(record: Any, is_source: bool = False) -> Any:
+    """Return a copy of a record whose sources, mappings with a `type`, have public addresses."""
+    if isinstance(record, Mapping):
+        is_source = is_source or isinstance(record.get("type"), str)
+        return {key: public(value, is_source) for key, value in record.items()}
+    if isinstance(record, (list, tuple)):
+        return [public(value, is_source) for value in record]
+    return public_address(record) if is_source and isinstance(record, str) else record
+
+
+def is_left_out(address: str) -> bool:
+    """Return whether an address is a public one that lacks its query."""
+    return bool(_LEFT_OUT.search(address))
+
+
+def _is_open(query: str) -> bool:
+    return bool(_HARMLESS.fullmatch(query) or _LEFT_OUT.fullmatch(query)) or not query
