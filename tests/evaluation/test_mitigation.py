@@ -25,7 +25,9 @@ from biasgrid.tables.scores import SCORES
 def scores(folder, *rows):
     table = pd.DataFrame(rows, columns=["criterion", "query", "metric", "model", "debias", "value"])
     path = folder / "scores.csv"
-    table.assign(words_used=1, words_lost=0, tests=2).reindex(columns=SCORES.names).to_csv(path, index=False)
+    table.assign(words_used=1, words_lost=0, tests=2, evidence="untested").reindex(
+        columns=SCORES.names
+    ).to_csv(path, index=False)
     return path
 
 

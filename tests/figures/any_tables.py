@@ -237,7 +237,7 @@ def _content(name: str, content: Any, change: Change, chance: random.Random) -> 
 def _of_range(values, column, how, chosen):
     low, high = column.range
     if (low, high) == (1, np.inf):  # ranks are places
-        return values if how != "identical" else np.where(np.isnan(values), np.nan, 1.5)
+        return np.clip(values, low, high) if how != "identical" else np.where(np.isnan(values), np.nan, 1.5)
     changed = np.where(np.isnan(values), np.nan, NUMBERS[how](values, chosen))
     least = np.nanmin(values) if len(values) and not np.isnan(values).all() else 0.0
     ends = (low if np.isfinite(low) else least), (high if np.isfinite(high) else max(least, 0) + 1e6)

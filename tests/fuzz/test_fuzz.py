@@ -12,9 +12,10 @@ RUN = Path(__file__).with_name("run.py")
 
 
 @pytest.mark.slow
-def test_damaged_input_is_refused_or_read_as_an_independent_parser_reads_it(tmp_path):
+@pytest.mark.parametrize("chosen", [["--inputs", "60"], ["--inputs", "8", "--only", "results"]])
+def test_damaged_input_is_refused_or_read_as_an_independent_parser_reads_it(tmp_path, chosen):
     done = subprocess.run(
-        [sys.executable, RUN, "--inputs", "60", "--workers", "1", "--output", tmp_path],
+        [sys.executable, RUN, *chosen, "--workers", "1", "--output", tmp_path],
         capture_output=True,
         text=True,
     )

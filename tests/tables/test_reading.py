@@ -191,6 +191,12 @@ def test_what_a_column_does_not_allow_is_one_line(path, was, now, says):
     assert refusal(path, LIMITED).startswith(says)
 
 
+def test_a_column_that_is_empty_in_all_rows_is_read(path):
+    path.write_text("name,value,cells,draws,note\n,1,3,,x\n", encoding="utf-8")
+    table = replace(LIMITED, columns=(Column("name", "a name", values=("a",)), *LIMITED.columns[1:]))
+    assert table.read(path)["name"].tolist() == [""]
+
+
 def test_a_number_that_rounding_puts_outside_of_its_range_is_read(path):
     path.write_text(TEXT.replace("1.5", "1.0000000000000002"), encoding="utf-8")
     assert LIMITED.read(path)["value"][0] > 1

@@ -7,6 +7,7 @@ from conftest import grid_config
 from biasgrid import open_study
 from biasgrid.plan.study import Study
 from biasgrid.tables import REGISTRY
+from biasgrid.tables.column import ANY
 from biasgrid.workflow.conclusions import conclusions, noted, where
 
 MODELS = {
@@ -37,7 +38,11 @@ def study_of(root, metrics=("weat", "rnd", "mac"), criteria=("First", "Second"),
 def write(study, name, rows):
     """A table with these columns; what rows do not say is 0, or nothing."""
     table = REGISTRY[name]
-    fill = {column.name: "" if column.dtype == "text" else 0 for column in table.columns}
+    # the least that a column allows
+    fill = {
+        column.name: "" if column.dtype == "text" else max(0, (column.range or ANY)[0])
+        for column in table.columns
+    }
     path = study.paths.table_file(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     pd.DataFrame([fill | row for row in rows], columns=table.names).to_csv(path, index=False)

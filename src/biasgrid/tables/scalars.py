@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results import KEYS, scalars
+from ..results import scalars
 from .keys import CELL
 from .table import Column, Files, Table
 
@@ -27,6 +27,5 @@ SCALARS = Table(
     ),
     reads=("cells",),
     make=make,
-    key=(*KEYS, "quantity"),
 )
 TABLES = (SCALARS,)

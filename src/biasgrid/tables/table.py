@@ -278,8 +278,12 @@ def _is_absent(table: pd.DataFrame) -> np.ndarray:
 
 
 def _first_unknown(texts: pd.Series, column: Column, is_present: np.ndarray) -> int | None:
-    """Return the first row with a text that the column does not declare; None if there is none."""
-    if not column.values or {*texts.unique()} <= {*column.values}:
+    """Return the first row with a text that the column does not declare; None if there is none.
+
+    A column that is empty in all rows is read, too: the data of a picture have only what it shows.
+    """
+    there = {*texts.unique()}
+    if not column.values or there <= {*column.values} or there == {""}:
         return None
     is_unknown = ~texts.isin(column.values).to_numpy() & is_present
     return int(is_unknown.argmax()) if is_unknown.any() else None
