@@ -67,9 +67,9 @@ class Step:
     def depends_on(self) -> str:
         """Changes when the step's spec, the content of the user's files or its code does: one canonical text."""
         contents = {"own_files": {file: content(file) for file in self.own}} if self.own else {}
-        text = canonical([{**self.spec, **contents}, self.code])
-        # the engine records it
-        return canonical(public([{**self.spec, **contents}, self.code])) if "://" in text else text
+        made_of = [{**self.spec, **contents}, self.code]
+        # Snakemake records this text, so it has no secrets
+        return canonical(public(made_of)) if "://" in (text := canonical(made_of)) else text
 
     @property
     def code(self) -> str:
