@@ -191,6 +191,9 @@ def test_words_that_are_the_mean_of_their_parts_are_evaluated_as_entries_of_that
     tables = {name: grid.frame(name) for name in ("scores", "mitigation", "analogies", "seed_pairs")}
     assert set(tables["mitigation"]["group"]) >= {"sembias", "similarity", "direct", "hidden"}
     for table in tables.values():
+        # an angle near 0 has half the digits of its cosine
+        angles = [name for name in table if name.startswith("angle")]
+        table = table.assign(**{name: np.cos(np.radians(table[name])) for name in angles})
         made, stored = (
             table[table["model"] == model.name].drop(columns=["model", "model_label"]) for model in models
         )
