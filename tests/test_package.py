@@ -308,6 +308,7 @@ def test_init_takes_files_and_names_of_models(here):
 def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     ran = []
     monkeypatch.setattr(os, "execv", lambda program, command: ran.append(command))
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")  # `run` sets it; it is as before after this test
     # signals wait until Snakemake is there, and it is not
     monkeypatch.setattr(signal, "pthread_sigmask", lambda how, signals: None)
     printed("init", "mine")
