@@ -154,7 +154,7 @@ MEASURE = ("measure", "--metric", "weat", "--model", "one.txt", "--query", "q.js
         ((*MEASURE, "--interval", "jacknife"), "jackknife"),
         ((*MEASURE, "--param", "ddoff=0"), "ddof"),
         (("measure", "--metric", "weat", "--model", "one.tx", "--query", "q.json"), "one.txt"),
-        (("measure", "--metric", "weat", "--model", "one.txt", "--query", "query.json"), "q.json"),
+        (("measure", "--metric", "weat", "--model", "one.txt", "--query", "qq.json"), "q.json"),
         (("measure", "--metric", "weat", "--model", "glove-6b-50", "--query", "q.json"), "glove-6b-50d"),
         (("debias", "--method", "hrad", "--model", "one.txt", "--words", "w", "--output", "o.npz"), "hard"),
         (

@@ -99,9 +99,7 @@ REFUSED = {
     ("run", 5): "__use_yte__ is not allowed",
     ("fetch", 0): "nobody-has-this",
     ("verify", 0): "__init__.py",
-    ("join", 0): "taken once",
     ("train", 0): "one",
-    ("score", 0): "no language model",
     ("texts", 0): "no model is elsewhere",
     ("evaluate", 0): "unknown evaluation",
 }

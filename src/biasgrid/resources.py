@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
-
-from .errors import did_you_mean
 
 PACKAGE = Path(__file__).parent
 SHARED = PACKAGE / "share"  # where the wheel has them
@@ -60,15 +59,18 @@ def find_file(path: str | Path, root: Path = Path(".")) -> Path:
 
 def did_you_mean_file(path: str | Path) -> str:
     """Return the question for the nearest name in the folder of a file or folder that is missing, after "; "; empty
-    if none is near. What comes with biasgrid in a folder of that path counts, too."""
+    if none is near. What comes with biasgrid in a folder of that path counts, too. Names are compared without their
+    suffixes, which many files share."""
     path = Path(path)
     folders = [path.parent, *([] if path.is_absolute() else [resource(path.parent)])]
     names: set[str] = set()
     for folder in folders:
         with suppress(OSError):
             names.update(os.listdir(folder))
-    nearest = did_you_mean(path.name, sorted(names)).rstrip()
-    return f"; {nearest}" if nearest else ""
+    by_stem = {name.partition(".")[0] or name: name for name in sorted(names, reverse=True)}
+    stem = path.name.partition(".")[0] or path.name
+    nearest = by_stem.get(stem) or next((by_stem[near] for near in get_close_matches(stem, by_stem, 1)), "")
+    return f"; did you mean {nearest!r}?" if nearest else ""
 
 
 def cache_folder() -> Path:

@@ -230,7 +230,7 @@ def test_scores_say_why_a_value_is_missing_and_lost_words_which(tiny_grid):
             "query": "He and She wrt Cook",
             "set": "Cook",
             "word": "cook",
-            "forms": "as listed",
+            "forms": "as listed; lower case",
             "reason": "not in the vocabulary",
         }
     ]

@@ -258,7 +258,9 @@ def test_wrong_options_are_answered(model):
     options = {"aggregate_results": True, "aggregation_function": "hello"}
     with pytest.raises(InputError, match="aggregation_function"):
         wefe.run_queries(wefe.WEAT, [query], [model], **options)
-    with pytest.raises(InputError, match="unknown run_query option 'distance_type'; did you mean 'distance'"):
+    with pytest.raises(
+        InputError, match=r"unknown option 'distance_type' of RND\.run_query; did you mean 'distance'"
+    ):
         wefe.RND().run_query(query, model, distance_type="cos")
     for measure in (
         lambda: wefe.WEAT().run_query(query, {"he": [1.0, 2.0]}),

@@ -167,7 +167,7 @@ def test_yaml_that_is_none_is_one_line(tmp_path, text):
     refusal(*MEASURE, "--param", f"ddof={text}")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a": 1, "a": 2}', "9" * 5000, "\ufeff{}"])
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"a": 1, "a": 2}', "9" * 5000])
 def test_json_that_is_none_is_one_line(tmp_path, text):
     path = tmp_path / "query.json"
     path.write_text(text)

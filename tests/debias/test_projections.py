@@ -473,7 +473,7 @@ WRONG = [(method, *wrong) for method in BOTH for wrong in LEARNING] + [
     ("linear_projection", {"definitional_pairs": [["a0", "b0", "c0"]]}, "is not a pair"),
     ("linear_projection", {"definitional_pairs": [["a0", "b0"], ["x", "y"]]}, "has no word of"),
     ("linear_projection", {"target": ["a0"], "ignore": ["a0"]}, "'a0' in both"),
-    ("linear_projection", {"seeds": 1}, "parameter 'seeds'"),
+    ("linear_projection", {"seeds": 1}, "option 'seeds'"),
     ("inlp", {"n_iterations": 0}, "n_iterations: 0 is not allowed"),
     ("inlp", {"n_iterations": 3}, "after 2 iterations nothing is left of the 6 dimensions"),
     ("inlp", {"held_out": float("nan")}, "held_out: nan is not allowed"),

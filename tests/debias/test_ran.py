@@ -298,7 +298,7 @@ BAD = [
     ({"learning_rate": float("inf")}, "learning_rate: "),
     ({"epochs": 0}, "epochs: 0 is not allowed"),
     ({"variant": "authors"}, "variant: unknown value 'authors'; allowed: paper, original, wefe"),
-    ({"lr": 0.1}, "parameter 'lr'"),
+    ({"lr": 0.1}, "option 'lr'"),
 ]
 
 

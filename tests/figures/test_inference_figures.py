@@ -83,7 +83,7 @@ def rank_tables(ranks, spread, undecided="", resampled=("words", "queries", "bot
         intervals += [
             keys
             | {"model": model, "debias": "none", "resampled": name, "rank": rank, "mean": rank}
-            | {"low": rank - wide, "high": rank + wide, "first": 0.5}
+            | {"low": max(1, rank - wide), "high": rank + wide, "first": 0.5}
             for model, rank in zip(models, ranks, strict=True)
         ]
     for (a, rank_a), (b, rank_b) in combinations(zip(models, ranks, strict=True), 2):
@@ -102,7 +102,7 @@ def rank_tables(ranks, spread, undecided="", resampled=("words", "queries", "bot
             | ({"reason": ""} if is_ranked else {"reason": "too few shared queries", "p_adjusted": np.nan})
         )
     rankings = [
-        dict.fromkeys(RANKINGS.names, 0)
+        dict.fromkeys(RANKINGS.names, 1)
         | keys
         | {"model": model, "debias": "none", "value_shared": rank, "rank_shared": rank, "queries_of": 9}
         | ({"queries": 9, "reason": ""} if rank == rank else {"queries": 3, "reason": "too few queries"})

@@ -463,6 +463,7 @@ def closures(parsed_once):
         "errors",
         "extras",
         "hooks",
+        "keywords",
         "registry",
         "resources",
         "validation",

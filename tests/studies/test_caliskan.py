@@ -135,7 +135,7 @@ def test_a_power_of_ten(published, ours, expected):
     [
         ({"published": "0.02"}, "0.02 is no power of ten"),
         ({"published": "0"}, "0 is no power of ten"),
-        ({"published": "-0.1"}, "no power of ten"),
+        ({"published": "-0.1"}, "p_value -0.1 is not allowed; allowed: from 0 to 1"),
         ({"published": "inf"}, "a number is finite"),
         ({"published": "1e-3", "runs": "1"}, "a power of ten is of no random runs"),
         ({"published": "1e-3", "query": ""}, "'p_value' needs a query"),
@@ -147,6 +147,9 @@ def test_a_wrong_row_of_a_power_of_ten(tmp_path, row, message):
         read(tmp_path / "published.csv", **row)
 
 
+PLACE = {"criterion": "C", "query": "q", "metric": "weat", "model": "a", "debias": "none"}
+
+
 def compared(folder, tested, words_lost=0, **row):
     """The row of the comparison of a p-value, of a cell that lost so many words."""
     empty = pd.DataFrame(
@@ -154,11 +157,10 @@ def compared(folder, tested, words_lost=0, **row):
     )
     if tested:
         result = tested if "status" in tested else {"status": "ok", "permutation": tested}
-        write_text(
-            folder / "tests/a/none/weat.json", json.dumps({"cells": [{"query": "q", "results": [result]}]})
-        )
-    cell = {"value": 1.0, "status": "ok", "words_lost": words_lost}
-    write_text(folder / "cells/a/none/weat/q.json", json.dumps({"results": [cell]}))
+        inferred = PLACE | {"inference": {"permutation": {}}, "results": [{"query": "q"} | result]}
+        write_text(folder / "tests/a/none/weat.json", json.dumps({"cells": [inferred]}))
+    measured = {"query": "q", "value": 1.0, "scalars": {}, "status": "ok", "words_lost": words_lost}
+    write_text(folder / "cells/a/none/weat/q.json", json.dumps(PLACE | {"results": [measured]}))
     published = read(folder / "published.csv", **row)
     (row,) = comparison.compare(
         published,

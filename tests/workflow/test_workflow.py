@@ -244,7 +244,8 @@ def test_a_run_says_which_words_only_capital_letters_lost(finished, monkeypatch)
     query["targets"]["X"] = ["b0", "C1", "C2", "X1"]
     del query["targets"]["B"]
     finished.config["criteria"]["First"]["queries"]["q4"] = query
-    finished.configure(finished.config | {"metrics": {"weat": {}}, "figures": []})
+    as_written = {"preprocessors": [{}]}
+    finished.configure(finished.config | {"metrics": {"weat": {}}, "figures": [], "words": as_written})
     done = finished.run()
     assert (
         "biasgrid: warnings: none; words lost only because of their capital letters: 2 (2 in one, 2 in two); to look "
