@@ -68,6 +68,7 @@ def test_keywords_of_the_api(function):
     check_keywords(function, [name for name in keywords(function) if name != "self"])
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.parametrize(
     ("use", "nearest"),
     [

@@ -227,6 +227,7 @@ def test_a_model_that_needs_a_missing_package_is_not_fetched(tmp_path, monkeypat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.filterwarnings("ignore:.*blank_lines")
 def test_text_is_read_the_same_without_arrow(tmp_path, monkeypatch):
     """Words of any kind, numbers in all notations, line ends of all kinds."""
     numbers = ["1", "-0.1", "+3.25e-7", "1E5", ".5", "7.", "7.038531e-26", "123456789.123456789"]
@@ -451,6 +452,7 @@ def test_the_version_is_the_packages():
     assert (done.returncode, done.stdout) == (0, f"biasgrid {bg.__version__}\n")
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypatch):
     words = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
     make_store(here, words, np.random.default_rng(1).normal(size=(16, 5)))

@@ -240,6 +240,7 @@ FIRST = grid_config()["criteria"]["First"]
 Q1 = FIRST["queries"]["q1"]
 
 
+@pytest.mark.filterwarnings("ignore:figure .* is gone")
 @pytest.mark.parametrize(
     ("extra", "says"),
     [

@@ -128,6 +128,7 @@ def test_the_least_biased_models_are_printed_in_80_columns(grid):
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.filterwarnings("ignore:figure .* is gone")
 def test_a_figure_of_several_metrics_is_drawn_of_some(grid):
     panels = {axes.get_title(loc="left") for axes in grid.plot("order", metric=["weat", "cosine"]).axes}
     assert panels == {"WEAT", "RND (cosine)"}
@@ -139,6 +140,7 @@ def test_a_figure_of_several_metrics_is_drawn_of_some(grid):
     assert names == [[["WEAT"], ["MAC"]]] * 3
 
 
+@pytest.mark.filterwarnings("ignore:figure .* is gone")
 @pytest.mark.parametrize("kind", ["order", "rank-intervals"])
 def test_ranks_of_one_criterion_are_drawn(grid, kind):
     assert grid.plot(kind, criterion="First").texts[0].get_text().endswith(" First")
@@ -220,6 +222,7 @@ def damaged(folder, tmp_path_factory):
     return made
 
 
+@pytest.mark.filterwarnings("ignore:figure .* is gone")
 @pytest.mark.parametrize(
     ("call", "says"),
     [

@@ -57,6 +57,7 @@ def test_a_query_and_its_options(word2vec):
     assert with_p.p_value == pytest.approx(0.1970, abs=2e-4)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_lost_words_and_preprocessors(twitter, sets):
     assert guide.a_set_of_words()[:3] == ["Adam", "Harry", "Josh"]
     lost = guide.lost_words(sets, twitter[0])
@@ -78,6 +79,7 @@ def test_lost_words_and_preprocessors(twitter, sets):
     assert "Wardell" in guide.preprocessors(query, twitter[0]).lost["Target set 1"]
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_each_cell_of_the_tables_of_several_queries(twitter, sets):
     """`measure_grid` is to give the same at once (wefe_documentation_grid.py)."""
     terms = {"Male terms": sets["male_terms"], "Female terms": sets["female_terms"]}

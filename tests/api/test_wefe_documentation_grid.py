@@ -103,6 +103,7 @@ def test_no_example_takes_more_lines_than_in_wefe(function):
     assert guide.lines_of(function) <= EXAMPLES[function]
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.parametrize(
     ("function", "expected"), [(several_queries, "as written"), (metric_parameters, "lower case")]
 )
@@ -125,6 +126,7 @@ def test_aggregation_by_a_function(models):
     np.testing.assert_allclose(highest.to_numpy()[:, 0], expected, 1e-6, 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_rankings_and_correlations(models):
     for name, queries in (("Gender", gender_queries()), ("Ethnicity", ethnicity_queries(word_sets("weat")))):
         grid = ranked({name: queries}, models)

@@ -49,6 +49,7 @@ def queries():
     return {key: wefe.Query.from_dict(query.to_dict()) for key, query in study.queries.items()}
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets")
 def test_fifty_values_of_wefe(model, queries):
     assert len(SAMPLE) >= 50
     assert set(Counter(metric for _, _, metric, *_ in SAMPLE)) == set(KEYS)

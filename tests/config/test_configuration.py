@@ -166,6 +166,7 @@ def test_what_is_downloaded_is_spelt_in_one_file():
     assert [places for places in files.values() if len(places) > 1] == [both, averaged]
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
     embedded = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)

@@ -92,6 +92,7 @@ def test_metrics_meet_the_models_of_their_kind(finished):
     assert set(scores["status"]) == {"ok"}
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 @pytest.mark.slow
 def test_the_study_has_the_values_of_the_door(finished):
     corpus = bg.load(text_of(finished), kind="corpus")

@@ -244,6 +244,7 @@ def test_leace_is_the_papers_formula(seed, n_classes, scale):
         assert transform.left.shape == (DIMENSIONS, n_classes - 1)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 @pytest.mark.parametrize("shrinkage", [False, True])
 @pytest.mark.parametrize("n_words", [20, 1000])
 def test_leace_is_what_the_authors_library_makes_of_real_vectors(word2vec, n_words, shrinkage):

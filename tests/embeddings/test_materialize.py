@@ -80,6 +80,7 @@ def hard(model) -> Transform:
     return debias.hard(model, definitional_pairs=PAIRS, equalize_pairs=PAIRS[:1], ignore=["man", "w7"])
 
 
+@pytest.mark.filterwarnings("ignore:.*words_with_control_characters")
 @pytest.mark.parametrize("output", ["store", *(f"out{suffix}" for suffix in FILES)])
 def test_every_word_has_the_vector_that_looking_it_up_gives(model, hard, tmp_path, output):
     output = tmp_path / "new" / output
@@ -200,6 +201,7 @@ def cases(draw):
     return words, np.array(vectors, np.float32), rows, parts
 
 
+@pytest.mark.filterwarnings("ignore:.*words_with_control_characters")
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(case=cases(), block=st.integers(1, 5))
@@ -361,6 +363,7 @@ def killed(model, fitted, output, moves):
         os._exit(0)
 
 
+@pytest.mark.filterwarnings("ignore:.*words_with_control_characters")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("output", "moves"), [("store", 3), ("out.bin", 1), ("out.txt.gz", 1), ("out.kv", 2)]
@@ -393,6 +396,7 @@ def test_gzip_has_no_time_in_it(model, hard, tmp_path, monkeypatch):
     assert (tmp_path / "out.txt.gz").read_bytes()[4:8] == bytes(4)
 
 
+@pytest.mark.filterwarnings("ignore:.*words_with_control_characters")
 def test_what_is_written_can_be_measured_without_converting(model, hard, tmp_path):
     materialize(model, hard, tmp_path / "out.bin")
     assert found(load(tmp_path / "out.bin")) == expected(model, hard)

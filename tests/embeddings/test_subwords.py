@@ -164,6 +164,7 @@ def test_numbers_with_n_grams_are_compared_with_models_that_have_them(gensim, st
     assert (other["verdict"], other["note"]) == ("other vectors", "ours has no n-grams (subwords: true)")
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.slow
 def test_numbers_without_n_grams_are_compared_where_no_word_is_made_of_them(gensim):
     sets = {"lost": [LOST, *A], "whole": A}

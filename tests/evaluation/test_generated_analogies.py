@@ -132,6 +132,7 @@ def test_generated_pairs_are_those_of_a_full_search(seed, words, best, threshold
         assert [pair[2] for pair in alike] == pytest.approx([pair[2] for pair in expected])
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_the_analogies_that_bolukbasi_et_al_print(google):  # noqa: F811
     (entry,) = answers(

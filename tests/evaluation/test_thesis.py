@@ -182,6 +182,7 @@ def test_a_debiased_model_is_asked_as_it_is(tmp_path):
     assert entry["answers"] == [["c", pytest.approx(1, abs=1e-6), "c"]]
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 @pytest.mark.parametrize("c", ["doctor", "architect", "brother"])
 def test_3cosadd_is_gensims(google, c):
@@ -265,6 +266,7 @@ def records(google, tmp_path_factory):
     return path
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_tables_of_answers(records):
     table, summary = (table.make({"evaluations": [records]}, {}) for table in (ANALOGIES, ANALOGY_SUMMARY))
@@ -299,6 +301,7 @@ def test_a_figure_of_a_criterion_without_answers_is_refused(records):
 # the study
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     study = Study.of(CONFIG, root=ROOT)
@@ -398,6 +401,7 @@ def test_the_command_line_asks(random_model):
 # figure 3.2
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats", "ignore::biasgrid.LostWordsWarning")
 @pytest.mark.slow
 def test_occupations_lie_where_figure_3_2_has_them(word2vec):
     entry = CONFIG["criteria"]["Race direction"]["queries"]["names_and_occupations"]

@@ -87,6 +87,7 @@ def numbers_expected(example, found, spec):
 
 
 # no shrinking: a figure takes too long to draw it hundreds of times. `make fuzz` draws other changes
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.parametrize("kind", KINDS)
 @settings(
     max_examples=1,  # with the oddest texts

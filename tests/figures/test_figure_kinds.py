@@ -93,6 +93,7 @@ def test_a_plan_imports_no_matplotlib_and_no_pandas():
     assert {"matplotlib", "seaborn", "pandas", "scipy"}.isdisjoint(done.stdout.split())
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_what_figures_are_drawn_from_are_files_and_json():
     """Of the shipped studies, which have figures of nearly every kind."""

@@ -183,6 +183,7 @@ def test_pictures_of_the_gallery_are_small():
         assert file.stat().st_size < 80_000, file.name
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets", "ignore::biasgrid.LostWordsWarning")
 def test_a_table_beside_a_picture_has_what_the_library_measures(word2vec):
     """Not from the study's files: its queries, a metric, real vectors. The mean distance to no bias of all scores."""
     key, study = "rnd", Study.read(ROOT / "config" / "embedded.yaml")

@@ -143,6 +143,7 @@ def test_pairs_of_a_metric_change_places_where_one_word_is_as_frequent_as_the_ot
         assert found.inference["frequency_bands"]["partitions"] == permutations
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 @pytest.mark.slow
 def test_where_frequency_is_all_that_differs_the_plain_test_rejects_and_the_banded_one_does_not(by_frequency):
     rng = np.random.default_rng(2)

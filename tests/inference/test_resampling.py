@@ -398,6 +398,7 @@ def test_p_values_are_uniform_where_it_does_not_matter_which_set_a_word_is_in(na
 # words left out, halves
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets")
 @variants
 def test_influence_is_the_value_without_the_word(random_model, name, parameters):
     metric, model = metrics.REGISTRY[name].under(parameters), random_model(14)

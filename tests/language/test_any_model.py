@@ -707,6 +707,7 @@ def test_what_a_function_may_not_return(function, says):
         bg.language_model(function).score(["a", "b"])
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_a_function_may_have_no_score_of_a_text():
     model = bg.language_model(lambda texts: [float("nan") if text == "a" else -1.0 for text in texts])

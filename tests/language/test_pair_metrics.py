@@ -89,6 +89,7 @@ def test_kl_div_s_by_hand():
     assert math.isnan(value("kl_div_s", [-1, -1], [-2, 2]))
 
 
+@pytest.mark.filterwarnings("ignore:ks_2samp")
 @pytest.mark.slow
 @given(rows(2, most=40))
 @settings(deadline=None, max_examples=30)

@@ -40,6 +40,7 @@ def test_of_a_pair_the_tokens_that_both_have_are_counted():
     assert lm.score(asked, normalize="tokens").tolist() == (lm.score(asked) / [3, 4]).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 @pytest.mark.parametrize("name", ["BERT", "GPT-2"])
 def test_metrics_of_sentences_compare_scores_per_token(name):
     lm = bg.language_model(*made(name))

@@ -259,6 +259,7 @@ def test_what_was_measured_elsewhere_lacks_sentences(folder, tmp_path):
     assert cell["scalars"]["pairs"] == 3
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.slow
 def test_the_missing_sentence_is_named(folder, tmp_path):
     """In Python and on the page; a long one is cut."""
@@ -274,6 +275,7 @@ def test_the_missing_sentence_is_named(folder, tmp_path):
     assert record.reason == f"there is no score of {cut}"
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.filterwarnings("ignore::biasgrid.NoValueWarning")
 def test_pieces_that_both_have_are_no_scores_of_a_table_without_them(tmp_path):
     model = measured(tmp_path / "m", SCORES)

@@ -127,6 +127,7 @@ def test_an_unknown_token_that_both_sentences_have_is_scored_and_named():
     assert result.forms["More"] == {"she has 中 .": "with tokens unknown to the model: '中'"}
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats", "ignore::biasgrid.LostWordsWarning")
 def test_a_sentence_with_two_partners_is_lost_with_one_of_them():
     lm = bg.language_model(*made("BERT"))
     query = Query([["he is strong .", "he is strong ."], ["she is strong .", "woman"]], [], ["More", "Less"])
@@ -135,6 +136,7 @@ def test_a_sentence_with_two_partners_is_lost_with_one_of_them():
     assert result.lost == {"More": ["he is strong ."], "Less": ["woman"]}
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.parametrize("name", ["stereoset_lms", "stereoset_ss", "stereoset_icat"])
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_an_item_of_stereoset_is_lost_with_any_of_its_sentences(name, place):
@@ -147,6 +149,7 @@ def test_an_item_of_stereoset_is_lost_with_any_of_its_sentences(name, place):
     assert (result.scalars["items"], result.words_lost) == (4, 1)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_where_no_pair_is_left_the_sets_are_named():
     lm = bg.language_model(*made("BERT"))
     result = metrics.pll_preference(Query([[LONG, "he"], ["she", LONG]], [], ["More", "Less"]), lm)
@@ -167,6 +170,7 @@ def _causal():
     return transformers.LlamaForCausalLM(config), fast
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.parametrize("model", [lambda: made("BERT"), _causal])
 @pytest.mark.parametrize(
     ("name", "sets"),
@@ -192,6 +196,7 @@ def test_a_word_that_the_tokenizer_lacks_is_lost(model, name, sets):
     assert whys == [f"has tokens unknown to the model: {word!r}" for word in "中文"]
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_a_word_that_is_unknown_where_it_begins_a_sentence_is_lost():
     """Of "He" and "She" the tokenizer knows nothing, and of "he" and "she" all."""
     result = metrics.lpbs(Query([["he"], ["she"]], [["kind"]]), bg.language_model(*_causal()))
@@ -199,6 +204,7 @@ def test_a_word_that_is_unknown_where_it_begins_a_sentence_is_lost():
     assert result.why_lost["Target set 0"] == {"he": "has tokens unknown to the model: 'He'"}
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_where_a_set_has_only_unknown_words_there_is_no_value():
     result = metrics.lpbs(Query([["中", "文"], ["she"]], [["strong"]]), bg.language_model(*made("BERT")))
     assert (result.status, np.isnan(result.value)) == ("lost_words:Target set 0", True)
@@ -209,6 +215,7 @@ def test_byte_level_tokenizers_know_every_word():
     assert (result.status, result.words_lost) == ("ok", 0)
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_phrase_that_is_too_long_is_lost(side):
     sets = [[["he", "man"], ["she"]], [["strong", "un"]]]
@@ -227,6 +234,7 @@ def test_a_part_with_an_unknown_token_has_no_score(model):
     assert list(lm.why_unscored(asked).values()) == [UNKNOWN, UNKNOWN]
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_a_function_that_has_no_score_of_a_word_loses_the_word():
     class Network:
         def score(self, sentences):
@@ -255,6 +263,7 @@ def test_an_encoder_of_another_library_is_asked_what_its_tokenizer_knows():
     assert list(bg.encode(["he", "中", "he 中"], Object()).words()) == ["he", "he 中"]
 
 
+@pytest.mark.filterwarnings("ignore:.*scored with", "ignore::biasgrid.LostWordsWarning")
 @pytest.mark.slow
 def test_a_study_measures_what_is_left_and_names_what_is_lost(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

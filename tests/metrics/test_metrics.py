@@ -247,6 +247,7 @@ def test_equal_target_sets_are_neutral(x):
 # published and reference values
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_caliskans_printed_effect_sizes(word2vec):
     """Science 2017, table 1, word2vec column: the rows that the reachable word sets match, with ddof 1."""
     printed = {
@@ -357,6 +358,7 @@ def test_every_value_of_wefe(word2vec):
     assert checked > 700
 
 
+@pytest.mark.filterwarnings("ignore:.*a word in two sets", "ignore::biasgrid.LostWordsWarning")
 @pytest.mark.slow
 def test_rnsbs_default_is_the_exact_solution_where_liblinear_is_not(word2vec):
     """The reference's largest difference, pinned from both sides; .0665767 is scikit-learn's at tol 1e-10."""

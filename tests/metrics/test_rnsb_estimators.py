@@ -144,6 +144,7 @@ def test_what_is_no_estimator_is_one_sentence(random_model, options, says):
         metrics.rnsb(QUERY, random_model(0), **options)
 
 
+@pytest.mark.filterwarnings("ignore:.*cannot be small")
 @pytest.mark.slow
 @pytest.mark.parametrize("groups", [False, {"draws": 19}])
 def test_tests_and_intervals_of_the_same_classifier_are_the_same(groups, random_model, request):

@@ -112,6 +112,7 @@ def test_single_category_weat_by_hand():
     assert np.isnan(value("sc_weat", *apart, ddof=0))
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_single_category_weat_word_by_word_as_psychwordvec_prints_it(word2vec):
     """The subset lacks one of the 21 occupations."""
     result = metrics.sc_weat(Query([MALE, FEMALE], [list(PSYCHWORDVEC)]), word2vec)

@@ -494,6 +494,7 @@ def roots():
     }
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_no_others(
     tmp_path, closures, roots, monkeypatch
 ):

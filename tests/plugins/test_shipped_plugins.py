@@ -77,6 +77,7 @@ def needed(study):
     return sorted({package.REGISTRY.plugin_of(name) for package, of_kind in names for name in of_kind} - {""})
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [*((name,) for name in CONFIGS), *OVERLAYS], ids="+".join)
 def test_each_config_names_the_plugins_that_it_needs_and_no_others(config):

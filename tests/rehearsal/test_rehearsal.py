@@ -24,6 +24,7 @@ QUERY = Query([["he", "man"], ["she", "Woman"]], [["work", "job"], ["home"]], ["
 WORDS = ["he", "man", "she", "Woman", "work", "job", "home"]
 
 
+@pytest.mark.filterwarnings("ignore:.*duplicate_words")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", archives.ARCHIVES)
 def test_an_archive_is_read_as_it_was_written(tmp_path, name):

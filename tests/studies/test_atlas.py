@@ -39,6 +39,7 @@ def datasets(models) -> set[str]:
     return {m["source"]["dataset"] for m in models.values() if m["source"]["type"] == "gensim-data"}
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 @pytest.mark.parametrize("overlays", [(), ("atlas_npm",), ("atlas_open",)], ids=str)
 def test_every_model_is_asked_every_query_of_its_language_and_no_other(overlays):
@@ -57,6 +58,7 @@ def test_every_model_is_asked_every_query_of_its_language_and_no_other(overlays)
     assert {evaluation.model for evaluation in study.grid.quality.values()} == set(found) - set(other)
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 @pytest.mark.parametrize("overlays", [(), ("atlas_npm",), ("atlas_open",)], ids=str)
 def test_every_model_has_its_licence_language_and_size(overlays):
@@ -68,6 +70,7 @@ def test_every_model_has_its_licence_language_and_size(overlays):
         assert model.is_made_here or model.download_mb > 0, key
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_the_atlas_has_every_model_that_a_registry_has():
     of_registries = {
@@ -97,6 +100,7 @@ def test_the_open_atlas_has_every_model_of_gensim_data_once():
     assert set(models) > {"spacy-en-core-web-md-3.7.1", "glove-840b-300d-filtered", "text8-word2vec-sg"}
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_it_is_the_embedded_study_on_more_models():
     """Scores of a model that both have are the same cells."""

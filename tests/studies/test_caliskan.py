@@ -53,6 +53,7 @@ def result(study, folder, test):
     return only["permutation"]
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 @pytest.mark.parametrize("test", PRINTED_D)
 def test_effect_sizes_are_the_printed_ones(study, word2vec, test):
     value = metrics.weat_es(study.queries[f"weat_{test}"], word2vec, ddof=1).value
@@ -78,6 +79,7 @@ def test_p_values(study):
     }
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_the_notebooks_statistics(word2vec):
     queries = Study.read(ROOT / "config" / "caliskan.yaml", ROOT).queries
     for number, printed in enumerate(NOTEBOOK, 1):

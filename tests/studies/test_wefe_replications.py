@@ -195,6 +195,7 @@ def test_a_language_without_its_vectors_is_one_line_that_says_what_to_download(r
     assert "Traceback" not in done.stdout + done.stderr
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
     study = study_of("spanish")

@@ -50,6 +50,7 @@ def of(table, **place):
     return table
 
 
+@pytest.mark.filterwarnings("ignore:.*not measured")
 def test_every_score_has_its_three_questions(grid, table):
     assert set(table["question"]) == {"score", "words", "metrics"}
     asked = table[table["question"] != "metrics"].groupby(["query", "metric", "model"]).size()
@@ -122,6 +123,7 @@ def test_words_that_do_not_differ_have_no_agreement():
     }
 
 
+@pytest.mark.filterwarnings("ignore:.*not measured")
 @pytest.mark.slow
 def test_thresholds_move_verdicts_and_no_number(table):
     lax = {"acceptable": 0.01, "good": 0.02, "excellent": 0.03, "holds": 0.05}

@@ -146,6 +146,7 @@ def test_what_is_wrong_is_one_line(lists, says):
         Study.of(wrong)
 
 
+@pytest.mark.filterwarnings("ignore:.*repeats")
 def test_the_shipped_lists_are_a_criterion():
     thesis = read_yaml(ROOT / "config" / "thesis.yaml")
     criteria = [thesis["criteria"], "config/thesis_seed_lists.yaml"]
