@@ -826,6 +826,70 @@ def test_the_hash_in_this_file_is_spacys():
     assert {word: murmurhash(word.encode()) for word in KNOWN} == KNOWN
 
 
+# a table of floret's, and settings that spaCy writes
+FLORET = np.array([[row, row * row % 7] for row in range(50)], dtype=np.float32)
+SETTINGS = {"mode": "floret", "minn": 2, "maxn": 4, "hash_count": 2, "hash_seed": 2166136261}
+SETTINGS |= {"bow": "<", "eow": ">", "attr": 65}
+LONG = "Lebensversicherungsgesellschaft"
+# the vectors that spaCy 3.8.18 gives with this table: Vocab.get_vector. With the first settings the rows that floret
+# 0.10.5 names (get_subwords) have the same means
+OF_SPACY = [
+    ({}, {"a": (19, 2.125), "dog": (31.8, 1.7), "püni": (26.807692, 1.769231), "日本語": (27.35, 1.95)}),
+    ({}, {LONG: (22.882978, 1.952129)}),
+    (
+        {"minn": 1, "maxn": 3, "hash_count": 1, "hash_seed": 0},
+        {"a": (32.57143, 2.571429), "dog": (26.307693, 2.153846)},
+    ),
+    (
+        {"minn": 1, "maxn": 3, "hash_count": 1, "hash_seed": 0},
+        {"日本語": (26, 2.230769), LONG: (26.567009, 2.154639)},
+    ),
+    (
+        {"minn": 4, "maxn": 20, "hash_count": 4, "hash_seed": 4294967295, "bow": "[[", "eow": "ß"},
+        {
+            "a": (29.5, 2.5),
+            "püni": (27.363638, 1.909091),
+            "日本語": (20.821426, 1.5),
+            LONG: (24.941996, 1.973242),
+        },
+    ),
+]
+
+
+def floret(strings=("", "dog", "cat", "a"), **settings) -> dict[str, bytes]:
+    return spacy(strings, {}, FLORET) | {"vectors.cfg": json.dumps(SETTINGS | settings).encode()}
+
+
+@pytest.mark.parametrize(("settings", "vectors"), OF_SPACY)
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_florets_vectors_are_spacys(tmp_path, output, settings, vectors, is_listed):
+    folder = written(tmp_path / "vocab", floret(list(vectors) if is_listed else ["cat"], **settings))
+    store = convert(folder, output, name="m", subwords=not is_listed)
+    assert [word in store for word in vectors] == [is_listed] * len(vectors)
+    model = load(output)
+    for copy in (model, pickle.loads(pickle.dumps(model))):
+        # spaCy adds float32 that it has divided: of 1,568 rows that is right to 1.4e-5
+        np.testing.assert_allclose(copy.vectors(list(vectors)), list(vectors.values()), rtol=2e-5)
+
+
+def test_florets_words_are_in_no_order_of_the_alphabet(tmp_path, output):
+    words = [f"word{i:03}" for i in range(100)]
+    folder = written(tmp_path / "vocab", floret(["", *words]))
+    assert load(folder).words() == sorted(words, key=lambda word: murmurhash(word.encode()))
+    model = load(folder, limit=10, subwords=True)
+    assert len(model) == 10
+    assert "" not in model
+    assert {word in model for word in words} == {True}
+    np.testing.assert_array_equal(model.vectors(words), load(folder).vectors(words))
+    with refused("spacy has no n-grams", "spaCy's floret"):
+        convert(
+            written(tmp_path / "plain", spacy(["apple"], {KNOWN["apple"]: 0})),
+            output,
+            name="m",
+            subwords=True,
+        )
+
+
 def test_keys_that_no_word_has_are_counted(tmp_path, output):
     # spaCy numbers its symbols instead of hashing them
     folder = written(tmp_path / "vocab", spacy(["apple", "NOUN"], {KNOWN["apple"]: 0, 92: 1}))
@@ -1003,13 +1067,31 @@ PICKLES = [
     (b"\x80\x04\x8c\x06os\nsys\x8c\x06sy\x1bste\x93.", r"os\nsys.sy\x1bste"),
 ]
 SPACY = [
-    (spacy(["apple"], {}) | {"vectors.cfg": b'{"mode": "floret"}'}, "floret's vectors are of parts of words"),
+    *(
+        (floret(**settings), ("vectors.cfg", says))
+        for settings, says in (
+            ({"minn": None}, "expected whole numbers minn, maxn, hash_count, hash_seed"),
+            ({"hash_count": 2.0}, "expected whole numbers"),
+            ({"bow": 3}, "short texts bow, eow"),
+            ({"eow": ">" * 1000}, "short texts bow, eow"),
+            ({"minn": 0}, "n-grams of 0 to 4 characters"),
+            ({"maxn": 10**9}, "read are n-grams of 1 to 100"),
+            ({"hash_count": 5}, "hash_count 1 to 4"),
+            ({"hash_seed": -1}, "hash_seed -1"),
+            ({"attr": 66}, "another attribute than the text of a word (attr 66, not 65)"),
+        )
+    ),
+    (floret() | {"vectors": array(np.ones((0, 2)))}, "holds no vectors"),
+    (floret() | {"vectors": array(np.full((3, 2), 1e300))}, "inf"),
+    (floret(["é" * 2000], maxn=100), "far more n-grams (2 to 100 characters) than a model of its size"),
+    (floret() | {"strings.json": b'[""]'}, "holds no vectors"),
+    (floret() | {"vectors": array(FLORET * np.nan)}, "nan"),
     (APPLE | {"key2row": b"\xc1"}, "key2row"),
     (APPLE | {"key2row": msgpack.packb([1, 2])}, "key2row"),
     (APPLE | {"key2row": msgpack.packb({KNOWN["apple"]: 0})[:-1]}, "key2row"),
     (spacy(["apple"], {KNOWN["apple"]: 16}), "16 rows"),
     (spacy(["apple"], {KNOWN["apple"]: -1}), "16 rows"),
-    (spacy(["apple"], {}), "no vectors"),
+    (spacy(["apple"], {}), ("holds no vectors: key2row is empty", "vectors.cfg")),
     (APPLE | {"strings.json": b"["}, "strings.json"),
     (APPLE | {"strings.json": b'{"apple": 1}'}, "strings.json"),
     (APPLE | {"vectors": b""}, "vectors"),

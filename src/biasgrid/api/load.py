@@ -120,7 +120,8 @@ def load(
         What stands before every word in the vocabulary, such as "/c/en/".
     subwords
         Give words that are not in the vocabulary a vector made of their n-grams, as fastText does; words of queries
-        only where none of their forms is there. For fastText .bin files, gensim's FastText files and objects.
+        only where none of their forms is there. For fastText .bin files, gensim's FastText files and objects, and
+        spaCy's floret vectors.
     limit
         Of a file: read its first `limit` rows only. These are the most frequent words if the file is sorted by
         frequency, as those of word2vec, GloVe and fastText are. The rest of the file is not looked at.

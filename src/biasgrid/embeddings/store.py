@@ -3,7 +3,7 @@
 - vectors.npy        float32, C order, one row per vector; memory-mapped
 - vocabulary.sqlite  the words and their rows: `vocabulary`
 - counts.npy         int64, how often the word of each row is in the corpus; only where that is known
-- ngrams.npy, .json  fastText's n-grams: `subwords`; only where they are asked for
+- ngrams.npy, .json  n-grams: `subwords`; only where they are asked for
 - model.json         what the vectors are and where they come from; written last: without it a folder is no store
 """
 

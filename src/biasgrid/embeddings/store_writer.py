@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import BiasgridError
 from ..files import hash_file, to_disk
+from .floret import Floret
 from .folder import finish_folder, write_folder
 from .store import COUNTS, VECTORS
 from .subwords import NGRAMS, SIZES, write_subwords
@@ -156,8 +157,9 @@ class Rows:
                 f"{self.where}: {broken} of {self.added} words are not UTF-8: another encoding, or damaged"
             )
 
-    def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
-        """The vectors of a fastText model's n-grams, for words that it does not have; ignored by default."""
+    def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int, floret: Floret | None = None) -> None:
+        """The vectors of a model's n-grams, for words that it does not have; ignored by default. `floret`: how floret
+        hashes them; None for fastText's."""
 
     def _append(self, vectors: np.ndarray) -> None:
         """Keep vectors: float32 (n, dimensions), contiguous."""
@@ -233,7 +235,7 @@ class StoreWriter(Rows):
     where
         The input, as messages name it.
     options
-        `subwords`, `limit` and `broken_words` of `Rows`. The n-grams of a fastText model are kept in files beside the
+        `subwords`, `limit` and `broken_words` of `Rows`. The n-grams of a model are kept in files beside the
         store's own.
     """
 
@@ -261,9 +263,9 @@ class StoreWriter(Rows):
     def _append(self, vectors: np.ndarray) -> None:
         self._vectors.write(vectors.data)
 
-    def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int) -> None:
+    def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int, floret: Floret | None = None) -> None:
         if self.wants_subwords:
-            write_subwords(self._scratch, ngrams, min_n, max_n)
+            write_subwords(self._scratch, ngrams, min_n, max_n, floret)
             self._has_subwords = True
 
     @property

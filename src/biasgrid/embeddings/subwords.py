@@ -1,16 +1,19 @@
-"""fastText's n-grams: the vectors that it gives words from the parts of their spelling.
+"""n-grams, fastText's and floret's: the vectors that they give words from the parts of their spelling.
 
-A word's n-grams are the runs of `min_n` to `max_n` characters of "<word>" (Bojanowski et al. 2017, section 3.2),
-each hashed (FNV-1a) into one of as many rows as there are buckets. The vector of a word that a model has is the mean
-of the word's own row and those of its n-grams; that of another word is the mean of its n-grams' rows. All sums are
-float32 in the order of the n-grams, as in fastText and gensim, so that values are theirs to the last bit.
+fastText's n-grams of a word are the runs of `min_n` to `max_n` characters of "<word>" (Bojanowski et al. 2017,
+section 3.2), each hashed (FNV-1a) into one of as many rows as there are buckets. The vector of a word that a model
+has is the mean of the word's own row and those of its n-grams; that of another word is the mean of its n-grams' rows.
+All sums are float32 in the order of the n-grams, as in fastText and gensim, so that values are theirs to the last
+bit.
+
+floret hashes n-grams in another way (`floret`), and has no rows of words.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from numpy.typing import NDArray
 from ..errors import BiasgridError
 from ..untrusted import read_npy
 from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
+from .floret import Floret, floret_rows
 
 NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files
 BLOCK = 4 << 20  # bytes
@@ -92,12 +96,13 @@ def ngram_rows(
 
 def vectors_of_words(
     words: Sequence[bytes],
-    own: NDArray[np.float32],
+    own: NDArray[np.float32] | None,
     ngrams: NDArray[np.float32],
     min_n: int,
     max_n: int,
     where: Path,
     own_words: bool = True,
+    floret: Floret | None = None,
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
     """The vectors of a model's words, part by part: which words, and float32 (n, d).
 
@@ -106,29 +111,37 @@ def vectors_of_words(
     words, min_n, max_n, own_words
         As in `ngram_rows`.
     own
-        The words' own rows (words or more, d).
+        The words' own rows (words or more, d); None for floret's, which have none.
     ngrams
         Those of the n-grams (buckets, d).
     where
         What a message calls the model.
+    floret
+        How floret hashes n-grams; None for fastText's.
 
     Raises
     ------
     BiasgridError
         The words have far more n-grams than the model has bytes.
     """
-    dimensions = own.shape[1]
-    size = sum(map(len, words)) + own[: len(words)].nbytes + ngrams.nbytes
+    dimensions = ngrams.shape[1]
+    size = sum(map(len, words)) + 4 * dimensions * len(words) + ngrams.nbytes
     work = 0
     for part in parts(words, dimensions, max_n - min_n + 1):
-        rows, counts = ngram_rows(words[part], min_n, max_n, len(ngrams), own_words)
+        if floret is None:
+            rows, counts = ngram_rows(words[part], min_n, max_n, len(ngrams), own_words)
+        else:
+            rows, counts = floret_rows(words[part], min_n, max_n, len(ngrams), floret)
         work += len(rows) * (dimensions + OF_NGRAM)
         if work > MOST_WORK * size + FREE:
             raise BiasgridError(
                 f"{where}: its words have far more n-grams ({min_n} to {max_n} characters) than a model of its size: "
                 "damaged, or made to take hours"
             )
-        yield part, full_words(own[part], ngrams, rows, counts)
+        yield (
+            part,
+            _means(ngrams, rows, counts) if own is None else full_words(own[part], ngrams, rows, counts),
+        )
 
 
 def full_words(
@@ -140,6 +153,16 @@ def full_words(
     """The mean of each word's own row (n, d) and its n-grams' (`ngram_rows`): float32 (n, d)."""
     total = _add_ngrams(np.array(word_vectors, dtype=np.float32), ngrams, rows, counts)
     total /= (counts + 1).astype(np.float32)[:, None]
+    return total
+
+
+def _means(
+    ngrams: NDArray[np.float32], rows: NDArray[np.int64], counts: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """The mean of the rows of each word's n-grams alone: float32 (n, d), zeros where it has none."""
+    zeros = np.zeros((len(counts), ngrams.shape[1]), dtype=np.float32)
+    total = _add_ngrams(zeros, ngrams, rows, counts)
+    total /= np.maximum(counts, 1).astype(np.float32)[:, None]
     return total
 
 
@@ -189,20 +212,24 @@ def step(dimensions: int) -> int:
 class Subwords:
     """The n-grams of a model: their vectors float32 (buckets, dimensions), and how many characters they have.
 
-    `folder` is where they lie, if they are mapped from there; a pickle has then only the path.
+    `folder` is where they lie, if they are mapped from there; a pickle has then only the path. `floret` is how floret
+    hashes them; None for fastText's.
     """
 
     ngrams: NDArray[np.float32]
     min_n: int
     max_n: int
     folder: Path | None = None
+    floret: Floret | None = None
 
     @classmethod
     def open(cls, folder: Path) -> Subwords:
         """Those beside a store. Raises BiasgridError where there are none."""
         try:
             sizes = json.loads((folder / SIZES).read_text(encoding="utf-8"))
-            return cls(read_npy(folder / NGRAMS, memory_map=True), sizes["min_n"], sizes["max_n"], folder)
+            floret = Floret(**sizes["floret"]) if "floret" in sizes else None
+            ngrams = read_npy(folder / NGRAMS, memory_map=True)
+            return cls(ngrams, sizes["min_n"], sizes["max_n"], folder, floret)
         except FileNotFoundError:
             raise BiasgridError(
                 f"{folder}: has no vectors of n-grams: load the fastText file itself"
@@ -213,24 +240,26 @@ class Subwords:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.folder is not None:
             return Subwords.open, (self.folder,)
-        return Subwords, (self.ngrams, self.min_n, self.max_n)
+        return Subwords, (self.ngrams, self.min_n, self.max_n, None, self.floret)
 
     def have_ngrams(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words have n-grams: bool (words,)."""
-        encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
-        return ngram_rows(encoded_words, self.min_n, self.max_n, len(self.ngrams))[1] > 0
+        return self._rows(words)[1] > 0
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of words from their n-grams alone: float32 (words, dimensions)."""
+        return _means(self.ngrams, *self._rows(words))
+
+    def _rows(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
-        rows, counts = ngram_rows(encoded_words, self.min_n, self.max_n, len(self.ngrams))
-        zeros = np.zeros((len(words), self.ngrams.shape[1]), dtype=np.float32)
-        total = _add_ngrams(zeros, self.ngrams, rows, counts)
-        total /= np.maximum(counts, 1).astype(np.float32)[:, None]
-        return total
+        if self.floret is None:
+            return ngram_rows(encoded_words, self.min_n, self.max_n, len(self.ngrams))
+        return floret_rows(encoded_words, self.min_n, self.max_n, len(self.ngrams), self.floret)
 
 
-def write_subwords(folder: Path, ngrams: NDArray[np.float32], min_n: int, max_n: int) -> None:
+def write_subwords(
+    folder: Path, ngrams: NDArray[np.float32], min_n: int, max_n: int, floret: Floret | None = None
+) -> None:
     """Write what `Subwords.open` reads, block by block."""
     target = np.lib.format.open_memmap(folder / NGRAMS, "w+", np.dtype("<f4"), ngrams.shape)
     for start in range(0, len(ngrams), step(ngrams.shape[1])):
@@ -239,12 +268,13 @@ def write_subwords(folder: Path, ngrams: NDArray[np.float32], min_n: int, max_n:
         if not np.isfinite(target[part]).all():
             raise BiasgridError("the vectors of its n-grams have values that are not finite")
     target.flush()
-    (folder / SIZES).write_text(json.dumps({"min_n": min_n, "max_n": max_n}), encoding="utf-8")
+    sizes = {"min_n": min_n, "max_n": max_n} | ({} if floret is None else {"floret": asdict(floret)})
+    (folder / SIZES).write_text(json.dumps(sizes), encoding="utf-8")
 
 
 class SubwordModel(ExtendedModel):
-    """A fastText model that has a vector for nearly every word: words that are not in its vocabulary have that of
-    their n-grams, and a row behind the others.
+    """A model of fastText or floret that has a vector for nearly every word: words that are not in its vocabulary
+    have that of their n-grams, and a row behind the others.
     """
 
     def __init__(self, base: Any, subwords: Subwords):

@@ -16,8 +16,8 @@ class Section(Strict):
     """What only a model of vectors has."""
 
     subwords: bool = field(
-        "of fastText's .bin and gensim's FastText: a word that is in the vocabulary in none of its forms has the "
-        "vector of its n-grams, as fastText gives it",
+        "of fastText's .bin, gensim's FastText and spaCy's floret vectors: a word that is in the vocabulary in none "
+        "of its forms has the vector of its n-grams, as fastText and spaCy give it",
         None,
     )
     limit: Whole = field(

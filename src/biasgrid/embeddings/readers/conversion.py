@@ -65,7 +65,7 @@ def convert(
     metadata
         Further entries of model.json (label, source, licence, note).
     subwords
-        Keep the n-grams of a fastText model, too, for `Subwords.open`.
+        Keep the n-grams of a model of fastText or floret, too, for `Subwords.open`.
     limit
         Read the first `limit` rows only: the most frequent words, in a file that is sorted by frequency, as those of
         word2vec, GloVe and fastText are. The rest of the file is not looked at.
@@ -119,7 +119,8 @@ def convert(
         writer.check_broken_words()
         if subwords and not writer.has_subwords:
             raise BiasgridError(
-                f"{source}: {reader.name} has no n-grams: subwords are of fastText's .bin and of gensim's FastText"
+                f"{source}: {reader.name} has no n-grams: subwords are of fastText's .bin, of gensim's FastText "
+                "and of spaCy's floret vectors"
             )
         writer.finish(record | {"name": name, "format": reader.name, "vocab_prefix": vocab_prefix})
     if writer.warnings:

@@ -1,23 +1,28 @@
 """The vectors of a spaCy pipeline's vocab folder, read without spaCy.
 
 `key2row` maps the hash of a word to a row of `vectors`, so that the words of pruned vectors share rows;
-`strings.json` has the words.
+`strings.json` has the words. Where `vectors.cfg` says that the vectors are floret's, `vectors` has rows of parts of
+words, and every word of `strings.json` has a vector.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import msgpack
 import numpy as np
 
 from ...errors import BiasgridError
 from ...untrusted import parser_errors
+from ..floret import Floret
 from ..store_writer import StoreWriter
+from ..subwords import LONGEST_NGRAM, vectors_of_words
 from .files import load_array
 from .reader import Reader
-from .text import OF_FLORET
+
+ORTH = 65  # spaCy's number of "the text of a word", the attribute whose vectors these are
 
 
 def read(folder: Path, writer: StoreWriter) -> None:
@@ -27,31 +32,79 @@ def read(folder: Path, writer: StoreWriter) -> None:
         words = json.loads((folder / "strings.json").read_text(encoding="utf-8"))
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise BiasgridError(f"{folder / 'strings.json'}: expected a list of texts")
-    if len(rows) and not 0 <= rows.min() <= rows.max() < len(vectors):
+    words = [word for word in dict.fromkeys(words) if word]
+    hashes = murmurhash64a([word.encode("utf-8", "surrogatepass") for word in words], seed=1)
+    if floret := _floret_settings(folder / "vectors.cfg"):
+        # strings.json is in the order of the alphabet: in that of hashes the first rows are any words
+        _add_floret([words[i] for i in np.argsort(hashes)], vectors, *floret, folder, writer)
+        return
+    if not len(rows):
+        raise BiasgridError(
+            f"{folder}: holds no vectors: key2row is empty; floret's vectors need the vectors.cfg, too"
+        )
+    if not 0 <= rows.min() <= rows.max() < len(vectors):
         raise BiasgridError(f"{folder}: key2row has rows that vectors, with {len(vectors)} rows, lacks")
-
-    if not len(keys) and _is_floret(folder / "vectors.cfg"):
-        raise BiasgridError(f"{folder}: {OF_FLORET}")
     order = np.argsort(keys)
     keys, rows = keys[order], rows[order]
     if (keys[1:] == keys[:-1]).any():
         raise BiasgridError(f"{folder / 'key2row'}: has a hash twice")
-    words = [word for word in dict.fromkeys(words) if word]
-    hashes = murmurhash64a([word.encode("utf-8", "surrogatepass") for word in words], seed=1)
     places = np.searchsorted(keys, hashes)
-    matches = np.flatnonzero(keys[np.minimum(places, len(keys) - 1)] == hashes) if len(keys) else places[:0]
+    matches = np.flatnonzero(keys[np.minimum(places, len(keys) - 1)] == hashes)
     # spaCy numbers the names of its own symbols (DATE, NOUN, ...) instead of hashing them
     if nameless := len(keys) - len(np.unique(places[matches])):
         writer.warnings["keys_without_word"] += nameless
     writer.add([words[i] for i in matches], vectors, rows[places[matches]])
 
 
-def _is_floret(path: Path) -> bool:
-    """Whether the settings of vectors say that they are floret's."""
+def _add_floret(
+    words: list[str],
+    vectors: np.ndarray,
+    min_n: int,
+    max_n: int,
+    floret: Floret,
+    folder: Path,
+    writer: StoreWriter,
+) -> None:
+    """Add the words' vectors, and those of their n-grams."""
+    if not len(vectors):
+        raise BiasgridError(f"{folder}: holds no vectors")
+    with np.errstate(over="ignore"):  # the writer refuses what is too large
+        ngrams = np.asarray(vectors, dtype="<f4")
+    encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
+    for part, block in vectors_of_words(encoded_words, None, ngrams, min_n, max_n, folder, floret=floret):
+        if writer.is_full:
+            break
+        writer.add(words[part], block)
+    writer.add_subwords(ngrams, min_n, max_n, floret)
+
+
+def _floret_settings(path: Path) -> tuple[int, int, Floret] | None:
+    """The fewest and the most characters of floret's n-grams, and how they are hashed; None for other vectors."""
     try:
-        return bool(json.loads(path.read_bytes())["mode"] == "floret")
+        settings: Any = json.loads(path.read_bytes())
+        if settings["mode"] != "floret":
+            return None
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return False
+        return None
+    keys = "minn", "maxn", "hash_count", "hash_seed"
+    numbers = [settings.get(key) for key in keys]
+    marks = [settings.get(key) for key in ("bow", "eow")]
+    if any(type(number) is not int for number in numbers) or not all(
+        isinstance(mark, str) and len(mark) <= LONGEST_NGRAM for mark in marks
+    ):
+        raise BiasgridError(f"{path}: expected whole numbers {', '.join(keys)}, and short texts bow, eow")
+    min_n, max_n, hash_count, hash_seed = numbers
+    if not (1 <= min_n <= max_n <= LONGEST_NGRAM and 1 <= hash_count <= 4 and 0 <= hash_seed < 1 << 32):
+        raise BiasgridError(
+            f"{path}: n-grams of {min_n} to {max_n} characters, hash_count {hash_count}, hash_seed {hash_seed}: "
+            f"read are n-grams of 1 to {LONGEST_NGRAM}, hash_count 1 to 4, hash_seed 0 to {(1 << 32) - 1}"
+        )
+    if settings.get("attr", ORTH) != ORTH:
+        raise BiasgridError(
+            f"{path}: the vectors are of another attribute than the text of a word (attr {settings['attr']!r:.20}, "
+            f"not {ORTH}): such as its lower case"
+        )
+    return min_n, max_n, Floret(hash_count, hash_seed, *marks)
 
 
 def _key2row(path: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +168,7 @@ def detect(names: list[str]) -> bool:
 READERS = (
     Reader(
         name="spacy",
-        meaning="a folder of `vectors`, `key2row` and `strings.json`, the vocab of a spaCy pipeline",
+        meaning="a folder of `vectors`, `key2row` and `strings.json`, the vocab of a spaCy pipeline; floret's, too",
         detect=detect,
         read=read,
         folder=True,

@@ -50,8 +50,8 @@ LIST = re.compile(rb"[^\[\]]+[\[(][ ]*[-+.\deE]+(?:(?:,[ \t]*|[ \t]+)[-+.\deE]+)
 # floret's header: buckets, dimensions, and how n-grams are made and hashed
 FLORET = re.compile(rb"(?:\d+ ){6}\S+ \S+[ \t\r]*\n")
 OF_FLORET = (
-    "floret's vectors are of parts of words, and have no list of words: give the .vec that floret writes, or, with "
-    "spaCy, the vectors of your words: bg.load({word: nlp.vocab[word].vector for word in words})"
+    "floret's vectors are of parts of words, and this file has no list of words: give the .vec that floret writes, "
+    "or the folder vocab of a spaCy pipeline that has these vectors"
 )
 # beyond these Arrow takes more memory for its columns than for what is in them
 MOST_COLUMNS = 1 << 14
