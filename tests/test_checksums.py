@@ -1,6 +1,9 @@
 """Checksums of a folder of results: what has changed since, and what is missing."""
 
+import pytest
+
 from biasgrid import checksums
+from biasgrid.errors import BiasgridError
 
 
 def test_changed_and_missing_files_are_told_from_the_others(tmp_path):
@@ -23,3 +26,23 @@ def test_changed_and_missing_files_are_told_from_the_others(tmp_path):
         4,
         {"differs": ["edited.csv", "page.html"], "is missing": ["gone.csv"]},
     )
+
+
+def test_a_refused_step_leaves_the_record_of_its_output(tmp_path):
+    def write(text, refuse=False):
+        with checksums.renewing(page):
+            page.write_text(text)
+            if refuse:
+                raise BiasgridError("refused")
+
+    page = tmp_path / "report.html"
+    page.write_text("old")
+    checksums.record_all(tmp_path)
+    with pytest.raises(BiasgridError, match="refused"):
+        write("old", refuse=True)
+    assert checksums.differences(tmp_path) == (1, {})
+    with pytest.raises(BiasgridError, match="refused"):
+        write("half", refuse=True)
+    assert checksums.differences(tmp_path) == (1, {"differs": ["report.html"]})
+    write("new")
+    assert checksums.differences(tmp_path) == (1, {})

@@ -56,6 +56,8 @@ def inputs(tmp_path_factory):
     architectures.saved(folder, "GPT-2").rename(folder / "causal")
     tiny_llama.write(folder / "m.gguf", tiny_llama.weights())
     (folder / "empty.txt").touch()
+    (folder / "sentences.csv").write_text("sentence,score\nWomen cook.,-3\n")
+    (folder / "study.yaml").write_text("study: mine\nmodels: [glove]\n")
     (folder / "broken.txt").write_text("he 1 2\nshe x y\n1 2 3 4\n")
     (folder / "hollow").mkdir()
     (folder / "hollow" / "config.json").write_text(
@@ -133,6 +135,8 @@ def test_init_takes_several_kinds_at_once(here):
         ("broken.txt", "broken.txt: is of no known format"),
         ("hollow", "hollow: has no model.safetensors"),
         ("folder", "folder: is neither a store (no model.json) nor of a format that is a folder"),
+        ("sentences.csv", "a table of scores, a CSV file with the columns text, score"),
+        ("study.yaml", "study.yaml: is of no known format"),
         ("vector.txt", "vector.txt: no such file, and no model of that name"),
     ],
 )

@@ -194,6 +194,7 @@ def test_lost_words_say_which_form_that_looks_the_same_the_model_has(listed, ent
     assert result.lost["B"] == [listed, "gone"]
     assert result.why_lost["B"] == {listed: says}
     assert f"{listed!r} {says}" in str(warned[0].message)
+    assert str(warned[0].message).count(says) == 1
     with pytest.warns(bg.LostWordsWarning) as warned:
         grid = bg.measure_grid(["rnd"], [query], [model], progress=False, **options)
     assert f"{listed!r} {says}" in str(warned[0].message)

@@ -67,6 +67,12 @@ def lookalike_text(why_lost: Mapping[str, Mapping[str, str]]) -> str:
     return f"{quote(word)} {reason}{more}"
 
 
+def other_reasons(why_lost: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return why words and sentences are lost that the model has in no form that looks the same, each reason once."""
+    reasons = dict.fromkeys(reason for by_word in why_lost.values() for reason in by_word.values())
+    return [reason for reason in reasons if THE_MODEL_HAS not in reason]
+
+
 def is_fixed(metric: Metric, query: Query, entries: Mapping[str, Mapping[str, Sequence[str]]]) -> bool:
     """Whether sets of one word each fix the size of a score of a (sub-)query. `entries` is "found" of its
     result."""

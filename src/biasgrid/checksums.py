@@ -189,8 +189,16 @@ def renewing(output: Path | str) -> Iterator[None]:
     if results is None or not names:
         yield
         return
+    records = _read_what_is_whole(results)
     forget(results, names)
-    yield
+    try:
+        yield
+    except BaseException:
+        # a refused step has written nothing; what another has left half written differs from its record
+        with hold_lock(results / f".{NAME}.lock"):
+            former = {name: records[name] for name in names if name in records}
+            _write(results, _read_what_is_whole(results) | former)
+        raise
     _add(results, names)
 
 

@@ -163,6 +163,10 @@ def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
     except OSError as error:
         nearest = did_you_mean_file(path) if isinstance(error, FileNotFoundError) else ""
         raise BiasgridError(f"{path}: cannot read it: {error.strerror}{nearest}") from None
+    except UnicodeDecodeError as error:
+        raise BiasgridError(
+            f"{path}: byte {error.start + 1:,} is not UTF-8; save the file as UTF-8"
+        ) from None
     except ValueError as error:
         raise BiasgridError(f"{path}: not a {kind} file: {error}") from None
 

@@ -48,7 +48,8 @@ def test_a_nan_comes_with_its_reason_also_where_its_words_were_told_before(model
     assert "NaN" not in str(first.message)
     (second,) = said(model, lossy)
     assert str(second.message).endswith(
-        "3 of 19 words are lost: 'x', 'y', 'z'; the value is NaN, for too many are lost of 'Attribute set 1' (3 of 7)"
+        "3 of 19 words are lost: 'x', 'y', 'z'; "
+        "the value is NaN: too many words are lost of 'Attribute set 1' (3 of 7)"
     )
     assert said(model, lossy) == []
 

@@ -188,7 +188,7 @@ def test_values_that_no_file_and_no_number_can_hold(value, told):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"study: \xff\n", "not a YAML file: 'utf-8' codec can't decode byte 0xff"),
+        (b"study: \xff\n", "byte 8 is not UTF-8; save the file as UTF-8"),
         (b"", "None is not a mapping"),
         (b"- 1\n", "[1] is not a mapping"),
         (b"a: [1\n", "not a YAML file: "),

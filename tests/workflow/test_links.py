@@ -75,3 +75,16 @@ def test_results_and_embeddings_may_be_links_of_the_user(finished, tmp_path):
     (tmp_path / "results" / "small" / "scores.csv").unlink()
     finished.run()
     assert (tmp_path / "results" / "small" / "scores.csv").is_file()
+
+
+@pytest.mark.parametrize("name", ["results", "results/small", "logs", "logs/small"])
+def test_a_file_or_a_dangling_link_in_place_of_a_folder_is_one_line(finished, name):
+    for put in (lambda path: path.touch(), lambda path: path.symlink_to("nowhere")):
+        copy = finished.copy(finished.folder.with_name("copy"))
+        shutil.rmtree(copy.folder / name)
+        put(copy.folder / name)
+        done = copy.biasgrid("run", "config/config.yaml", "--cores", "1")
+        assert done.returncode == 2
+        says = f"biasgrid: {name}: must be a folder, not a file or a link that leads nowhere"
+        assert done.stderr.splitlines()[-1] == says
+        shutil.rmtree(copy.folder)

@@ -326,3 +326,26 @@ def test_why_names_the_file_that_was_replaced(finished):
     moved(finished.folder)
     done = finished.biasgrid("run", "config/config.yaml", "--why", "table scores")
     assert done.stdout.splitlines()[1:] == ["  one.txt was replaced"]
+
+
+def test_why_names_the_one_file_of_a_folder_that_was_edited(project):
+    file = project.folder / "bert" / "config.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"note": "edited"}))
+    done = project.biasgrid("run", "config/config.yaml", "--why")
+    (cause,) = done.stdout.splitlines()[1:]
+    assert cause.startswith("  bert/config.json was replaced: ")
+    assert "archive" in cause
+
+
+def test_why_says_that_the_source_of_a_model_changed(finished):
+    os.rename(finished.folder / "one.txt", finished.folder / "renamed.txt")
+    finished.configure(
+        finished.config
+        | {
+            "models": finished.config["models"]
+            | {"one": {"label": "one", "source": {"type": "file", "path": "renamed.txt"}}}
+        }
+    )
+    done = finished.biasgrid("run", "config/config.yaml", "--why")
+    assert "  the source of one changed: " in done.stdout
+    assert "manifest.json" not in done.stdout

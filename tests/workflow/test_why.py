@@ -66,6 +66,14 @@ def test_a_study_is_answered_in_a_few_lines(finished):
     assert of_file.startswith("  results/small/cells/one/none/weat/q1.json is not there: cell, ")
 
 
+def test_steps_whose_former_code_is_not_known_are_one_line(finished):
+    append(finished.own_code("metrics/rnd.py"))
+    (finished.folder / "logs/small/.modules.json").unlink()
+    done = finished.biasgrid("run", "config/config.yaml", "--why")
+    (of_cells,) = (line for line in done.stdout.splitlines() if line.startswith("  the code of the cell "))
+    assert re.match(r"  the code of the cell steps changed: .*cell \d+", of_cells)
+
+
 def test_a_new_study_is_answered_in_a_few_lines(project):
     done = project.biasgrid("run", "config/config.yaml", "--why")
     head, cause = done.stdout.splitlines()

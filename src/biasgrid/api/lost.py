@@ -11,6 +11,7 @@ from ..caveats import (
     UNDEFINED,
     lookalike_text,
     lowest_p,
+    other_reasons,
     shared_text,
     shared_words,
     why_undefined,
@@ -69,10 +70,11 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         message = (
             f"{where}: {result.words_lost} of {word_count} words are lost: {join_names(map(quote, lost))}"
         )
-        if reasons := dict.fromkeys(why for of_set in result.why_lost.values() for why in of_set.values()):
+        # a form that looks the same is named behind all the rest
+        if reasons := other_reasons(result.why_lost):
             message += f"; reasons: {join_names(reasons)}"
         if failed_sets := _failed_sets(result):
-            message += f"; the value is NaN, for too many are lost of {join_names(failed_sets)}"
+            message += f"; the value is NaN: too many words are lost of {join_names(failed_sets)}"
         if alike := lookalike_text(result.why_lost):
             message += f". {alike}"
         _warn_once(message, LostWordsWarning)

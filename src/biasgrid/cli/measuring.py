@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..caveats import lookalike_text, p_with_lowest
+from ..caveats import lookalike_text, other_reasons, p_with_lowest
 from ..errors import BiasgridError, join_names, quote
 from ..inference import significance
 from ..numbers import count, interval, p_value, plain, share
@@ -124,6 +124,8 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
         yield f"No {nouns.get(name, name)}: {reason}."
     if lost := list(dict.fromkeys(word for words in result.lost.values() for word in words)):
         yield f"Lost words ({count(len(lost))}): {join_names(lost)}."
+        if reasons := other_reasons(result.why_lost):
+            yield f"Reasons: {join_names(reasons)}."
         if alike := lookalike_text(result.why_lost):
             yield f"{alike}."
 

@@ -24,6 +24,7 @@ from .load import named_model
 from .shipped import shipped_models
 
 TEMPLATES = "bleached"  # the sentences in which an encoder reads a word
+NO_PROSE = (".csv", ".yaml", ".yml")  # files of text that are no corpus
 PAIRS = 3  # of sentences in the query of a table of scores
 
 
@@ -111,13 +112,15 @@ def _kind_of(path: Path) -> tuple[Kind, str]:
             continue
         if format is not None and not (kind.text and not _is_prose(path)):
             return kind, format
-    looks_like_network = (path.is_dir() and (path / "config.json").is_file()) or path.suffix == ".gguf"
-    raise errors["language_model" if looks_like_network else VECTORS]
+    looks_like_network = path.is_dir() and (path / "config.json").is_file()
+    raise errors["language_model" if looks_like_network or path.suffix in (".gguf", ".csv") else VECTORS]
 
 
 def _is_prose(path: Path) -> bool:
-    """Return whether most words of a text have letters, and it is no JSON or markup: files of vectors that are
-    damaged, of queries and of web pages are texts, too."""
+    """Return whether most words of a text have letters, and it is no table, config, JSON or markup: files of vectors
+    that are damaged, of queries and of web pages are texts, too."""
+    if path.suffix in NO_PROSE:
+        return False
     words = [word for part, _ in islice(blocks(path, "tokens"), 1) for word in part]
     if not path.is_file() or words[0][0] in "{[<":
         return False

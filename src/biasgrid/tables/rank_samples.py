@@ -84,7 +84,9 @@ def inputs(study: Planned) -> dict[str, Any]:
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
     """What `write` wrote for a table of so many rows: (RANKS, RESAMPLED, rows, draws). Raises BiasgridError where it
     is not there, or is that of another table."""
-    return _load(path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid table --table rankings")
+    return _load(
+        path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid table --study CONFIG --table rankings"
+    )
 
 
 def value_samples(

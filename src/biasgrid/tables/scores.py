@@ -180,7 +180,7 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     if foreign := sorted(set(metrics) - set(ranking["neutral"])):
         raise BiasgridError(
             f"{path}: {unknown_name('metric', foreign[0], sorted(ranking['neutral']))}; make it again: biasgrid "
-            "table --table scores"
+            "table --study CONFIG --table scores"
         )
     return table
 

@@ -47,8 +47,11 @@ def check(results: Path, file: str, config: str = "") -> None:
         return
     if config and _text(results / "study.json") == config:
         return
+    former, this = os.path.relpath(former_file), str(file)
+    if former == this:  # the results are a link into another folder
+        former, this = str(former_file.resolve()), os.path.abspath(file)
     raise BiasgridError(
-        f"{results} was made by {os.path.relpath(former_file)}, and this is {file}: give the study in it another "
+        f"{results} was made by {former}, and this is {this}: give the study in it another "
         f"name, or replace those results: {_replacing(file)}"
     )
 

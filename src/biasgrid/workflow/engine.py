@@ -81,6 +81,9 @@ def check_results(workflow: Any, results: Path, logs: Path, replaces: bool, conf
         return
     try:
         for folder in (results, logs):
+            for place in (folder, *folder.parents):
+                if os.path.lexists(place) and not place.is_dir():
+                    raise BiasgridError(f"{place}: must be a folder, not a file or a link that leads nowhere")
             refuse_links(folder)
         if files := [] if replaces else config_files(workflow):
             config_file.check(results, files[0], config)

@@ -32,6 +32,7 @@ SHOWN = 5  # of many changes
 MOST_CAUSES = 12  # of a study
 NOT_THERE = " is not there"
 MISSING = "files that are not there"
+CODE_OF, CHANGED = "the code of ", " changed"  # around a step whose former modules are not known
 
 
 def check(study: Study, name: str) -> None:
@@ -97,6 +98,8 @@ class Why:
                 if cause.endswith(NOT_THERE):
                     missing[cause.removesuffix(NOT_THERE)] = None
                     cause = MISSING
+                elif name := _whose_code(cause):
+                    cause = f"{CODE_OF}the {self._kind(name)} steps{CHANGED}"
                 steps.setdefault(cause, {})[self._makers.get(file, file)] = None
         lines = [f"a run makes {self._counts(self._makers.get(file, file) for file in files)}:"]
         ordered = sorted(steps.items(), key=lambda item: -len(item[1]))
@@ -113,11 +116,12 @@ class Why:
 
     def _counts(self, names: Iterable[str]) -> str:
         """Return how many steps of each kind there are among names of steps, and files that no step makes."""
-        kinds = Counter(
-            (name.rpartition(" ")[0] or name) if name in self._plan else self._reasons[name].rule
-            for name in dict.fromkeys(names)
-        )
+        kinds = Counter(map(self._kind, dict.fromkeys(names)))
         return ", ".join(f"{kind} {count:,}" if count > 1 else kind for kind, count in kinds.items())
+
+    def _kind(self, name: str) -> str:
+        """Return the kind of a step, and the rule of a file that no step makes."""
+        return (name.rpartition(" ")[0] or name) if name in self._plan else self._reasons[name].rule
 
     @cached_property
     def _makers(self) -> dict[str, str]:
@@ -157,8 +161,10 @@ class Why:
         key = Path(file).stem
         if file == str(self._study.paths.query_file(key)) and key in self._study.queries:
             yield from _query_changes(key, Path(file), self._study.queries[key])
-        elif replaced := [other for made in reason.made for other in self._replaced(made)]:
+        elif replaced := [other for manifest in (file, *reason.made) for other in self._replaced(manifest)]:
             yield from (f"{other} was replaced" for other in replaced)
+        elif name := next(filter(None, map(self._source_of, (file, *reason.made))), ""):
+            yield f"the source of {name} changed"
         elif reason.before or reason.updated:
             what = f"the source, format or store of the model {key}" if "/models/" in file else file
             yield f"{what} changed"
@@ -167,11 +173,21 @@ class Why:
 
     def _replaced(self, manifest: str) -> list[str]:
         """The user's files of an archive that have another content than when it was read last."""
-        name = Path(manifest).parent.name
-        if name not in self._study.sources or manifest not in self._reasons:
+        if not (name := self._source_of(manifest)):
             return []
-        before = " ".join(map(_text, self._reasons[manifest].before))
-        return [file for file in stores.local_file(self._study, name) if content(file) not in before]
+        reason = self._reasons[manifest]
+        before = " ".join(map(_text, reason.before))
+        return [
+            file
+            for file in stores.local_file(self._study, name)
+            if (content(file) not in before if before else file in reason.updated)
+        ]
+
+    def _source_of(self, manifest: str) -> str:
+        """Return the name of the archive whose manifest is made; empty for any other file."""
+        name = Path(manifest).parent.name
+        is_made = Path(manifest).name == "manifest.json" and manifest in self._reasons
+        return name if is_made and name in self._study.sources else ""
 
     def _dependence_changes(self, name: str, before: str, now: str) -> Iterator[str]:
         (old_spec, old_code), (new_spec, new_code) = json.loads(before), json.loads(now)
@@ -190,7 +206,13 @@ class Why:
         if old_code != new_code:
             old, new = self._modules.get(old_code), code.members().get(new_code)
             changed = [m for m in sorted({*old, *new}) if old.get(m) != new.get(m)] if old and new else []
-            yield f"code changed: {join_names(changed)}" if changed else f"the code of {name} changed"
+            yield f"code changed: {join_names(changed)}" if changed else f"{CODE_OF}{name}{CHANGED}"
+
+
+def _whose_code(cause: str) -> str:
+    """Return the step whose code changed, of a cause that says so; else an empty text."""
+    is_code = cause.startswith(CODE_OF) and cause.endswith(CHANGED)
+    return cause.removeprefix(CODE_OF).removesuffix(CHANGED) if is_code else ""
 
 
 def _text(param: str) -> str:

@@ -21,7 +21,7 @@ from .files import CONFIG, FILES, INDEX, TOKENIZERS, WEIGHTS
 from .formats import ANSWERS, FORMATS, FORMER, GGUF, SCORES, TRANSFORMERS
 from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
-from .scores import TABLE, is_table, read_table
+from .scores import COLUMNS, TABLE, is_table, read_table
 
 # sha256 of weights whose head predicts no masked words -> why they cannot score texts
 NO_LANGUAGE_MODELS = {
@@ -147,7 +147,8 @@ def _format(archive: Path, files: Files) -> str:
         if is_table(file):
             return SCORES
     raise BiasgridError(
-        f"{archive}: no language model: expected a .gguf file, or {WEIGHTS} with {CONFIG} and {TOKENIZERS[0]}"
+        f"{archive}: no language model: expected a .gguf file, {WEIGHTS} with {CONFIG} and {TOKENIZERS[0]}, or a "
+        f"table of scores, a CSV file with the columns {' or '.join(', '.join(names) for names in COLUMNS)}"
     )
 
 
