@@ -67,10 +67,11 @@ def did_you_mean_file(path: str | Path) -> str:
     for folder in folders:
         with suppress(OSError):
             names.update(os.listdir(folder))
-    by_stem = {name.partition(".")[0] or name: name for name in sorted(names, reverse=True)}
-    stem = path.name.partition(".")[0] or path.name
-    nearest = by_stem.get(stem) or next((by_stem[near] for near in get_close_matches(stem, by_stem, 1)), "")
-    return f"; did you mean {nearest!r}?" if nearest else ""
+    stems = {name: name.partition(".")[0] or name for name in sorted(names)}
+    nearest = get_close_matches(path.name.partition(".")[0] or path.name, stems.values(), 1)
+    same = [name for name, stem in stems.items() if stem in nearest]
+    same.sort(key=lambda name: not name.endswith(path.suffix))
+    return f"; did you mean {same[0]!r}?" if same else ""
 
 
 def cache_folder() -> Path:

@@ -109,6 +109,7 @@ def test_damaged_checksums_are_one_line(made, edit):
             "'four' / 'hard': study.json has no such criterion / query / metric / model",
         ),
         ("scores", "First,", "Third,", "line 2: 'Third' / "),
+        ("scores", ",q5,q5,", ",q50,q5,", "query_id: 'q50': study.json has no such query"),
         ("rankings", ",weat,", ",waet,", "study.json has no such criterion / metric / model / debias"),
         (
             "pairs",
@@ -154,6 +155,7 @@ CASES = [
     (CELL, lambda r: result(r)["found"].pop("B"), "is not what queries/q1.json asks"),
     (CELL, lambda r: result(r)["lost"].pop("C"), "is not what queries/q1.json asks"),
     (CELL, lambda r: result(r).update(words_used=-1), "words_used: -1 is not allowed"),
+    (CELL, lambda r: r.pop("params"), "key 'params' is missing"),
     (INFERENCE, lambda r: r.update(cells=[]), "it has no cells"),
     (INFERENCE, lambda r: r.update(cells=None), "it has no cells"),
     (INFERENCE, lambda r: r["cells"][0].update(metric="mac"), "it is of one/none/mac"),

@@ -72,7 +72,8 @@ def test_a_log_has_a_line_every_so_often_and_what_is_at_work(quick, monkeypatch,
     assert 1 <= len(lines) <= 4
     assert lines[-1].startswith("900 of 901 steps, ")
     assert lines[-1].endswith("table scores")
-    assert "left" in lines[0]
+    # a table takes less than this one has taken, so how long it still takes is not known
+    assert "left" not in lines[-1]
 
 
 def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, quick, monkeypatch):

@@ -206,7 +206,7 @@ def test_files_that_are_no_model_are_refused(tmp_path, change, message):
 
 def test_a_folder_without_any_file_of_a_model(tmp_path):
     with pytest.raises(
-        BiasgridError, match=r"no language model: expected a .gguf file, or model.safetensors with"
+        BiasgridError, match=r"no language model: expected a .gguf file, model.safetensors with"
     ):
         make(tmp_path, tmp_path / "m")
     with pytest.raises(BiasgridError, match="no such file or folder"):

@@ -223,10 +223,6 @@ def test_strangers_folders_are_refused_in_a_line(here, capsys):
         "'../x'",
         lambda: change("right/study.json", lambda r: r["models"].update({"../x": r["models"].pop("three")})),
     )
-    case(
-        "a spreadsheet would",
-        lambda: change("right/study.json", lambda r: r["models"]["three"].update(label="=1+1")),
-    )
     case("U+202E", lambda: change("right/study.json", lambda r: r["models"]["three"].update(note="\u202e")))
     case("words: {", lambda: change("right/study.json", lambda r: r["words"].update(normalize=True)))
     case("it is of one/none/weat/q1", lambda: change(cell, lambda r: r.update(model="one")))

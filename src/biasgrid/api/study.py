@@ -110,6 +110,14 @@ class FinishedStudy(Study):
         """Raise BiasgridError for a row of a table whose criterion, query, metric, model and debias method, as far as
         the table has them, are not those of a score of this study."""
         is_absent = rows["status"] == STATUS if "status" in rows else None
+        for name in {"query_id", "parent_query_id"} & {*rows}:
+            is_unknown = ~rows[name].isin([*self.queries, ""])
+            if is_unknown.any():
+                row = int(is_unknown.to_numpy().argmax())
+                raise BiasgridError(
+                    f"{file}: line {row + 2}: {name}: {quote(rows[name].iloc[row])}: {CONFIG} has no such query; "
+                    "run the study again"
+                )
         for side in ("", "_a", "_b"):
             keys = {c.key: c.name for c in table.columns if c.key and c.name in (c.key, f"{c.key}{side}")}
             if "metric" not in keys or not {*keys.values()} <= {*rows}:

@@ -4,7 +4,6 @@ verdicts and page are made of them as those of any study. Nothing of theirs is r
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +30,6 @@ from ..validation import to_record
 from .deposit import records
 
 LARGEST = 1 << 28  # bytes of a file that is read whole
-FORMULA = re.compile(r"[=+@\t\r-]")  # what a spreadsheet computes begins so
 # what must be the same in all, besides criteria, queries and debias methods
 SAME = (
     *("seed", "words", "metrics", "aggregation", "ranking", "correlations", "query_ranks", "frequencies"),
@@ -114,13 +112,6 @@ def _read(folder: Path) -> FinishedStudy:
         raise BiasgridError(f"{folder / CONFIG}: plugins: are code, which is not run here; not joined")
     study = find_study(folder)
     step_of(study)  # raises for a study that is not finished
-    shown = [
-        *study.labels.values(),
-        *study.config.criteria,
-        *(query.name for query in study.queries.values()),
-    ]
-    if formula := next((text for text in shown if FORMULA.match(text)), None):
-        raise BiasgridError(f"{folder}: {quote(formula)}: a spreadsheet would compute this name; not joined")
     _check_records(study)
     return study
 

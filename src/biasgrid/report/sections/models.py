@@ -45,6 +45,7 @@ def _coverage(material: Material, model: str) -> str:
     query_words = {
         word
         for query in scores.loc[scores["model"] == model, "query_id"].unique()
+        if query
         for word_set in (*material.queries[query].target_sets, *material.queries[query].attribute_sets)
         for word in word_set.words
     }
