@@ -3,7 +3,9 @@
 rule archive:
     input:
         # their content is a param: a file that was replaced may be older, and one that was touched has not changed
-        lambda w: list(map(ancient if stores.is_read(STUDY, w.name) else str, stores.local_file(STUDY, w.name))),
+        lambda w: list(
+            map(ancient if stores.is_read(STUDY, w.name) else str, stores.local_file(STUDY, w.name))
+        ),
     output:
         # the engine deletes what it makes again, but not what another run may be reading
         update(f"{EMBEDDINGS}/raw/{{name}}/manifest.json"),
