@@ -80,6 +80,8 @@ def _add_floret(
 
 def _floret_settings(path: Path) -> tuple[int, int, Floret] | None:
     """The fewest and the most characters of floret's n-grams, and how they are hashed; None for other vectors."""
+    if not path.is_file():
+        return None
     try:
         settings: Any = json.loads(path.read_bytes())
         if settings["mode"] != "floret":
