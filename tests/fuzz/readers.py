@@ -215,7 +215,13 @@ class Plain(pickle.Unpickler):
 
 
 def parse_pickle(path: Path) -> Iterable[tuple[str, np.ndarray]]:
-    state = vars(Plain(io.BytesIO(content(path)), encoding="latin1").load())
+    try:
+        state = vars(Plain(io.BytesIO(content(path)), encoding="latin1").load())
+    except ValueError as error:
+        # NumPy refuses a damaged dtype also in a part that the reader leaves alone
+        if "numpy.dtype pickle" in str(error):
+            raise Refused(str(error)) from None
+        raise
     state = vars(state["wv"]) if "wv" in state else state
     beside = state.get("__numpys")
     beside = {name for name in beside if isinstance(name, str)} if isinstance(beside, list) else set()
