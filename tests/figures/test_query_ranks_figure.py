@@ -12,6 +12,7 @@ from conftest import grid_config
 from biasgrid import BiasgridError
 from biasgrid.figures import REGISTRY
 from biasgrid.figures.query_ranks import query_ranks
+from biasgrid.figures.types.heat import coefficient_text
 from biasgrid.plan.study import Study
 
 LABELS = {
@@ -94,6 +95,22 @@ def test_strips_have_ranks_and_intervals_of_queries_in_the_order_of_their_mean_r
         column, row = text.get_position()
         sides[" ".join(text.get_text().split("\n")[1:])].add(row > column)
     assert sides == {"[−.61, .42]": {True}, "[−.93, .87]": {False}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "lines"), [(5, 2), (7, 3), (12, 1)])
+def test_correlations_of_minus_1_do_not_overlap(count, lines):
+    columns = [("rnd", f"model {i}", "none") for i in range(count)]
+    ranks, pairs, whole = made(5, columns)
+    ends = ["words_low", "words_high", "queries_low", "queries_high"]
+    figure = drawn((ranks, pairs.assign(**dict.fromkeys(["correlation", *ends], -1.0)), whole), columns)
+    assert_readable(figure)
+    assert {text.get_text().count("\n") + 1 for text in figure.axes[-1].texts} == {lines}
+
+
+@pytest.mark.parametrize("ends", [(0.2, np.nan), (np.nan, 0.9)])
+def test_a_coefficient_without_both_ends_has_no_interval(ends):
+    assert coefficient_text(0.5, *ends) == coefficient_text(0.5) == ".50"
 
 
 @pytest.mark.slow

@@ -45,10 +45,7 @@ Column = tuple[str, str, str]  # a metric, a model and a debias method, which or
 UNIT = ["metric", "model", "debias"]
 NAMES = 0.29  # of the width, at most, that the names of queries and of columns take
 STRIP = 0.52  # inches of a column at least
-WIDE, NARROW = (
-    0.56,
-    0.3,
-)  # inches of a cell of the matrix that has room for an interval, on one line and on two
+GAP = 0.03  # inches between the texts of two cells of the matrix, at least
 MEAN: Look = {"marker": "|", "linestyle": "", "color": "#444444", "markersize": 7, "markeredgewidth": 1}
 
 
@@ -112,13 +109,14 @@ def query_ranks(
     }
     heights: dict[Any, float] = dict.fromkeys(keys, height(of_queries))
     if len(keys) > 1:
-        cell = (page.inside - wide) / len(keys)
-        lines = 2 if cell > WIDE or cell < NARROW else 3
-        heads[None], heights[None] = "", len(keys) * max(lines, *map(line_count, of_columns.values())) * 0.13
+        correlations = rows_of(correlations, "query_correlations", criterion=criterion)
+        correlations = rows_where(correlations, template=template, method="spearman")
+        lines = _lines(correlations, (page.inside - wide) / len(keys))
+        heads[None] = ""
+        heights[None] = len(keys) * max(2, lines, *map(line_count, of_columns.values())) * 0.13
     panels = page.panels(heads, heights, labels=wide, least=STRIP, line=len(keys), bold=False)
     if len(keys) > 1:
-        correlations = rows_of(correlations, "query_correlations", criterion=criterion)
-        _matrix(panels.pop(None), correlations, template, of_columns, cell)
+        _matrix(panels.pop(None), correlations, of_columns, lines)
     looks, of_units = _looks(keys), dict(list(table.groupby(UNIT)))
     for key, axes in panels.items():
         _strip(axes, of_units.get(key, table.iloc[:0]), of_queries, looks[key], means)
@@ -145,21 +143,28 @@ def _strip(
     axes.set_xticks(sorted({1, len(names)}))
 
 
-def _matrix(
-    axes: Axes,
-    table: pd.DataFrame,
-    template: str,
-    names: Mapping[Column, str],
-    cell: float,
-) -> None:
-    """Spearman's correlations, with intervals over words below the diagonal and over queries above, where cells of so
-    many inches have room for them."""
+def _lines(correlations: pd.DataFrame, cell: float) -> int:
+    """Return how many lines a correlation and its interval have, if all fit in cells of so many inches; else 1."""
+    rows: Any = correlations.dropna(subset="correlation")
+    for lines in (2, 3):
+        texts = {
+            coefficient_text(row.correlation, low, high, lines)
+            for row in rows.itertuples()
+            for low, high in ((row.words_low, row.words_high), (row.queries_low, row.queries_high))
+        }
+        if max((text_width(text, SMALL) for text in texts), default=0.0) + GAP <= cell:
+            return lines
+    return 1
+
+
+def _matrix(axes: Axes, table: pd.DataFrame, names: Mapping[Column, str], lines: int) -> None:
+    """Draw Spearman's correlations. If texts have more than one line, they have intervals: below the diagonal over
+    words, above it over queries."""
     import pandas as pd
 
     place: Any = axes.get_subplotspec()
     axes.set_subplotspec(place.get_gridspec()[place.rowspan.start, :])
-    table = rows_where(table, template=template, method="spearman")
-    keys, lines = list(names), 2 if cell > WIDE else 3 if cell >= NARROW else 1
+    keys = list(names)
     values = pd.DataFrame(np.nan, index=range(len(keys)), columns=range(len(keys)))
     texts = values.astype(object).fillna("n/a")
     for row in table.itertuples():
@@ -183,7 +188,7 @@ def _matrix(
         on_top=True,
     )
     head = "Spearman's ρ of the queries' ranks"
-    if cell >= NARROW:
+    if lines > 1:
         head += ". In brackets its interval: below the diagonal over words, above it over queries"
     figure: Any = axes.get_figure(root=True)
     inches = (1 - NAMES) * figure.get_figwidth() - 0.4

@@ -109,12 +109,12 @@ def above_diagonal(matrix: pd.DataFrame) -> np.ndarray:
 
 
 def coefficient_text(value: float, low: float = np.nan, high: float = np.nan, lines: int = 3) -> str:
-    """What is written in a cell of coefficients: under one its interval, where there is one and the cell has two
-    lines or more for both."""
+    """Return what is written in a cell of coefficients: under one its interval, if it has both ends and the cell has
+    two lines or more for both."""
     if np.isnan(value):
         return "n/a"
     text = typeset(value, form=coefficient)
-    if np.isnan(low) or lines < 2:
+    if np.isnan(low) or np.isnan(high) or lines < 2:
         return text
     ends = typographic(interval(low, high, form=coefficient))
     return f"{text}\n" + (ends if lines == 2 else ends.replace(", ", ",\n"))
