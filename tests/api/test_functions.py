@@ -1,6 +1,7 @@
 """The door's functions (`metrics.weat`, `debias.hard`, ...): their signatures, help, stubs and sentences."""
 
 import ast
+import builtins
 import doctest
 import importlib.util
 import inspect
@@ -344,6 +345,26 @@ def test_stubs_have_every_function_with_its_parameters():
             function = getattr(package, name)
             assert [argument.arg for argument in arguments] == list(inspect.signature(function).parameters)
             assert inspect.cleandoc(ast.get_docstring(node)) == inspect.cleandoc(function.__doc__)
+
+
+def test_stubs_use_no_name_that_they_lack():
+    for text in stubs().values():
+        tree = ast.parse(text)
+        defined = {*dir(builtins)}
+        for node in tree.body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                defined |= {alias.asname or alias.name for alias in node.names}
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                defined.add(node.name)
+        annotations = [
+            note
+            for node in ast.walk(tree)
+            for name in ("annotation", "returns")
+            if (note := getattr(node, name, None)) is not None
+        ]
+        used = {name.id for note in annotations for name in ast.walk(note) if isinstance(name, ast.Name)}
+        assert used
+        assert used <= defined
 
 
 # of names: wrong ones, and right ones with whatever value
