@@ -76,9 +76,7 @@ class Pretrained:
     def at_work(self) -> Iterator[None]:
         """Put the model into evaluation mode, in which there is no dropout. Afterwards each of its modules is in its
         former mode: somebody may be training it."""
-        with self.one_line(), _LOCK, ExitStack() as stack:
-            for module in self.model.modules():
-                stack.callback(setattr, module, "training", module.training)
+        with self.one_line(), _LOCK, modes_kept(self.model), ExitStack() as stack:
             self.model.eval()
             # a head costs more than the layers of a small model: it sees the places that are asked for, and no others
             if self.kind != ENCODER and self.model.base_model is not self.model:
@@ -236,6 +234,17 @@ class Pretrained:
     @cached_property
     def _options(self) -> dict[str, Any]:
         return {"use_cache": False} if self.kind == CAUSAL else {}
+
+
+@contextmanager
+def modes_kept(model: Any) -> Iterator[None]:
+    """Leave each module of a torch model in the mode that it is in: training or evaluation."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, is_training in modes:
+            module.training = is_training
 
 
 @contextmanager
