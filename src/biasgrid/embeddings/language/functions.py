@@ -23,7 +23,7 @@ from .encoder import SENTENCE
 from .foreign_code import MODULES, check_classes
 from .formats import SENTENCE_TRANSFORMERS
 from .opening import choose_device, one_line, quiet
-from .pretrained import modes_kept
+from .pretrained import modes_kept, unknown_token
 from .sentence import Sentence
 from .templates import PlacedWord
 from .threads import one_thread
@@ -184,8 +184,8 @@ def tokens_unknown_to(source: Any) -> Callable[[str], list[bool]] | None:
     """Return a function that says of each token of a text whether it is the unknown one; None for an object without a
     tokenizer of transformers, or whose tokenizer knows every text."""
     tokenizer = getattr(source, "tokenizer", None)
-    unknown = getattr(tokenizer, "unk_token_id", None)
-    if unknown is None or not callable(tokenizer) or unknown == getattr(tokenizer, "eos_token_id", None):
+    unknown = unknown_token(tokenizer)
+    if unknown is None or not callable(tokenizer):
         return None
     return lambda text: [i == unknown for i in tokenizer(text, add_special_tokens=False)["input_ids"]]
 

@@ -130,8 +130,7 @@ class Pretrained:
     @cached_property
     def unknown(self) -> int | None:
         """The piece for what no other piece stands for, where there is one."""
-        number = self.tokenizer.unk_token_id
-        return None if number is None or number == self.tokenizer.eos_token_id else int(number)
+        return unknown_token(self.tokenizer)
 
     @cached_property
     def filler(self) -> int:
@@ -179,9 +178,9 @@ class Pretrained:
         """Return whether each of the tokens at these places is the unknown one, bool (places,)."""
         return np.array([pieces.ids[place] == self.unknown for place in places], dtype=bool)
 
-    def unknown_parts(self, text: str, *, as_encoder: bool = False) -> list[str]:
+    def unknown_parts(self, text: str) -> list[str]:
         """Return the parts of a text that the tokenizer does not know, in order."""
-        pieces = self.split(text, as_encoder=as_encoder)
+        pieces = self.split(text)
         inner = np.flatnonzero(pieces.inner)
         spans = pieces.offsets[inner[self.is_unknown(pieces, inner.tolist())]]
         return [text[start:end] for start, end in spans.tolist()]
@@ -234,6 +233,13 @@ class Pretrained:
     @cached_property
     def _options(self) -> dict[str, Any]:
         return {"use_cache": False} if self.kind == CAUSAL else {}
+
+
+def unknown_token(tokenizer: Any) -> int | None:
+    """Return the number of the token for what no other token stands for. None where there is none, as in GPT-2, which
+    names the end of a text in its place."""
+    number = getattr(tokenizer, "unk_token_id", None)
+    return None if number is None or number == getattr(tokenizer, "eos_token_id", None) else int(number)
 
 
 @contextmanager
