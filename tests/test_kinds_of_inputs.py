@@ -59,6 +59,9 @@ def inputs(tmp_path_factory):
     (folder / "sentences.csv").write_text("sentence,score\nWomen cook.,-3\n")
     (folder / "study.yaml").write_text("study: mine\nmodels: [glove]\n")
     (folder / "broken.txt").write_text("he 1 2\nshe x y\n1 2 3 4\n")
+    (folder / "pointer.gguf").write_text(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+    )
     (folder / "hollow").mkdir()
     (folder / "hollow" / "config.json").write_text(
         '{"model_type": "bert", "architectures": ["BertForMaskedLM"]}'
@@ -137,6 +140,7 @@ def test_init_takes_several_kinds_at_once(here):
         ("folder", "folder: is neither a store (no model.json) nor of a format that is a folder"),
         ("sentences.csv", "a table of scores, a CSV file with the columns text, score"),
         ("study.yaml", "study.yaml: is of no known format"),
+        ("pointer.gguf", "pointer.gguf: this is a Git LFS pointer"),
         ("vector.txt", "vector.txt: no such file, and no model of that name"),
     ],
 )
@@ -179,6 +183,7 @@ def config(name, kind="vectors", **model):
         ("m.gguf", "vectors", "m.gguf"),
         ("m.gguf", "corpus", "m.gguf"),
         ("vectors.txt", "language_model", "vectors.txt: no language model"),
+        ("pointer.gguf", "language_model", "pointer.gguf: this is a Git LFS pointer"),
         *((name, "language_model", "") for name in ("masked", "causal", "m.gguf", "scores.csv")),
         *((name, "vectors", "") for name in ("vectors.txt", "store")),
         ("corpus.txt", "corpus", ""),

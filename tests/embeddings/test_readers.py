@@ -570,6 +570,16 @@ def test_an_npz_whose_vectors_are_cut_off_or_followed_by_more_is_refused(tmp_pat
         convert(tmp_path / "m.npz", output, name="m")
 
 
+def test_an_npz_without_words_is_refused_in_either_order(tmp_path, output):
+    empty = array(np.empty((0, 3), np.float32))
+    for order in (b"False", b"True "):
+        with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
+            archive.writestr("words.npy", array(np.array([], "<U1")))
+            archive.writestr("vectors.npy", empty.replace(b"False", order))
+        with refused("m.npz: holds no vectors"):
+            convert(tmp_path / "m.npz", output, name="m")
+
+
 # GloVe's own binary format
 
 

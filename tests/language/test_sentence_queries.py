@@ -223,6 +223,21 @@ def test_scores_of_two_devices_say_both(folder, monkeypatch):
     assert run("cuda") == (2, {"device": "cpu, cuda", "fast": False})
 
 
+def test_scores_do_not_have_the_device_of_another_model(folder, monkeypatch):
+    """Beside the whole file of a former model there is what a run that was stopped had scored of this one."""
+    write_scores(SCORES)
+    monkeypatch.setattr(Scores, "computed", {"device": "cpu"}, raising=False)
+    made = study()
+    make_inputs(made)
+    step = steps.sentence_scores_step(made, "tiny", "file.pairs")
+    step.run()
+    of_this = json.loads(step.output.read_text())
+    step.output.with_name(f".{step.output.name}.unfinished").write_text(json.dumps(of_this))
+    step.output.write_text(json.dumps(of_this | {"made_of": "another", "computed": {"device": "cuda"}}))
+    assert step.run()["scored"] == 0
+    assert json.loads(step.output.read_text())["computed"] == {"device": "cpu"}
+
+
 def test_a_run_that_was_stopped_goes_on_where_it_was(folder, monkeypatch):
     first = study()
     make_inputs(first)

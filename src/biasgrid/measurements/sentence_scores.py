@@ -6,9 +6,9 @@ Scoring is the expensive part. Metrics are cheap functions of the scores: one th
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     }
     # what a run that was stopped had scored by then
     partial_file = output.with_name(f".{output.name}.unfinished")
-    former = [f for path in (output, partial_file) if (f := _read_scores(path, model_digest))]
+    former = [f for path in (output, partial_file) if (f := _read_former(path, model_digest))]
     former_scores = {sentence: scored for f in former for sentence, scored in f.items()}
     scores = {sentence: former_scores[sentence] for sentence in sentences if sentence in former_scores}
     missing = [sentence for sentence in sentences if sentence not in former_scores]
@@ -106,8 +106,8 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     # sentences of about one length are a batch, and a block has whole ones
     missing.sort(key=lambda sentence: len(sentence.text), reverse=True)
     of_former: dict[str, Any] = {}
-    for file in (output, partial_file):
-        if computed := _read_computed(file) if scores else {}:
+    for f in former if scores else []:
+        if isinstance(computed := f.facts.get("computed"), dict) and computed:
             of_former = computed_beside(of_former, computed)
     if of_former:
         facts["computed"] = of_former
@@ -118,14 +118,6 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     _save(output, facts, scores)
     partial_file.unlink(missing_ok=True)
     return {"sentences": len(scores), "scored": len(missing)}
-
-
-def _read_computed(path: Path) -> dict[str, Any]:
-    """How the scores of a former file were computed; {} where it does not say so."""
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))["computed"])
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return {}
 
 
 def _of_network() -> dict[str, str]:
@@ -158,8 +150,8 @@ def sentences_of(
 
     Parameters
     ----------
-    asked
-        As `write` takes it.
+    requests
+        "asked" of `write`.
     """
     recorder = Recorder(model)
     found: dict[str, None] = {}
@@ -175,12 +167,10 @@ def sentences_of(
     return list(recorder.sentences), list(recorder.texts)
 
 
-def _read_scores(path: Path, model_digest: str) -> Scores | None:
-    """Return the scores of a former file; None if it is not whole, or of another model."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        if (record["made_of"], record["version"]) != (model_digest, SCORES_VERSION):
-            return None
-        return Scores(path)
-    except (OSError, ValueError, LookupError, TypeError, RecursionError, BiasgridError):
-        return None  # missing, incomplete or of another version: scored again
+def _read_former(path: Path, model_digest: str) -> Scores | None:
+    """Return the scores of a former file; None if it is missing or incomplete, or of another model or version."""
+    with suppress(BiasgridError):
+        former = Scores(path)
+        if (former.facts.get("made_of"), former.facts.get("version")) == (model_digest, SCORES_VERSION):
+            return former
+    return None

@@ -36,7 +36,7 @@ def likelihoods(
         The found sets of both sides.
     templates
         Sentences with `{target}` and, after it, `{attribute}`; None for three of our own.
-    of
+    predicted_word
         Which of the two words a masked model predicts.
     prior
         Whether the logarithm of the word's probability where the model does not see the other word is taken off (of a
@@ -48,9 +48,9 @@ def likelihoods(
         Natural logarithms of probabilities; with `prior`, of ratios of two.
     """
     sides = [[key for s in side for key in s.keys] for side in (targets, attributes)]
-    asked, priors = _requests(model, sides[0], sides[1], templates, predicted_word)
+    asked, priors = _requests(model, sides[0], sides[1], templates, predicted_word, prior)
     scores = model.score(asked)
-    if prior and model.masked:
+    if priors:
         scores = scores - model.score(priors)
     return scores.reshape(-1, *map(len, sides))
 
@@ -87,8 +87,7 @@ def unscored_words(
                 why[key] = f"has tokens unknown to the model: {join_names(map(quote, parts))}"
         sides = [[key for s in side for key in s.keys if key not in why] for side in (targets, attributes)]
         if all(sides):
-            requests = _requests(model, sides[0], sides[1], templates, predicted_word)
-            for asked in requests[: 1 + (prior and model.masked)]:
+            for asked in _requests(model, sides[0], sides[1], templates, predicted_word, prior):
                 _take_off(asked, model.why_unscored(asked), sides, why)
         return [{place: why[key] for place, key in enumerate(s.keys) if key in why} for s in sets]
 
@@ -121,9 +120,10 @@ def _requests(
     attributes: Sequence[str],
     templates: Sequence[str] | None,
     predicted_word: str,
+    prior: bool,
 ) -> tuple[list[Sentence], list[Sentence]]:
     """Return what a model is asked, by template, target and attribute; and the same where it does not see the other
-    word."""
+    word: none without `prior`, and none of a causal model."""
     templates = TEMPLATES if templates is None else templates
     filled_templates = [
         _fill(template, target, attribute)
@@ -135,9 +135,10 @@ def _requests(
     context = "attribute" if blank == "target" else "target"
     if not model.masked:
         filled_templates = [(text, _with_space(text, spans, blank)) for text, spans in filled_templates]
+    priors = filled_templates if prior and model.masked else []
     return (
         [Sentence(text, part=spans[blank]) for text, spans in filled_templates],
-        [Sentence(text, part=spans[blank], hidden=spans[context]) for text, spans in filled_templates],
+        [Sentence(text, part=spans[blank], hidden=spans[context]) for text, spans in priors],
     )
 
 

@@ -74,7 +74,6 @@ def make_language_model(
     with write_folder(folder, "making this model") as scratch:
         if format == GGUF:
             gguf_file = _gguf(archive, found)
-            check_fetched(gguf_file)
             put, format = _link, TRANSFORMERS
             found = _files(convert(gguf_file, scratch / "converted") if keep else _converted(gguf_file))
             old_record |= {"converted_from": {"format": GGUF, "sha256": hash_file(gguf_file)}}
@@ -156,7 +155,9 @@ def _gguf(archive: Path, files: Files) -> Path:
     paths = [path for name, path in files.items() if name.endswith(".gguf")] or list(files.values())
     if len(paths) != 1:
         raise BiasgridError(f"{archive}: has {len(paths)} .gguf files, and a model is one of them")
-    return paths[0].resolve()  # which errors name: a user's file, where it is
+    path = paths[0].resolve()  # which errors name: a user's file, where it is
+    check_fetched(path)
+    return path
 
 
 def _converted(file: Path) -> Path:

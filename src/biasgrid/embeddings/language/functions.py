@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from .encoder import SENTENCE
 from .foreign_code import MODULES, check_classes
 from .formats import SENTENCE_TRANSFORMERS
 from .opening import choose_device, one_line, quiet
+from .pretrained import modes_kept, unknown_token
 from .sentence import Sentence
 from .templates import PlacedWord
 from .threads import one_thread
@@ -183,25 +184,18 @@ def tokens_unknown_to(source: Any) -> Callable[[str], list[bool]] | None:
     """Return a function that says of each token of a text whether it is the unknown one; None for an object without a
     tokenizer of transformers, or whose tokenizer knows every text."""
     tokenizer = getattr(source, "tokenizer", None)
-    unknown = getattr(tokenizer, "unk_token_id", None)
-    if unknown is None or not callable(tokenizer) or unknown == getattr(tokenizer, "eos_token_id", None):
+    unknown = unknown_token(tokenizer)
+    if unknown is None or not callable(tokenizer):
         return None
     return lambda text: [i == unknown for i in tokenizer(text, add_special_tokens=False)["input_ids"]]
 
 
-@contextmanager
-def _modes_kept(source: Any) -> Iterator[None]:
-    """Leave the modules of a torch model, such as one of sentence-transformers, in the modes that they were in: its
-    `encode` puts it into evaluation mode."""
+def _modes_kept(source: Any) -> AbstractContextManager[None]:
+    """Return what leaves a torch model, such as one of sentence-transformers, in its modes: its `encode` puts it into
+    evaluation mode."""
     torch = sys.modules.get("torch")  # who has such a model has torch
     source = getattr(source, "__self__", source)  # of a method
-    modules = list(source.modules()) if torch and isinstance(source, torch.nn.Module) else []
-    modes = [module.training for module in modules]
-    try:
-        yield
-    finally:
-        for module, mode in zip(modules, modes, strict=True):
-            module.training = mode
+    return modes_kept(source) if torch and isinstance(source, torch.nn.Module) else nullcontext()
 
 
 def _encode_alone(model: Any, texts: list[str]) -> Any:

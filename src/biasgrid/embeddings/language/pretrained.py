@@ -76,9 +76,7 @@ class Pretrained:
     def at_work(self) -> Iterator[None]:
         """Put the model into evaluation mode, in which there is no dropout. Afterwards each of its modules is in its
         former mode: somebody may be training it."""
-        with self.one_line(), _LOCK, ExitStack() as stack:
-            for module in self.model.modules():
-                stack.callback(setattr, module, "training", module.training)
+        with self.one_line(), _LOCK, modes_kept(self.model), ExitStack() as stack:
             self.model.eval()
             # a head costs more than the layers of a small model: it sees the places that are asked for, and no others
             if self.kind != ENCODER and self.model.base_model is not self.model:
@@ -132,8 +130,7 @@ class Pretrained:
     @cached_property
     def unknown(self) -> int | None:
         """The piece for what no other piece stands for, where there is one."""
-        number = self.tokenizer.unk_token_id
-        return None if number is None or number == self.tokenizer.eos_token_id else int(number)
+        return unknown_token(self.tokenizer)
 
     @cached_property
     def filler(self) -> int:
@@ -181,9 +178,9 @@ class Pretrained:
         """Return whether each of the tokens at these places is the unknown one, bool (places,)."""
         return np.array([pieces.ids[place] == self.unknown for place in places], dtype=bool)
 
-    def unknown_parts(self, text: str, *, as_encoder: bool = False) -> list[str]:
+    def unknown_parts(self, text: str) -> list[str]:
         """Return the parts of a text that the tokenizer does not know, in order."""
-        pieces = self.split(text, as_encoder=as_encoder)
+        pieces = self.split(text)
         inner = np.flatnonzero(pieces.inner)
         spans = pieces.offsets[inner[self.is_unknown(pieces, inner.tolist())]]
         return [text[start:end] for start, end in spans.tolist()]
@@ -236,6 +233,24 @@ class Pretrained:
     @cached_property
     def _options(self) -> dict[str, Any]:
         return {"use_cache": False} if self.kind == CAUSAL else {}
+
+
+def unknown_token(tokenizer: Any) -> int | None:
+    """Return the number of the token for what no other token stands for. None where there is none, as in GPT-2, which
+    names the end of a text in its place."""
+    number = getattr(tokenizer, "unk_token_id", None)
+    return None if number is None or number == getattr(tokenizer, "eos_token_id", None) else int(number)
+
+
+@contextmanager
+def modes_kept(model: Any) -> Iterator[None]:
+    """Leave each module of a torch model in the mode that it is in: training or evaluation."""
+    modes = [(module, module.training) for module in model.modules()]
+    try:
+        yield
+    finally:
+        for module, is_training in modes:
+            module.training = is_training
 
 
 @contextmanager

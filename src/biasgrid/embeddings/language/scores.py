@@ -41,6 +41,11 @@ class Scores:
     metadata
         Of the model.
 
+    Attributes
+    ----------
+    facts
+        What the file says besides the scores and `unknown`; {} of a table.
+
     Raises
     ------
     BiasgridError
@@ -50,10 +55,11 @@ class Scores:
     def __init__(self, path: Path, metadata: Mapping[str, Any] | None = None) -> None:
         self._is_table = path.is_dir()
         self._unknown: dict[str, list[str]] = {}
+        self.facts: dict[str, Any] = {}
         if self._is_table:
             self._scored = {sentence: Scored(score) for sentence, score in read_table(path / TABLE).items()}
         else:
-            self._scored, self._unknown = _read(path)
+            self._scored, self._unknown, self.facts = _read(path)
         self.texts = frozenset(sentence.text for sentence in self._scored)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
@@ -93,17 +99,18 @@ def entries(scored: Mapping[Sentence, Scored]) -> list[dict[str, Any]]:
     ]
 
 
-def _read(path: Path) -> tuple[dict[Sentence, Scored], dict[str, list[str]]]:
-    """Return the scores in a file, and the parts of texts that the tokenizer does not know."""
+def _read(path: Path) -> tuple[dict[Sentence, Scored], dict[str, list[str]], dict[str, Any]]:
+    """Return the scores in a file, the parts of texts that the tokenizer does not know, and the other entries."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         scored = {}
-        for entry in record["scores"]:
+        for entry in record.pop("scores"):
             score = math.nan if entry["score"] is None else float(entry["score"])
             if entry["score"] is not None:
                 check_log_likelihood(score, f"{path}: {quote(entry['text'])}", finite=True)
             scored[Sentence.from_dict(entry)] = Scored(score, str(entry.get("why", "")), entry.get("tokens"))
-        return scored, {text: list(parts) for text, parts in record.get("unknown", {}).items()}
+        unknown = {text: list(parts) for text, parts in record.pop("unknown", {}).items()}
+        return scored, unknown, record
     except BiasgridError:
         raise
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:

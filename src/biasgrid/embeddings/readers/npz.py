@@ -36,7 +36,7 @@ def read(path: Path, writer: StoreWriter) -> None:
                 )
             width = dtype.itemsize * shape[1]
             # in Fortran's order the columns come one after the other, so that all are read at once
-            step = max(1, BLOCK // width) if order == "C" else len(words)
+            step = max(1, BLOCK // width if order == "C" else len(words))
             for start in range(0, len(words), step):
                 if writer.is_full:
                     break

@@ -78,7 +78,7 @@ class _Rows:
     def __init__(self, path: Path, file: IO[bytes], buffer: bytes, rows: int, dimensions: int):
         self.path, self.file, self.buffer, self.rows = path, file, buffer, rows
         self.width = 4 * dimensions
-        self.header = f"{path}: line 1 says {rows} rows of {dimensions} dimensions"
+        self.header = f"line 1 says {rows} rows of {dimensions} dimensions"
         self.place = self.done = 0
         self.is_at_end = False
 
@@ -91,13 +91,14 @@ class _Rows:
             batch = 2 * len(words) or 1  # after a row that failed a check few are read, as another may follow
             if not words:
                 words, vectors = self._single(writer)
-            writer.add([self._text(word, i, writer) for i, word in enumerate(words, self.done + 1)], vectors)
+            rows = enumerate(words, self.done + 1)
+            writer.add([writer.decode(word, f"{self.path}: row {row}") for row, word in rows], vectors)
             self.done += len(words)
         if wanted < self.rows:
             return
         self._fill(BLOCK)
         if excess := len(self.buffer[self.place :].strip(b"\r\n")):
-            raise BiasgridError(f"{self.header}, but {excess} or more bytes follow them")
+            raise BiasgridError(f"{self.path}: {self.header}, but {excess} or more bytes follow them")
 
     def _fill(self, size: int) -> None:
         """Read on until so many bytes are there, or the file ends."""
@@ -138,10 +139,9 @@ class _Rows:
         if not readings:
             if self.is_at_end:
                 raise BiasgridError(
-                    f"{self.path}: cut off: {self.header.removeprefix(f'{self.path}: ')}, but the file ends after "
-                    f"{self.done} rows"
+                    f"{self.path}: cut off: {self.header}, but the file ends after {self.done} rows"
                 )
-            raise BiasgridError(f"{self.header}, but no word follows row {self.done}")
+            raise BiasgridError(f"{self.path}: {self.header}, but no word follows row {self.done}")
         first, *others = readings
         possible = [reading for reading in others if reading.is_followed]
         sound = [reading for reading in possible if reading.is_vector]
@@ -154,6 +154,8 @@ class _Rows:
             writer.warnings["words_with_spaces"] += 1
         elif possible or not self._is_odd_only(first):
             raise self._error(first, possible)
+        if CONTROL.search(chosen.word):  # of other rows the words are text
+            writer.warnings["words_with_control_characters"] += 1
         self.place = chosen.end
         return [chosen.word], chosen.numbers
 
@@ -201,12 +203,7 @@ class _Rows:
         else:
             value = reading.numbers[~_are_usual(reading.numbers)][0]
             problem = f"{row}, word {word!r:.60}, has a value {value:.3g}"
-        return BiasgridError(f"{self.header}, but {problem}: {ADVICE}")
-
-    def _text(self, word: bytes, row: int, writer: StoreWriter) -> str:
-        if CONTROL.search(word):
-            writer.warnings["words_with_control_characters"] += 1
-        return writer.decode(word, f"{self.path}: row {row}")
+        return BiasgridError(f"{self.path}: {self.header}, but {problem}: {ADVICE}")
 
 
 def _numbers(content: bytes, width: int) -> NDArray[np.float32]:

@@ -133,11 +133,8 @@ def _hashes(source: Mapping[str, Any]) -> dict[str, str]:
 
 
 def read_files(source: Mapping[str, Any]) -> list[Path]:
-    if "path" not in source:
-        return []
-    place = find_file(Path(source["path"]).expanduser())
     try:
-        return [place / file for file in choose_files(_names(place), str(place), source["type"])]
+        return list(look(source).values())
     except (OSError, BiasgridError):  # fetch says so
         return []
 
