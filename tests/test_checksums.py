@@ -28,6 +28,12 @@ def test_changed_and_missing_files_are_told_from_the_others(tmp_path):
     )
 
 
+def test_an_input_whose_name_is_not_printable_leaves_the_record_of_the_others_readable(tmp_path):
+    digests = {"/vectors.txt": "0" * 64}
+    checksums.write_inputs(tmp_path, digests | {"/no-break\xa0space.txt": "1" * 64})
+    assert checksums.read_inputs(tmp_path) == digests
+
+
 def test_a_refused_step_leaves_the_record_of_its_output(tmp_path):
     def write(text, refuse=False):
         with checksums.renewing(page):

@@ -198,6 +198,16 @@ def test_inputs_are_looked_at_before_any_work(here, name, kind, says):
     assert all(says in line and "\n" not in line for line in lines), lines
 
 
+def test_a_model_is_named_beside_a_file_of_the_same_name(tmp_path, monkeypatch):
+    from biasgrid.workflow.inputs import problems
+
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").touch()
+    study = Study.of(config("mine.txt"), "mine.yaml")
+    (line,) = problems(study, [], list(study.models))
+    assert line.startswith("mine: mine.txt: is empty")
+
+
 def test_a_missing_package_is_named_before_any_work(here, monkeypatch):
     from biasgrid import extras
     from biasgrid.workflow.inputs import problems

@@ -61,8 +61,8 @@ def write_inputs(results: Path, digests: Mapping[str, str]) -> None:
         for file, digest in digests.items()
     }
     lines = [f"{names[name]}  {name}\n" for name in sorted(names)]
-    # sha256sum writes the others in another form
-    text = "".join(line for line in lines if LINE.fullmatch(line[:-1]))
+    # sha256sum writes some of the others in another form, and `_read` refuses all of them
+    text = "".join(line for line in lines if _parts_of(line[:-1]))
     with suppress(OSError):  # a finished study's folder may be read-only
         if text and (not (results / INPUTS).is_file() or (results / INPUTS).read_text() != text):
             write_text(results / INPUTS, text)
@@ -90,14 +90,20 @@ def _read(path: Path, inside: bool = True) -> dict[str, str]:
     *lines, rest = text.split("\n")
     records = {}
     for number, line in enumerate(lines, 1):
-        match = LINE.fullmatch(line)
-        if not match or (inside and not _is_inside(match[2])) or not match[2].isprintable():
+        match = _parts_of(line)
+        if not match or (inside and not _is_inside(match[2])):
             in_folder = " in this folder" if inside else ""
             raise BiasgridError(f"{path}: line {number} is not a checksum and a file{in_folder}; {REMEDY}")
         records[match[2]] = match[1]
     if rest or not records:
         raise BiasgridError(f"{path}: the checksums are cut off; {REMEDY}")
     return records
+
+
+def _parts_of(line: str) -> re.Match[str] | None:
+    """Return the digest and the name in a line; None where it does not have them, or the name is not printable."""
+    match = LINE.fullmatch(line)
+    return match if match and match[2].isprintable() else None
 
 
 def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:

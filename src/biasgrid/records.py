@@ -137,9 +137,9 @@ class _Cell(Whole):
     metric: str
     model: str
     debias: str
-    function: str = ""
-    params: dict[str, Any] = Field(default_factory=dict)
-    words: dict[str, Any] = Field(default_factory=dict)
+    function: str
+    params: dict[str, Any]
+    words: dict[str, Any]
     versions: dict[str, str] = Field(default_factory=dict)
 
 

@@ -105,6 +105,7 @@ def put_cell(folder, name, *results):
     path.parent.mkdir(parents=True, exist_ok=True)
     model, debias, metric, query = name.split("/")
     cell = {"criterion": "Gender", "query": query, "metric": metric, "model": model, "debias": debias}
+    cell |= {"function": metric, "params": {}, "words": {}}
     made = [{"query": query, "scalars": {}, **result} for result in results]
     path.write_text(json.dumps({**cell, "results": made}))
 
@@ -346,6 +347,7 @@ def test_runs_of_independent_scores_add_up_by_their_squares(tmp_path):
         scalars = {"n_iterations": 100 if query == "q1" else 50, "accuracy": 0.5}
         scalars |= {} if sd is None else {"standard_deviation": sd}
         cell = {"criterion": "Gender", "metric": "rnsb", "model": "a", "debias": "none", "query": query}
+        cell |= {"function": "rnsb", "params": {}, "words": {}}
         cell["results"] = [{"query": query, "value": 0.1, "status": "ok", "scalars": scalars}]
         (tmp_path / f"{query}.json").write_text(json.dumps(cell))
     deviations = run_deviations(sorted(tmp_path.glob("*.json")), ["Gender"])

@@ -40,6 +40,7 @@ def measure(tmp_path):
 def cell(folder, scores, reliability=None):
     """A file of a cell, and of its inference, of a metric whose numbers are lower nearer to the first group."""
     place = {"schema": 1, "criterion": "G", "query": "q", "metric": "rnd", "model": "m", "debias": "none"}
+    place |= {"function": "rnd", "params": {}, "words": {}}
     result = {"query": "Q", "value": 0.5, "status": "ok", "words_used": 12, "words_lost": 0, "scalars": {}}
     detail = {"distance_by_word": {"Jobs": {f"p:{word}": 0.5 - score for word, score in scores.items()}}}
     files = {}

@@ -49,6 +49,15 @@ def test_no_run_writes_through_a_link(finished, mine):
         shutil.rmtree(copy.folder)
 
 
+def test_no_run_in_another_folder_writes_through_a_link(project, mine):
+    state = project.folder / "other" / ".snakemake"
+    state.mkdir(parents=True)
+    (state / "log").symlink_to(mine)
+    done = project.snakemake("--cores", "1", "--directory", "other")
+    assert done.returncode == 2
+    assert f"biasgrid: other/.snakemake/log: is a link to {mine}" in done.stderr.splitlines()[-1]
+
+
 def test_no_command_writes_or_publishes_through_a_link(finished, mine, monkeypatch, capsys):
     monkeypatch.chdir(finished.folder)
     put_link(finished, mine, "results/small/report.html")

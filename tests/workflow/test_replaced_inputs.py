@@ -320,6 +320,18 @@ def test_results_without_what_the_engine_knows_are_not_taken_for_those_of_other_
     assert "results/small is of another one.txt, and what is out of date cannot be told" in done.stderr
 
 
+def test_a_profile_is_not_recorded_as_an_input(finished):
+    (finished.folder / "mine").mkdir()
+    (finished.folder / "mine" / "config.yaml").write_text("executor: local\n")
+    finished.run("--profile", "mine", "--workflow-profile", "profiles/default")
+    record = (finished.folder / "results" / "small" / "inputs.sha256").read_text()
+    assert [line.split()[1] for line in record.splitlines()] == [
+        "../../data/word_sets/toy.json",
+        "../../one.txt",
+        "../../two.txt",
+    ]
+
+
 def test_why_names_the_file_that_was_replaced(finished):
     write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
     os.utime(finished.folder / "new.txt", (OLD, OLD))

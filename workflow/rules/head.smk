@@ -16,6 +16,8 @@ from biasgrid.workflow.run import Run
 
 # --config replace=true: results of another config file may be written over
 REPLACES = bool(config.pop("replace", False))
+# the files of the study alone: its config is in study.json, and a profile says nothing of it
+configs.files_read.clear()
 try:
     STUDY = Study.of(config, where=", ".join(engine.config_files(workflow)))
     comparison.rows_of(STUDY.config.published, STUDY.config.computed)
@@ -40,7 +42,7 @@ RUN = Run(
 )
 code.remember(RUN.logs / ".code.json")
 digests.remember(RUN.logs / ".inputs.json")
-INPUTS = input_files.digests_of(STUDY, configs.files_read, engine.config_files(workflow))
+INPUTS = input_files.digests_of(STUDY, configs.files_read)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 PLUGINS, PLUGINS_FILE = plugins.record_text(STUDY), f"{RESULTS}/{plugins.FILE}"

@@ -285,11 +285,6 @@ def _key(cell: Mapping[str, Any], result: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _metric(cell: Mapping[str, Any]) -> Metric:
-    if missing := next((key for key in ("function", "params") if key not in cell), ""):
-        place = "/".join(cell[key] for key in PLACE)
-        raise BiasgridError(
-            f"cells/{place}.json: key {missing!r} is missing; delete it and run the study again"
-        )
     return _metric_with_params(cell["function"], json.dumps(cell["params"], sort_keys=True))
 
 

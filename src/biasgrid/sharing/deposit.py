@@ -97,10 +97,12 @@ def _without_places(file: Path, name: Path) -> bytes:
         except (ValueError, RecursionError) as error:
             raise not_whole(file, "a record", error) from None
         content = (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode()
-    if name.suffix != ".npy" and has_password(content.decode(errors="replace")):
-        raise BiasgridError(f"{file}: has a password in an address; not published")
-    if name.suffix != ".npy" and (found := _places().search(content.decode(errors="replace"))):
-        raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")
+    if name.suffix != ".npy":
+        text = content.decode(errors="replace")
+        if has_password(text):
+            raise BiasgridError(f"{file}: has a password in an address; not published")
+        if found := _places().search(text):
+            raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")
     return content
 
 

@@ -36,7 +36,8 @@ def check(arguments: Sequence[str]) -> None:
     parser.add_argument("--directory", "-d", type=Path, default=Path("."))
     try:
         options = parser.parse_known_args(arguments)[0]
-        refuse_links(STATE, but=OF_OTHERS)
+        state = options.directory / STATE
+        refuse_links(state, but=OF_OTHERS)
         for file in options.files:
             check_config(file)
         executor = options.executor
@@ -44,22 +45,21 @@ def check(arguments: Sequence[str]) -> None:
             executor = read_yaml(file).get("executor")
         if executor:
             check_executor(executor)
-        check_folder(options.directory)
+        check_folder(state)
     except BiasgridError as error:
         print(f"biasgrid: {error}", file=sys.stderr)
         sys.exit(2)
 
 
 def check_folder(folder: Path) -> None:
-    """Raise BiasgridError for a folder in which Snakemake cannot keep its records, which a dry run does, too."""
-    records = folder / ".snakemake"
+    """Raise BiasgridError where Snakemake cannot write its own folder, which a dry run does, too."""
     try:
-        records.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=records):
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise BiasgridError(
-            f"{records}: cannot be written ({error.strerror}); run the study in a folder that you can write to"
+            f"{folder}: cannot be written ({error.strerror}); run the study in a folder that you can write to"
         ) from None
 
 

@@ -18,7 +18,7 @@ import sys
 import threading
 from base64 import urlsafe_b64encode
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -147,8 +147,13 @@ def show_progress(workflow: Any, downloads: Path | str = "") -> Progress | None:
 
 
 def jobs(workflow: Any, *rules: str) -> list[Any]:
-    """The wildcards of the jobs of some rules that this run is about to do."""
-    return [job.wildcards for job in workflow.dag.needrun_jobs() if job.rule.name in rules]
+    """Return the wildcards of the jobs of some rules that this run is about to do, or that a dry run has planned."""
+    return [job.wildcards for job in _jobs(workflow) if job.rule.name in rules]
+
+
+def _jobs(workflow: Any) -> Iterator[Any]:
+    """Return the jobs that a run does; `needrun_jobs` leaves out those that are done, in a dry run all of them."""
+    return filter(workflow.dag.needrun, workflow.dag.jobs)
 
 
 def is_brief(workflow: Any) -> bool:
@@ -166,21 +171,15 @@ def planned_rules(workflow: Any) -> tuple[dict[str, tuple[int, int]], int]:
         Rule -> how many steps it has, and how many jobs of a cluster have any of them; and how many jobs there are.
         They are 0 where the process of the run itself does the steps.
     """
-    dag, steps, jobs = workflow.dag, Counter[str](), defaultdict[str, set[int]](set)
+    steps, jobs = Counter[str](), defaultdict[str, set[int]](set)
     submits = workflow.resource_settings.nodes is not None
-    for job in filter(dag.needrun, dag.jobs):
+    for job in _jobs(workflow):
         steps[job.rule.name] += 1
         # `workflow.is_local` holds of every rule in a dry run
         is_local = job.group is None and (job.rule.name in workflow._localrules or job.rule.norun)
         if submits and not is_local:
-            jobs[job.rule.name].add(id(dag.get_job_group(job) or job))
+            jobs[job.rule.name].add(id(workflow.dag.get_job_group(job) or job))
     return {rule: (count, len(jobs[rule])) for rule, count in steps.items()}, len(set().union(*jobs.values()))
-
-
-def planned(workflow: Any, *rules: str) -> list[Any]:
-    """Return the wildcards of the jobs of some rules that a run would do, when its dry run has ended."""
-    dag = workflow.dag
-    return [job.wildcards for job in filter(dag.needrun, dag.jobs) if job.rule.name in rules]
 
 
 def outputs(workflow: Any) -> list[str]:
@@ -287,10 +286,9 @@ class Reason:
 
 def reasons(workflow: Any) -> dict[str, Reason]:
     """File that a planned run makes -> why."""
-    dag = workflow.dag
     of_files: dict[str, Reason] = {}
-    for job in filter(dag.needrun, dag.jobs):
-        of_files |= dict.fromkeys(map(str, job.output), _reason(job.rule.name, dag.reason(job)))
+    for job in _jobs(workflow):
+        of_files |= dict.fromkeys(map(str, job.output), _reason(job.rule.name, workflow.dag.reason(job)))
     return of_files
 
 

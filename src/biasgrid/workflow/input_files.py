@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,7 +16,7 @@ from . import stores
 LARGE = 500e6  # bytes that take a second to read, or more
 
 
-def digests_of(study: Study, files_read: Iterable[str], config_files: Iterable[str] = ()) -> dict[str, str]:
+def digests_of(study: Study, files_read: Iterable[str]) -> dict[str, str]:
     """Return the SHA-256 of each file of the user that the study is made from, as far as it can be read.
 
     Parameters
@@ -25,15 +24,11 @@ def digests_of(study: Study, files_read: Iterable[str], config_files: Iterable[s
     study
         The study.
     files_read
-        The files that its config was read from: the config itself, the files that it includes, its word sets and
-        sentences.
-    config_files
-        Those of them that are the config itself, which results hold as study.json.
+        The files that its config names and that were read with it: files that it includes, word sets, sentences.
     """
     evaluations = (study.grid.evaluations | study.grid.quality).values()
-    of_criteria = {
-        evaluation.criterion: evaluation for evaluation in evaluations
-    }  # all of one read the same files
+    # all of a criterion read the same files
+    of_criteria = {evaluation.criterion: evaluation for evaluation in evaluations}
     files = [
         *files_read,
         *(file for name in study.sources for file in stores.local_file(study, name)),
@@ -45,9 +40,9 @@ def digests_of(study: Study, files_read: Iterable[str], config_files: Iterable[s
             for file in steps.evaluation_step(study, evaluation).own
         ),
     ]
-    digests, left_out = {}, set(map(os.path.abspath, config_files))
+    digests = {}
     for file in dict.fromkeys(files):
-        if os.path.abspath(file) not in left_out and not _is_shipped(file):
+        if not _is_shipped(file):
             _announce(file)
             digests[file] = content(file)
     return {file: digest for file, digest in digests.items() if digest}
@@ -58,7 +53,7 @@ def _plugin_files(path: str) -> list[str]:
 
 
 def _is_shipped(file: str) -> bool:
-    """Whether a file comes with biasgrid, and is not one of the folder that the study runs in."""
+    """Return whether a file comes with biasgrid, and is not one of the folder that the study runs in."""
     path = Path(file)
     return path.is_absolute() and path.is_relative_to(SHARED if SHARED.is_dir() else resource(""))
 

@@ -43,7 +43,9 @@ def _of_models(study: Study, models: Collection[str]) -> Iterator[str]:
             check_extra(key, model)
             _check_files(key, model)
         except (BiasgridError, OSError) as error:
-            yield str(error) if str(error).startswith(f"{key}") else f"{key}: {error}"
+            # a file's name may begin as the model's key does
+            is_named = str(error).startswith((f"{key}:", f"{key},"))
+            yield str(error) if is_named else f"{key}: {error}"
 
 
 def _check_files(key: str, model: Mapping[str, Any]) -> None:

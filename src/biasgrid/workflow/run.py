@@ -90,8 +90,8 @@ class Run:
         def check() -> None:
             if is_brief:
                 print("\n".join(plan_lines(*engine.planned_rules(workflow))), flush=True)
-            names = [job.name for job in engine.planned(workflow, "archive")]
-            models = [job.model for job in engine.planned(workflow, "store", "train")]
+            names = [job.name for job in engine.jobs(workflow, "archive")]
+            models = [job.model for job in engine.jobs(workflow, "store", "train")]
             if wrong := inputs.problems(study, names, models):
                 engine.stop("\nbiasgrid: ".join(wrong))
 
