@@ -125,6 +125,7 @@ def test_the_notebook_s_distributions_sum_to_one():
 def cell(folder, name, result, **place):
     record = (
         {"criterion": "C", "query": "q", "metric": "rnsb", "model": "a", "debias": "none"}
+        | {"function": "rnsb", "params": {}, "words": {}}
         | place
         | {"results": [{"query": "Q"} | result]}
     )
