@@ -144,9 +144,10 @@ def _strip(
 
 
 def _lines(correlations: pd.DataFrame, cell: float) -> int:
-    """Return how many lines a correlation and its interval have, if all fit in cells of so many inches; else 1."""
+    """Return how many lines all texts have that fit in cells of so many inches: two or three with the intervals, one
+    without them, and 0 where a number does not fit."""
     rows: Any = correlations.dropna(subset="correlation")
-    for lines in (2, 3):
+    for lines in (2, 3, 1):
         texts = {
             coefficient_text(row.correlation, low, high, lines)
             for row in rows.itertuples()
@@ -154,19 +155,19 @@ def _lines(correlations: pd.DataFrame, cell: float) -> int:
         }
         if max((text_width(text, SMALL) for text in texts), default=0.0) + GAP <= cell:
             return lines
-    return 1
+    return 0
 
 
 def _matrix(axes: Axes, table: pd.DataFrame, names: Mapping[Column, str], lines: int) -> None:
-    """Draw Spearman's correlations. If texts have more than one line, they have intervals: below the diagonal over
-    words, above it over queries."""
+    """Draw Spearman's correlations: with 0 lines as shades alone, with two or more with their intervals, below the
+    diagonal over words, above it over queries."""
     import pandas as pd
 
     place: Any = axes.get_subplotspec()
     axes.set_subplotspec(place.get_gridspec()[place.rowspan.start, :])
     keys = list(names)
     values = pd.DataFrame(np.nan, index=range(len(keys)), columns=range(len(keys)))
-    texts = values.astype(object).fillna("n/a")
+    texts = values.astype(object).fillna("n/a" if lines else "")
     for row in table.itertuples():
         a, b = (row.metric_a, row.model_a, row.debias_a), (row.metric_b, row.model_b, row.debias_b)
         if not {a, b} <= names.keys() or np.isnan(row.correlation):
@@ -177,7 +178,7 @@ def _matrix(axes: Axes, table: pd.DataFrame, names: Mapping[Column, str], lines:
             (above, below, row.queries_low, row.queries_high),
         ):
             values.iat[i, j] = row.correlation
-            texts.iat[i, j] = coefficient_text(row.correlation, low, high, lines)
+            texts.iat[i, j] = coefficient_text(row.correlation, low, high, lines) if lines else ""
     heat(
         axes,
         values,
@@ -190,6 +191,8 @@ def _matrix(axes: Axes, table: pd.DataFrame, names: Mapping[Column, str], lines:
     head = "Spearman's ρ of the queries' ranks"
     if lines > 1:
         head += ". In brackets its interval: below the diagonal over words, above it over queries"
+    if not lines:
+        head += ": red 1, blue −1; numbers in query_correlations.csv"
     figure: Any = axes.get_figure(root=True)
     inches = (1 - NAMES) * figure.get_figwidth() - 0.4
     axes.set_title(fit_text(head, inches / BOLD, NORMAL), loc="left", weight="bold", pad=14)
