@@ -48,7 +48,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", str(os.cpu_count()))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 compileall.compile_dir(ROOT / "src", quiet=2)
 
-from biasgrid import EmbeddingStore, registry  # noqa: E402
+from biasgrid import EmbeddingStore, Query, registry  # noqa: E402
 from biasgrid.cli import main  # noqa: E402
 from biasgrid.embeddings import convert  # noqa: E402
 from biasgrid.resources import PLACE  # noqa: E402
@@ -204,6 +204,18 @@ def root(tmp_path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def study_files(root, monkeypatch) -> Path:
+    """The working folder, with a study's config, its models and words, and a query file."""
+    monkeypatch.chdir(root)
+    for name in ("one", "two"):
+        write_text_model(root / f"{name}.txt", GRID_WORDS)
+    (root / "data/word_sets/toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1", "f2"]}}')
+    (root / "q.json").write_text(GRID_QUERY.to_json())
+    (root / "study.yaml").write_text(yaml.safe_dump(grid_config()))
+    return root
+
+
 def checksums_of(results: dict[str, bytes], study: str = "small") -> dict[str, bytes]:
     """What a run records of these results of a study, by its path: the form of sha256sum, sorted by name."""
     names = sorted(p.removeprefix(f"{study}/") for p in results if p.startswith(f"{study}/"))
@@ -230,6 +242,9 @@ def files_in(folder: Path) -> dict[str, Path]:
 
 
 GRID_WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
+GRID_QUERY = Query(
+    [GRID_WORDS[:4], GRID_WORDS[8:12]], [GRID_WORDS[16:20], GRID_WORDS[24:28]], ["A", "B"], ["C", "D"]
+)
 
 
 def grid_config() -> dict:

@@ -4,27 +4,19 @@ import json
 import shutil
 
 import pytest
-import yaml
-from conftest import biasgrid, grid_config, printed, refusal, write_text_model
+from conftest import GRID_WORDS, biasgrid, grid_config, printed, refusal
 
 import biasgrid as bg
 from biasgrid.cli import commands
 from biasgrid.plan.study import Study
 
-WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
-QUERY = bg.Query([WORDS[:4], WORDS[8:12]], [WORDS[16:20], WORDS[24:28]], ["A", "B"], ["C", "D"])
 BOM = "\ufeff"
 
 
 @pytest.fixture
-def here(root, monkeypatch):
+def here(study_files):
     """A folder with a study's files, and files of other kinds."""
-    monkeypatch.chdir(root)
-    for name in ("one", "two"):
-        write_text_model(root / f"{name}.txt", WORDS)
-    (root / "data/word_sets/toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1", "f2"]}}')
-    (root / "q.json").write_text(QUERY.to_json())
-    (root / "study.yaml").write_text(yaml.safe_dump(grid_config()))
+    root = study_files
     (root / "words.json").write_text('{"definitional_pairs": [["a0", "b0"], ["a1", "b1"]]}')
     (root / "empty").touch()
     (root / "folder").mkdir()
@@ -113,7 +105,7 @@ def test_a_corpus_with_a_byte_order_mark_has_its_first_word(here, format):
 
 
 def test_measure_without_a_value_has_exit_code_2(here):
-    query = bg.Query([["x"], ["y"]], [WORDS[16:20], WORDS[24:28]], ["X", "Y"], ["C", "D"])
+    query = bg.Query([["x"], ["y"]], [GRID_WORDS[16:20], GRID_WORDS[24:28]], ["X", "Y"], ["C", "D"])
     (here / "lost.json").write_text(query.to_json())
     done = biasgrid(*MEASURE[:-1], "lost.json")
     assert done.returncode == 2

@@ -5,7 +5,7 @@ import json
 
 import pytest
 import yaml
-from conftest import biasgrid, grid_config, refusal, write_text_model
+from conftest import GRID_QUERY, biasgrid, grid_config, refusal
 from refusals import refused
 
 import biasgrid as bg
@@ -13,9 +13,7 @@ from biasgrid import debias, metrics
 from biasgrid.cli import commands
 from biasgrid.plan.study import Study
 
-WORDS = [f"{letter}{i}" for letter in "abcdef" for i in range(8)]
 COMMANDS = commands().by_name
-QUERY = bg.Query([WORDS[:4], WORDS[8:12]], [WORDS[16:20], WORDS[24:28]], ["A", "B"], ["C", "D"])
 
 
 def misspelt(name: str) -> str:
@@ -41,7 +39,7 @@ def check_keywords(function, names, *arguments):
 def test_keywords_of_a_metric(random_model, name):
     function = getattr(metrics, name)
     names = [option for option in keywords(function) if option not in ("query", "model")]
-    check_keywords(function, names, QUERY, random_model(0))
+    check_keywords(function, names, GRID_QUERY, random_model(0))
 
 
 @pytest.mark.parametrize("name", debias.REGISTRY)
@@ -80,16 +78,16 @@ def test_keywords_of_the_api(function):
         (lambda _: bg.word_sets("wat"), "weat"),
         (lambda _: bg.word_sets("weat")["carer"], "career"),
         (lambda _: bg.published("case_studi"), "case_study"),
-        (lambda m: metrics.weat(QUERY, m, permutation={"drws": 9}), "draws"),
-        (lambda m: metrics.weat(QUERY, m, strategy="al"), "all"),
-        (lambda m: metrics.weat(QUERY, m, interval="jacknife"), "jackknife"),
-        (lambda m: metrics.weat(QUERY, m, preprocessors=[{"lowrcase": True}]), "lowercase"),
-        (lambda m: bg.measure_grid(["waet"], [QUERY], [m]), "weat"),
-        (lambda m: bg.measure_grid(["weat"], [QUERY], [m], progress=False).plot("scors"), "scores"),
-        (lambda m: bg.measure_grid(["weat"], [QUERY], [m], progress=False).table("waet"), "weat"),
+        (lambda m: metrics.weat(GRID_QUERY, m, permutation={"drws": 9}), "draws"),
+        (lambda m: metrics.weat(GRID_QUERY, m, strategy="al"), "all"),
+        (lambda m: metrics.weat(GRID_QUERY, m, interval="jacknife"), "jackknife"),
+        (lambda m: metrics.weat(GRID_QUERY, m, preprocessors=[{"lowrcase": True}]), "lowercase"),
+        (lambda m: bg.measure_grid(["waet"], [GRID_QUERY], [m]), "weat"),
+        (lambda m: bg.measure_grid(["weat"], [GRID_QUERY], [m], progress=False).plot("scors"), "scores"),
+        (lambda m: bg.measure_grid(["weat"], [GRID_QUERY], [m], progress=False).table("waet"), "weat"),
         (
-            lambda m: bg.measure_grid(["weat"], [QUERY], [m], progress=False).without("A and B wrt C"),
-            QUERY.name,
+            lambda m: bg.measure_grid(["weat"], [GRID_QUERY], [m], progress=False).without("A and B wrt C"),
+            GRID_QUERY.name,
         ),
     ],
 )
@@ -132,18 +130,6 @@ def test_the_nearest_command():
     refusal("mesure", "--metric", "weat", parts=["did you mean 'measure'?"])
 
 
-@pytest.fixture
-def here(root, monkeypatch):
-    """A folder with a study's files, and its config."""
-    monkeypatch.chdir(root)
-    for name in ("one", "two"):
-        write_text_model(root / f"{name}.txt", WORDS)
-    (root / "data/word_sets/toy.json").write_text('{"sets": {"e": ["e1", "e2"], "f": ["f1", "f2"]}}')
-    (root / "q.json").write_text(QUERY.to_json())
-    (root / "study.yaml").write_text(yaml.safe_dump(grid_config()))
-    return root
-
-
 MEASURE = ("measure", "--metric", "weat", "--model", "one.txt", "--query", "q.json")
 
 
@@ -178,9 +164,9 @@ MEASURE = ("measure", "--metric", "weat", "--model", "one.txt", "--query", "q.js
         (("fetch", "--config", "study.yaml", "--model", "on"), "one"),
     ],
 )
-def test_names_on_the_command_line(here, arguments, nearest):
+def test_names_on_the_command_line(study_files, arguments, nearest):
     config = grid_config() | {"figures": ["rankings"]}
-    (here / "study.yaml").write_text(yaml.safe_dump(config))
+    (study_files / "study.yaml").write_text(yaml.safe_dump(config))
     refusal(*arguments, parts=[f"did you mean {nearest!r}?"])
 
 
@@ -227,8 +213,8 @@ def changed(**parts):
         (changed(plugins=["maddalozo"]), "maddalozzo"),
     ],
 )
-def test_names_in_a_config(here, config, nearest):
+def test_names_in_a_config(study_files, config, nearest):
     with refused(f"did you mean {nearest!r}?"):
         Study.of(config, "study.yaml")
-    (here / "study.json").write_text(json.dumps(config))
+    (study_files / "study.json").write_text(json.dumps(config))
     assert biasgrid("run", "study.json", "--dry-run").returncode == 2
