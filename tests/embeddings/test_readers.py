@@ -1074,6 +1074,13 @@ PICKLES = [
         pickle.dumps(keyed_vectors(WORDS[:3], VECTORS[:3]), 4).replace(b"K\x03K\x05\x86", b"K\x03K\x63\x86"),
         "not a whole array of floats",
     ),
+    # flags of numbers that are objects
+    (
+        pickle.dumps(keyed_vectors(), 4).replace(
+            b"J\xff\xff\xff\xffJ\xff\xff\xff\xffK\0", b"J\xff\xff\xff\xffJ\xff\xff\xff\xffK\x02"
+        ),
+        "not a whole array of floats",
+    ),
     (b"\x80\x04\x8c\x06os\nsys\x8c\x06sy\x1bste\x93.", r"os\nsys.sy\x1bste"),
 ]
 SPACY = [

@@ -151,16 +151,18 @@ class _Type:
     """A NumPy dtype."""
 
     def __init__(self, code, *_):
-        self.code, self.order = code, "<"
+        self.code, self.order, self.flags = code, "<", 0
 
     def __setstate__(self, state):
         if state[0] not in (1, 2, 3, 4):
             raise ValueError(f"a dtype of version {state[0]!r:.20}")
         self.order = state[1]
+        self.flags = state[7] if len(state) > 7 else 0
 
     def dtype(self, codes: tuple[str, ...]) -> np.dtype:
-        if self.code not in codes or self.order not in ("<", ">", "="):
-            raise ValueError(f"array of {self.order}{self.code}")
+        # numbers have no flags; with that of objects NumPy reads no bytes
+        if self.code not in codes or self.order not in ("<", ">", "=") or self.flags:
+            raise ValueError(f"array of {self.order}{self.code}, flags {self.flags!r:.20}")
         return np.dtype(self.order + self.code)
 
 
