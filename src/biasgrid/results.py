@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .query import Query
 
 KEYS = ["criterion", "query", "metric", "model", "debias"]  # of a cell
+ASKED = ["function", "params", "words"]  # what a cell's file says besides of how it was measured
 ACROSS_MODELS = [key for key in KEYS if key != "model"]  # of cells that differ in their model
 ACROSS_QUERIES = [key for key in KEYS if key != "query"]
 A_CELL = "a cell file"

@@ -23,7 +23,7 @@ from biasgrid.query import Query
 from biasgrid.statistics.aggregation import OVERALL
 from biasgrid.tables import read
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*repeats")]
 
 IMAGES = ROOT / "docs" / "images"
 

@@ -16,7 +16,7 @@ from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
 from biasgrid.figures.visuals import legend_line
 from biasgrid.files import slug
 from biasgrid.numbers import p_value, typeset
-from biasgrid.results import cells
+from biasgrid.results import ASKED, KEYS, cells
 from biasgrid.tables.inputs import cell_files
 
 from ..metrics.score_distributions import PARAMETERS, PLACES, THESIS_DISTRIBUTION, fit_of
@@ -118,9 +118,8 @@ def numbers_of_sentences(
     contents: dict[str, Any], spec: Mapping[str, Any], detail: str, digits: int
 ) -> dict[str, Any]:
     """What a metric of pairs says of each sentence, numbered and to a few digits, and what was fitted to it."""
-    keys = ("criterion", "query", "metric", "model", "debias", "function", "params")
     cells = [
-        {name: cell[name] for name in keys}
+        {name: cell[name] for name in (*KEYS, *ASKED)}
         | {
             "results": [
                 {name: result[name] for name in ("query", "status", "value")}

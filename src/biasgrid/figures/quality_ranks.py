@@ -15,7 +15,18 @@ from .frame import NARROW, Frame, styled
 from .palette import Look, colour_map
 from .questions import RANKS
 from .rows import FEWER, by_rank, from_tables, rows_of, units_of
-from .text import DAGGER, SMALL, fit_text, metric_head, shorten, unit_label, wrap_text
+from .text import (
+    BOLD,
+    DAGGER,
+    SMALL,
+    fit_text,
+    line_count,
+    metric_head,
+    shorten,
+    text_width,
+    unit_label,
+    wrap_text,
+)
 from .types.heat import heat
 from .types.rows import height, width
 
@@ -29,6 +40,7 @@ if TYPE_CHECKING:
 # rank 1 is the darkest
 BEST_FIRST = ["#1B5E75", "#7FB4C4", "#F1F6F7"]
 MEAN, COVERAGE = 4, 30  # points to the right of a panel
+LINE, GAP = 0.121, 0.11  # inches of a line of a column's name, and between the halves
 HALVES = {"bias": "Bias: 1 = least biased", "quality": "Quality: 1 = best on the benchmark"}
 
 
@@ -86,10 +98,20 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     page = Frame("Are the less biased models the better ones?", "\n".join(notes))
     names = {unit: fit_text(unit_label(unit, labels), 0.27 * page.width, SMALL) for unit in order}
     ends = 1, max(len(order), 2)
-    # the halves stand below each other, and columns have room for a line
-    is_narrow = page.width < NARROW
-    if is_narrow:
-        columns["quality"] = [name.replace("\n", " ") for name in columns["quality"]]
+    coverages = [_coverage(*of) for of in coverage.to_numpy()]
+    means = {
+        half: [_mean(*of) for of in zip(ranks.mean(axis=1), ranks.isna().any(axis=1), strict=True)]
+        for half, ranks in halves.items()
+    }
+    beside = (MEAN + COVERAGE) / 72 + GAP
+    beside += max(text_width(text, SMALL) * BOLD for text in means["bias"])
+    beside += max(text_width(text, SMALL) for text in coverages)
+    room = (page.inside - width(names) - beside) / 2
+    is_narrow = page.width < NARROW or any(
+        len(of_half) * max(map(line_count, of_half)) * LINE > room for of_half in columns.values()
+    )
+    if is_narrow:  # the halves stand below each other, and columns have room for a line
+        columns = {half: [name.replace("\n", " ") for name in of_half] for half, of_half in columns.items()}
     for half, axes in page.panels(
         HALVES, height(names, 3), labels=width(names), line=1 + (not is_narrow), least=1
     ).items():
@@ -102,12 +124,9 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
         heat(axes, ranks, texts, ends=ends, shades=shades, names=(rows, columns[half]), upright=True)
         for label in axes.get_xticklabels():
             label.set_multialignment("right")
-        means, missing = ranks.mean(axis=1), ranks.isna().any(axis=1)
-        _beside(
-            axes, "mean rank", [_mean(*of) for of in zip(means, missing, strict=True)], MEAN, weight="bold"
-        )
+        _beside(axes, "mean rank", means[half], MEAN, weight="bold")
         if half == "quality":
-            _beside(axes, "coverage", [_coverage(*of) for of in coverage.to_numpy()], COVERAGE)
+            _beside(axes, "coverage", coverages, COVERAGE)
     return page.done()
 
 

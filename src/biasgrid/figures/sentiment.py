@@ -10,7 +10,7 @@ import numpy as np
 
 from ..files import slug
 from ..numbers import coefficient, typeset
-from ..results import KEYS, results
+from ..results import ASKED, KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of
 from .frame import Frame, styled
 from .palette import in_order, series_mark
@@ -152,7 +152,7 @@ def _shares_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str
     """What RNSB's classifier says of each name, and how well it knows words."""
     shares = "negative_sentiment_distribution"
     cells = [
-        {name: cell[name] for name in KEYS}
+        {name: cell[name] for name in (*KEYS, *ASKED)}
         | {
             "results": [
                 {name: result[name] for name in ("query", "status", "value")}

@@ -13,6 +13,7 @@ class Numbers(ScalarFormatter):
 
     def __init__(self) -> None:
         super().__init__(useOffset=False)
+        self.set_powerlimits((-5, 5))  # 400000 is wider than many panels' ticks are apart
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         power = super().get_offset().removeprefix("1")
