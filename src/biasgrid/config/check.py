@@ -25,6 +25,7 @@ from ..validation import to_record
 from .common import one_language
 from .made_of import check_corpora
 from .metrics import Metric
+from .models import Model
 from .names import check_names
 from .shuffled import check_shuffled
 from .study import StudyConfig
@@ -106,13 +107,25 @@ def _check_kinds(config: StudyConfig, criterion: str, where: str) -> None:
             f"{where}: {criterion}: its metrics need models of kind {join_names(sorted(needs))}, and its models are "
             f"of kind {join_names(sorted(kinds))} (biasgrid list metrics)"
         )
-    tables = [key for key in keys if models[key].format == SCORES]
     for key, metric in criterion_metrics.items():
-        if tables and (metric.params or {}).get("normalize") == TOKENS:
+        per_token = (metric.params or {}).get("normalize") == TOKENS
+        if per_token and (tables := [model for model in keys if _is_table_of_scores(models[model])]):
             raise BiasgridError(
                 f"{where}: {criterion}: metrics: {key}: normalize: {TOKENS}: {tables[0]} is a table of scores, which "
                 "does not say how many tokens a sentence has; leave normalize out, or the model"
             )
+
+
+def _is_table_of_scores(model: Model) -> bool:
+    """Return whether the format of a model says that it is a table of scores, or else its file, if it is there."""
+    if model.format or not model.of_kind.scores:
+        return model.format == SCORES
+    if not isinstance(model.source, Mapping) or model.source["type"] != "file":
+        return False
+    try:
+        return model.of_kind.check_file(find_file(Path(model.source["path"]).expanduser())) == SCORES
+    except (BiasgridError, OSError):
+        return False  # a dry run and the model's step say what is wrong with the file
 
 
 def _check_seed_lists(
