@@ -18,7 +18,7 @@ from ..extras import require
 from ..files import slug
 from ..inference import significance
 from ..planned import QUALITY
-from ..query import Arity, Query
+from ..query import Query
 from ..registry import UnknownEntryError, is_pending
 from ..resources import find_file
 from ..validation import to_record
@@ -27,6 +27,7 @@ from .made_of import check_corpora
 from .metrics import Metric
 from .models import Model
 from .names import check_names
+from .query_names import check_subquery_names
 from .shuffled import check_shuffled
 from .study import StudyConfig
 from .trainings import check_training
@@ -293,17 +294,3 @@ def _check_metric(
             f"{where}: no query of {quote(criterion)} has the template {metric.template} or sub-queries that have it"
         )
     check_subquery_names(suitable_queries, metric.template, f"{config_name}: {criterion}")
-
-
-def check_subquery_names(queries: Mapping[str, Query], template: tuple[Arity, Arity], where: str) -> None:
-    """Raise BiasgridError, which begins with `where`, for two sub-queries of one name that differ: tables and figures
-    name them alike. `queries` are by id."""
-    by_name: dict[str, tuple[str, Query]] = {}
-    for key, query in queries.items():
-        for sub in query.subqueries(template):
-            other_key, other = by_name.setdefault(sub.name, (key, sub))
-            if other != sub:
-                raise BiasgridError(
-                    f"{where}: the queries {quote(other_key)} and {quote(key)} are both named {quote(sub.name)}, and "
-                    "their words differ; give their sets different names"
-                )
