@@ -319,7 +319,7 @@ class Project:
 
     def copy(self, folder: Path) -> Project:
         """The project with all that it made, in another folder."""
-        return Project(Path(shutil.copytree(self.folder, folder, symlinks=True)))
+        return type(self)(Path(shutil.copytree(self.folder, folder, symlinks=True)))
 
     def configure(self, config: dict) -> None:
         self.config = config

@@ -1,5 +1,7 @@
 """One mechanism discovers what is one file each: in the package, in a user's folder, in an installed package."""
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -131,3 +133,21 @@ def test_a_metric_of_a_session_and_one_of_a_file(session, tmp_path):
     ):
         session.add(own_metric(1, "weat"))
     session.add(session["weat"])
+
+
+def test_a_plugin_of_the_same_size_and_time_is_read_again(tmp_path):
+    """Also what it imports: Python would take its cached bytecode for that of the new files."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    for number in (1, 2):
+        (folder / "numbers.py").write_text(f"A = {number}\n")
+        (folder / "shown.py").write_text(f"from .numbers import A\n\nB = {number}\nprint(A, B)\n")
+        for path in folder.glob("*.py"):
+            os.utime(path, (1_577_836_800, 1_577_836_800))
+        code = "from biasgrid.registry import load_plugins; load_plugins(['mine'])"
+        done = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert done.stdout == f"{number} {number}\n", done.stderr

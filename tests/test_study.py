@@ -238,6 +238,7 @@ SOURCE = {"type": "pypi", "package": "p", "version": "1", "sha256": "0" * 64, "m
 ARCHIVE = {"p": {"source": SOURCE}}
 FIRST = grid_config()["criteria"]["First"]
 Q1 = FIRST["queries"]["q1"]
+OTHER_WORDS = Q1 | {"targets": Q1["targets"] | {"A": ["a1", "a2"]}}
 
 
 @pytest.mark.filterwarnings("ignore:figure .* is gone")
@@ -279,10 +280,18 @@ Q1 = FIRST["queries"]["q1"]
         (
             {
                 "criteria": {
-                    "First": {"queries": {"q1": Q1, "q2": Q1 | {"targets": Q1["targets"] | {"A": ["a1"]}}}}
+                    "First": {"queries": {"q1": Q1 | {"name": "Same"}, "q2": OTHER_WORDS | {"name": "Same"}}}
                 }
             },
-            "First: the queries 'q1' and 'q2' are both named 'A and B wrt C",
+            "First: the queries 'q1' and 'q2' are both named 'Same'…; give one of them another name, or their sets",
+        ),
+        (
+            {
+                "criteria": {
+                    "First": {"queries": {"q1": Q1 | {"name": "One"}, "q2": OTHER_WORDS | {"name": "Two"}}}
+                }
+            },
+            "'q1' and 'q2' are both named 'A and B wrt C', and their words differ; give their sets different names",
         ),
         (
             {"criteria": {"First": FIRST, "first": {"queries": {"q3": Q1}, "ranked": False}}},
@@ -297,6 +306,32 @@ Q1 = FIRST["queries"]["q1"]
 def test_what_can_come_to_nothing_is_refused_when_the_study_is_read(root, extra, says):
     with refused(*says.split("…")):
         Study.of(grid_config() | extra, root=root)
+
+
+def test_queries_of_equal_names_and_other_words_have_their_ids_in_their_names(root):
+    queries = {"q1": Q1, "q2": OTHER_WORDS, "q4": Q1 | {"attributes": {"E": "toy.e", "F": "toy.f"}}}
+    study = Study.of(grid_config() | {"criteria": {"First": {"queries": queries}}}, root=root)
+    names = {key: query.name for key, query in study.queries.items()}
+    assert names == {
+        "q1": "A and B wrt C and D [q1]",
+        "q2": "A and B wrt C and D [q2]",
+        "q4": "A and B wrt E and F",
+    }
+    parts = [part.name for part in study.queries["q2"].subqueries((2, 1))]
+    assert parts == ["A and B wrt C [q2]", "A and B wrt D [q2]"]
+
+
+def test_a_name_of_the_config_tells_queries_apart_and_stays(root):
+    """That of one is enough, where no metric divides the queries."""
+    queries = {"q1": Q1, "q2": OTHER_WORDS | {"name": "Fewer"}}
+    config = grid_config() | {"criteria": {"First": {"queries": queries}}, "metrics": {"weat": {}}}
+    study = Study.of(config, root=root)
+    assert [query.name for query in study.queries.values()] == ["A and B wrt C and D", "Fewer"]
+
+
+def test_queries_of_equal_names_and_words_keep_their_name(root):
+    study = Study.of(grid_config() | {"criteria": {"First": {"queries": {"q1": Q1, "q2": Q1}}}}, root=root)
+    assert {query.name for query in study.queries.values()} == {"A and B wrt C and D"}
 
 
 def test_a_file_that_an_archive_has_is_read(root):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ Arity = (
 )  # 0: none; "n": any number from one on; "k": any from two on, on both sides the same
 
 Repetitions = Literal["once", "count"]
+MARK = re.compile(r" \[[^\[\]]+\]")  # behind a query's name: see `marked`
 MOST_LINES = 8  # sets of one side in a repr
 
 
@@ -158,7 +160,8 @@ class Query:
         -------
         tuple of Query
             Combinations of target sets (outer loop) by combinations of attribute sets (inner loop), as WEFE
-            orders them.
+            orders them. They have the names that WEFE gives them, and the key behind this query's, if it has one
+            ("A and B wrt X and Y [key]").
 
         Raises
         ------
@@ -180,10 +183,12 @@ class Query:
             need if isinstance(need, int) else have
             for need, have in zip(template, self.template, strict=True)
         )
+        mark = self.name.removeprefix(generated_name(self.target_sets, self.attribute_sets))
+        mark = mark if MARK.fullmatch(mark) else ""
         # what is checked need not be checked again: a study has thousands of these
         return tuple(
             object.__new__(Query)._set(
-                generated_name(targets, attributes), targets, attributes, self.repetitions
+                generated_name(targets, attributes) + mark, targets, attributes, self.repetitions
             )
             for targets in combinations(self.target_sets, t)
             for attributes in combinations(self.attribute_sets, a)
@@ -311,6 +316,12 @@ class Query:
 def generated_name(targets: Sequence[WordSet], attributes: Sequence[WordSet]) -> str:
     """WEFE's query name: "A, B and C wrt X and Y"."""
     return " wrt ".join(_join_names(side) for side in (targets, attributes) if side)
+
+
+def marked(query: Query, key: str) -> Query:
+    """Return the query with a key in its name, "A and B wrt X and Y [key]", which its sub-queries have, too."""
+    name = f"{generated_name(query.target_sets, query.attribute_sets)} [{key}]"
+    return object.__new__(Query)._set(name, query.target_sets, query.attribute_sets, query.repetitions)
 
 
 def _join_names(sets: Sequence[WordSet]) -> str:

@@ -14,13 +14,14 @@ import importlib.util
 import pkgutil
 import sys
 import threading
-from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
 from .errors import BiasgridError, did_you_mean, join_names, quote, unknown_name
@@ -362,7 +363,8 @@ def _load_plugin(file: Path, package: Path | None) -> ModuleType:
             return sys.modules[name]
         if len(parts) > 1:
             return importlib.import_module(name)
-        spec: Any = importlib.util.spec_from_file_location(name, file)  # every .py file has one
+        loader = _PluginLoader(name, str(file))
+        spec: Any = importlib.util.spec_from_file_location(name, file, loader=loader)
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # dataclasses look their module up
         try:
@@ -373,6 +375,31 @@ def _load_plugin(file: Path, package: Path | None) -> ModuleType:
         return module
     except Exception as error:
         raise BiasgridError(f"plugins: {file}: {type(error).__name__}: {error}") from None
+
+
+class _PluginLoader(SourceFileLoader):
+    """A loader that compiles a plugin's file whenever a process loads it.
+
+    Python takes its cached bytecode for that of a file that has the size and the time, in seconds, of the former one.
+    """
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+class _PluginFinder:
+    """A finder of the files that a plugin's file imports from its own package."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> Any:
+        spec = PathFinder.find_spec(name, path, target) if name.startswith(PREFIX) and path else None
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _PluginLoader(name, spec.loader.path)
+        return spec
+
+
+sys.meta_path.insert(0, _PluginFinder)
 
 
 def _is_in(module: ModuleType, package: Path) -> bool:

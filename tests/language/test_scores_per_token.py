@@ -2,10 +2,13 @@
 
 import csv
 import json
+import os
 
+import forks
 import numpy as np
 import pytest
 from architectures import made, saved
+from conftest import ROOT
 from in_process import make
 from refusals import refused
 
@@ -114,9 +117,29 @@ def pairs(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_config_with_a_table_of_scores_is_refused(pairs):
+@pytest.mark.parametrize("written", [{"format": "scores"}, {}])
+def test_a_config_with_a_table_of_scores_is_refused(written, pairs):
+    (pairs / "scores.csv").write_text("text,score\nhe is .,-3\n")
     with refused("Pairs: metrics: per_token: normalize: tokens: m is a table of scores"):
-        Study.of(_config({"format": "scores", "source": {"type": "file", "path": "scores.csv"}}))
+        Study.of(_config({**written, "source": {"type": "file", "path": "scores.csv"}}))
+
+
+def test_a_dry_run_refuses_a_table_of_scores_in_the_words_of_the_run(pairs):
+    (pairs / "scores.csv").write_text("text,score\nhe is .,-3\n")
+    (pairs / "lm.yaml").write_text(json.dumps(_config({"source": {"type": "file", "path": "scores.csv"}})))
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    dry_run, run = (
+        forks.run(("run", "lm.yaml", *more), pairs, environment, "biasgrid") for more in (["--dry-run"], [])
+    )
+    assert (dry_run.returncode, dry_run.stderr) == (run.returncode, run.stderr)
+    (line,) = run.stderr.splitlines()
+    assert line.startswith("biasgrid")
+    assert "lm.yaml: Pairs: metrics: per_token: normalize: tokens: m is a table of scores" in line
+    assert run.returncode == 2
+
+
+def test_a_file_that_is_not_there_does_not_make_a_table_of_scores(pairs):
+    assert Study.of(_config({"source": {"type": "file", "path": "scores.csv"}})).grid.cells
 
 
 @pytest.mark.slow

@@ -5,11 +5,13 @@ import hashlib
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
 import numpy as np
+import plain_formats
 import pytest
 import yaml
 from conftest import GRID_WORDS, ROOT, Project, grid_config, inputs_record, write_text_model
@@ -20,10 +22,12 @@ import biasgrid as bg
 pytest.importorskip("torch")
 sys.path.append(str(ROOT / "tests" / "language"))
 from tiny_bert import weights_of, write_bert
+from tiny_encoder import write_encoder
 
 pytestmark = pytest.mark.slow
 
 OLD = 1_577_836_800  # a time of 2020, before any run
+VECTORS = {"one", "saved", "encoded", "glove"}  # the models of vectors
 # input file -> what a run makes anew: models whose cells, or tables that
 FILES = {
     "one.txt": {"one"},
@@ -36,8 +40,15 @@ FILES = {
     "similar.tsv": set(),
     "published.csv": set(),
     "ratings.csv": set(),
-    "included.yaml": {"one", "saved"},
-    "data/word_sets/toy.json": {"one", "saved"},
+    "included.yaml": VECTORS,
+    "data/word_sets/toy.json": VECTORS,
+    "encoder/model.safetensors": {"encoded"},
+    "encoder/modules.json": {"encoded"},
+    "encoder/1_Pooling/config.json": {"encoded"},
+    "glove/vectors.bin": {"glove"},
+    "glove/vocab.txt": {"glove"},
+    "mine/spread.py": VECTORS,
+    "mine/numbers.py": VECTORS,
 }
 MADE_FROM = {
     "similar.tsv": {"evaluation", "quality"},
@@ -45,6 +56,57 @@ MADE_FROM = {
     "ratings.csv": {"ratings", "figure"},
 }
 RATINGS = {"label": "people", "file": "ratings.csv"}
+# what a run needs of sentence-transformers, whether or not that is installed: each file of the folder counts
+SENTENCE_TRANSFORMERS = """
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+
+
+class SentenceTransformer:
+    def __init__(self, folder, **options):
+        files = sorted(path for path in Path(folder).rglob("*") if path.is_file() and path.name != "model.json")
+        self.seed = crc32(b"".join(path.read_bytes() for path in files))
+
+    def encode(self, texts, **options):
+        return [np.random.default_rng([self.seed, crc32(text.encode())]).normal(size=8) for text in texts]
+"""
+PLUGIN = """
+from biasgrid.metrics import Metric, Score
+
+from .numbers import POWER
+
+
+def spread(targets, attributes):
+    '''Return how far the means of two groups are apart.'''
+    difference = abs(targets[0].mean(axis=0) - targets[1].mean(axis=0))
+    return Score(FACTOR * float((difference**POWER).sum()))
+
+
+METRICS = (
+    Metric(
+        name="spread",
+        label="Spread",
+        function=spread,
+        template=(2, "n"),
+        range=(0.0, float("inf")),
+        neutral=0.0,
+        asks="How far apart are the means of {T1} and {T2}, whatever the words of {A}?",
+        above="the means of {T1} and {T2} are apart",
+        reference="None",
+    ),
+)
+"""
+
+
+class EncodingProject(Project):
+    """A project with a stand-in for sentence-transformers."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        path = os.pathsep.join((str(ROOT / "src"), str(self.folder / "packages")))
+        return super().environment | {"PYTHONPATH": path}
 
 
 def config() -> dict:
@@ -56,9 +118,14 @@ def config() -> dict:
     of_scores = {"kind": "language_model", "format": "scores"}
     models["table"] = {"label": "T", **of_scores, "source": {"type": "file", "path": "scores.csv"}}
     bert = {"type": "transformers", "path": "bert"}
+    pool = {"type": "encoded", "encoder": "folder", "pool": "sentence"}
+    models["encoded"] = {"label": "E", "source": pool}
+    models["glove"] = {"label": "G", "source": {"type": "file", "path": "glove/vectors.bin"}}
     models["bert"] = {"label": "B", "kind": "language_model", "source": bert}
     return {
         "study": "small",
+        "plugins": ["mine"],
+        "encoders": {"folder": {"source": {"type": "sentence-transformers", "path": "encoder"}}},
         "models": models,
         "criteria": [
             "included.yaml",
@@ -75,7 +142,7 @@ def config() -> dict:
                 },
             },
         ],
-        "metrics": {"weat": {}, "same": {}},
+        "metrics": {"weat": {}, "same": {}, "spread": {}},
         "quality": {"similarity": {"toy": "similar.tsv"}},
         "published": ["published.csv"],
         "figures": ["ratings"],
@@ -93,6 +160,24 @@ def write_inputs(folder: Path, seed: int) -> None:
     write_bert(folder / "bert", weights_of(seed))
     with (folder / "bert" / "tokenizer.json").open("a") as file:
         file.write(" " * seed)
+    write_encoder(folder / "encoder", seed)
+    (folder / "encoder" / "1_Pooling").mkdir(exist_ok=True)
+    module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
+    pooling = module | {"idx": 1, "name": "1", "path": "1_Pooling"}
+    pooling["type"] = "sentence_transformers.models.Pooling"
+    (folder / "encoder" / "modules.json").write_text(json.dumps([module, pooling]) + " " * seed)
+    (folder / "encoder" / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 8 * seed})
+    )
+    (folder / "glove").mkdir(exist_ok=True)
+    words = [word.encode() for word in GRID_WORDS]
+    vectors = rng.normal(size=(2, len(words), 8))
+    (folder / "glove" / "vectors.bin").write_bytes(plain_formats.glove(*vectors))
+    (folder / "glove" / "vocab.txt").write_bytes(plain_formats.glove_vocabulary(words[:: 3 - 2 * seed]))
+    (folder / "mine").mkdir(exist_ok=True)
+    (folder / "mine" / "__init__.py").touch()
+    (folder / "mine" / "numbers.py").write_text(f"POWER = {seed}\n")
+    (folder / "mine" / "spread.py").write_text(f"{PLUGIN}\nFACTOR = {seed}\n")
     texts = [(f"a b {'c' * n}.", f"b a {'d' * n}.") for n in range(1, 4 + seed)]
     (folder / "pairs.csv").write_text("stereo,anti\n" + "".join(f"{a},{b}\n" for a, b in texts))
     longest = [(f"a b {'c' * n}.", f"b a {'d' * n}.") for n in range(1, 9)]
@@ -123,7 +208,8 @@ def age(folder: Path) -> None:
 
 def inputs_of(folder: Path) -> list[Path]:
     names = ("one.txt", "saved/*", "corpus.txt", "bert/*", "*.csv", "*.tsv", "included.yaml")
-    return [path for name in (*names, "data/word_sets/*.json") for path in folder.glob(name)]
+    folders = ("encoder/*.*", "encoder/*/*", "glove/*", "mine/*.py", "data/word_sets/*.json")
+    return [path for name in (*names, *folders) for path in folder.glob(name)]
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +217,9 @@ def folders(tmp_path_factory) -> tuple[Project, Project]:
     """The study made from its first files, and made from the second ones in another folder."""
     made = []
     for seed in (1, 2):
-        project = Project(tmp_path_factory.mktemp(f"made-{seed}"))
+        project = EncodingProject(tmp_path_factory.mktemp(f"made-{seed}"))
+        (project.folder / "packages").mkdir()
+        (project.folder / "packages" / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS)
         write_inputs(project.folder, seed)
         age(project.folder)
         project.configure(config())
@@ -200,6 +288,10 @@ def test_a_replaced_file_makes_what_depends_on_it_and_nothing_else(name, project
         put(folders[1].folder / "saved/model.json", project.folder / "saved/model.json")
     jobs = jobs_of(project.run("--dry-run"))
     assert models_of(jobs) == FILES[name]
+    if name.startswith("mine/"):
+        assert {path.split("/")[3] for rule in jobs if rule.startswith("cell") for path in jobs[rule]} == {
+            "spread"
+        }
     assert MADE_FROM.get(name, {"scores"}) | {"report"} <= set(jobs)
 
 
@@ -236,6 +328,28 @@ def unpacked(folder: Path) -> None:
         archive.extractall(folder, filter="data")
 
 
+def synchronised(folder: Path) -> None:
+    """Replace the file as `rsync -a` does: a temporary file gets the time, and then the name."""
+    (folder / "new").mkdir()
+    shutil.copy2(folder / "new.txt", folder / "new" / "one.txt")
+    if shutil.which("rsync"):
+        subprocess.run(["rsync", "-a", folder / "new" / "one.txt", folder], check=True)
+    else:
+        shutil.copy2(folder / "new" / "one.txt", folder / ".one.txt.Xy1z")
+        (folder / ".one.txt.Xy1z").rename(folder / "one.txt")
+
+
+def of_equal_time(folder: Path) -> None:
+    """Replace the file by one of another size that has the same time."""
+    state = (folder / "one.txt").stat()
+    with (folder / "new.txt").open("a") as file:
+        file.write("\n")
+    os.utime(folder / "new.txt", ns=(state.st_atime_ns, state.st_mtime_ns))
+    moved(folder)
+    assert (folder / "one.txt").stat().st_mtime_ns == state.st_mtime_ns
+    assert (folder / "one.txt").stat().st_size != state.st_size
+
+
 def linked(folder: Path) -> None:
     (folder / "one.txt").unlink()
     (folder / "one.txt").symlink_to("new.txt")
@@ -248,7 +362,9 @@ def with_its_time(folder: Path) -> None:
     assert (folder / "one.txt").stat().st_size == state.st_size
 
 
-@pytest.mark.parametrize("replace", [moved, copied, unpacked, linked, with_its_time])
+@pytest.mark.parametrize(
+    "replace", [moved, copied, unpacked, synchronised, linked, of_equal_time, with_its_time]
+)
 def test_vectors_are_new_however_they_were_replaced(replace, finished):
     folder = finished.folder
     write_text_model(folder / "new.txt", GRID_WORDS, seed=9)
@@ -291,6 +407,54 @@ def test_a_pinned_checksum_is_looked_at_whenever_the_file_is_another(finished):
     put(finished.folder / "first.txt", finished.folder / "one.txt")
     finished.run()
     assert verify(finished) == (0, [])
+
+
+def test_the_array_beside_what_gensim_saved_counts_with_it(finished):
+    """The file itself is a pickle, which needs a pinned checksum: that of both."""
+    keyed_vectors = pytest.importorskip("gensim.models").KeyedVectors
+    folder = finished.folder
+    for name, seed in (("first", 1), ("second", 9)):
+        (folder / name).mkdir()
+        text = write_text_model(folder / f"{name}.txt", GRID_WORDS, seed=seed)
+        keyed_vectors.load_word2vec_format(text).save(
+            str(folder / name / "vectors.kv"), separately=["vectors"]
+        )
+        for path in (folder / name).iterdir():
+            os.utime(path, (OLD, OLD))
+    array = "vectors.kv.vectors.npy"
+    assert (folder / "first" / array).stat().st_size == (folder / "second" / array).stat().st_size
+    source = {"type": "file", "path": "first/vectors.kv", "sha256": pin_of_folder(folder / "first")}
+    finished.config["models"]["one"]["source"] = source
+    finished.configure(finished.config)
+    finished.run()
+    assert jobs_of(finished.run("--dry-run")) == {}
+    shutil.copy2(folder / "first" / array, folder / array)
+    put(folder / "second" / array, folder / "first" / array)
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
+    code, (line, _) = verify(finished)
+    assert (code, line) == (
+        1,
+        f"biasgrid: first/{array}: differs from the file that the results were made from",
+    )
+    done = finished.snakemake("--cores", "1")
+    assert done.returncode == 1
+    assert f"first/vectors.kv: expected sha256 {source['sha256']}, got " in done.stderr
+    source["sha256"] = pin_of_folder(folder / "first")
+    finished.configure(finished.config)
+    finished.run()
+    assert verify(finished) == (0, [])
+    # back again, by a link
+    (folder / "first" / array).unlink()
+    (folder / "first" / array).symlink_to(folder / array)
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
+
+
+def pin_of_folder(folder: Path) -> str:
+    """The checksum of what gensim saved, as `sha256sum * | sha256sum` gives it."""
+    lines = (
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(folder.iterdir())
+    )
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def test_a_file_that_is_not_there_is_one_line(finished):

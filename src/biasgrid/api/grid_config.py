@@ -8,13 +8,14 @@ from typing import Any
 
 from .. import metrics as registry
 from .. import wefe_names
-from ..config.check import check_subquery_names, metrics_of
+from ..config.check import metrics_of
 from ..config.criteria import Criterion
 from ..config.criteria import Query as QueryEntry
 from ..config.debias import Debias
 from ..config.inference import Inference, OwnInference, inference_of_tests
 from ..config.metrics import Metric, Words
 from ..config.models import IN_MEMORY, Model, model_of_kinds
+from ..config.query_names import check_subquery_names
 from ..config.study import Ranking, ReliabilityCard, StudyConfig
 from ..debias import UNTOUCHED, Transform
 from ..embeddings.kinds import VECTORS

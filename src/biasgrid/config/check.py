@@ -18,14 +18,16 @@ from ..extras import require
 from ..files import slug
 from ..inference import significance
 from ..planned import QUALITY
-from ..query import Arity, Query
+from ..query import Query
 from ..registry import UnknownEntryError, is_pending
 from ..resources import find_file
 from ..validation import to_record
 from .common import one_language
 from .made_of import check_corpora
 from .metrics import Metric
+from .models import Model
 from .names import check_names
+from .query_names import check_subquery_names
 from .shuffled import check_shuffled
 from .study import StudyConfig
 from .trainings import check_training
@@ -106,13 +108,25 @@ def _check_kinds(config: StudyConfig, criterion: str, where: str) -> None:
             f"{where}: {criterion}: its metrics need models of kind {join_names(sorted(needs))}, and its models are "
             f"of kind {join_names(sorted(kinds))} (biasgrid list metrics)"
         )
-    tables = [key for key in keys if models[key].format == SCORES]
     for key, metric in criterion_metrics.items():
-        if tables and (metric.params or {}).get("normalize") == TOKENS:
+        per_token = (metric.params or {}).get("normalize") == TOKENS
+        if per_token and (tables := [model for model in keys if _is_table_of_scores(models[model])]):
             raise BiasgridError(
                 f"{where}: {criterion}: metrics: {key}: normalize: {TOKENS}: {tables[0]} is a table of scores, which "
                 "does not say how many tokens a sentence has; leave normalize out, or the model"
             )
+
+
+def _is_table_of_scores(model: Model) -> bool:
+    """Return whether the format of a model says that it is a table of scores, or else its file, if it is there."""
+    if model.format or not model.of_kind.scores:
+        return model.format == SCORES
+    if not isinstance(model.source, Mapping) or model.source["type"] != "file":
+        return False
+    try:
+        return model.of_kind.check_file(find_file(Path(model.source["path"]).expanduser())) == SCORES
+    except (BiasgridError, OSError):
+        return False  # a dry run and the model's step say what is wrong with the file
 
 
 def _check_seed_lists(
@@ -280,17 +294,3 @@ def _check_metric(
             f"{where}: no query of {quote(criterion)} has the template {metric.template} or sub-queries that have it"
         )
     check_subquery_names(suitable_queries, metric.template, f"{config_name}: {criterion}")
-
-
-def check_subquery_names(queries: Mapping[str, Query], template: tuple[Arity, Arity], where: str) -> None:
-    """Raise BiasgridError, which begins with `where`, for two sub-queries of one name that differ: tables and figures
-    name them alike. `queries` are by id."""
-    by_name: dict[str, tuple[str, Query]] = {}
-    for key, query in queries.items():
-        for sub in query.subqueries(template):
-            other_key, other = by_name.setdefault(sub.name, (key, sub))
-            if other != sub:
-                raise BiasgridError(
-                    f"{where}: the queries {quote(other_key)} and {quote(key)} are both named {quote(sub.name)}, and "
-                    "their words differ; give their sets different names"
-                )

@@ -31,7 +31,11 @@ class Query(Strict):
     """Target sets and attribute sets, by name. A set is a list of words, or the name of a word set: `weat.career` is
     `career` of weat.json in the folder of word sets (`biasgrid list word-sets`)."""
 
-    name: Line = field("the query's name; left out: made of the names of its sets, as in WEFE", None)
+    name: Line = field(
+        "the query's name; left out: made of the names of its sets, as in WEFE, with the id behind it if another "
+        "query of the criterion would have the same name and has other words",
+        None,
+    )
     targets: Sets = field("target sets by name", None)
     attributes: Sets = field(
         "attribute sets by name; left out where the target sets are sentences for language models, of which those in "

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,19 +22,21 @@ from ..configs import (
 )
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..printable import check_texts
-from ..query import Query, Repetitions, generated_name
+from ..query import Arity, Query, Repetitions, generated_name
 from ..registry import UnknownEntryError, load_plugins, pending, plugin_files, plugin_path, shipped_plugins
 from ..resources import did_you_mean_file, find_file
 from ..schema import with_version, without_version
 from ..validation import Strict, to_record, validate
 from ..web_addresses import public
 from . import criteria
+from .check import metrics_of
 from .criteria import Criteria, Criterion, PhenomenonSets
 from .debias import Debias, Quality
 from .encoded import in_sentences
 from .languages import with_languages
 from .models import Archives, Models
 from .phenomena import queries as queries_of_phenomena
+from .query_names import with_different_names
 from .seat import seat_sets
 from .sentence_files import sentences
 from .shipped import shipped_models
@@ -112,7 +114,18 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[StudyConfi
         for criterion, of_criterion in checked.criteria.items()
         for key, entry in of_criterion.queries.items()
     }
+    for criterion, entry in checked.criteria.items():
+        of_criterion = {key: queries[key] for key in entry.queries}
+        named = [key for key, query in entry.queries.items() if query.name or query.seat]
+        queries |= with_different_names(of_criterion, _templates(checked, criterion), named)
     return checked, queries
+
+
+def _templates(config: StudyConfig, criterion: str) -> Iterator[tuple[Arity, Arity]]:
+    """Yield the templates of the metrics of a criterion. The config's check reports those that do not exist."""
+    for key, metric in metrics_of(config, criterion).items():
+        with suppress(BiasgridError):
+            yield metric.definition(key).template
 
 
 def complete(model: type[C], config: Any, where: str, root: Path) -> C:

@@ -15,6 +15,8 @@ from ..validation import to_record
 if TYPE_CHECKING:
     from ..planned import Cell, Evaluation, Inference
 
+ENCODED_STORES = "encoded"  # the folder of results that has the stores of models of a study's words alone
+
 
 @dataclass(frozen=True)
 class Paths:

@@ -32,7 +32,7 @@ from ..query import Query
 from ..validation import to_record
 from .grid import StudyGrid
 from .labels import labels_of
-from .paths import Folders
+from .paths import ENCODED_STORES, Folders
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Study(Folders):
         """The folder that a model's store is in. One of the words of this study alone is below its results, so that
         studies of other words do not replace each other's."""
         is_encoded = isinstance(self.config.models[model].source, Encoded)
-        return self.results / "encoded" if is_encoded else self.embeddings
+        return self.results / ENCODED_STORES if is_encoded else self.embeddings
 
     @cached_property
     def stores(self) -> dict[str, StoreOf]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 from .. import checksums
 from ..errors import BiasgridError, join_names
+from ..plan.paths import ENCODED_STORES
 from . import engine
 
 
@@ -86,12 +87,14 @@ class Recorded:
 
     def begin(self, workflow: Any) -> None:
         """Take off the records of what this run is about to write."""
-        checksums.forget(self._results, self._names(engine.outputs_to_make(workflow)))
+        names = self._names(engine.outputs_to_make(workflow))
+        checksums.forget(self._results, [*names, *self._stores(names)])
 
     def end(self, workflow: Any) -> None:
         """Record what this run has made, and what a run that was killed has made before it."""
         if not engine.is_job(workflow):
-            checksums.record(self._results, self._names(engine.outputs(workflow)), self._known)
+            names = self._names(engine.outputs(workflow))
+            checksums.record(self._results, [*names, *self._stores(names)], self._known)
 
     def end_of_all(self) -> None:
         """Record the input files of results that are all made from them."""
@@ -102,6 +105,16 @@ class Recorded:
         """Those of the files that lie in the folder of results, by their names in it."""
         beginning = f"{self._results}/"
         return [file.removeprefix(beginning) for file in dict.fromkeys(files) if file.startswith(beginning)]
+
+    def _stores(self, names: Collection[str]) -> Iterable[str]:
+        """Yield the files of the stores of encoded models whose records are among these names: they lie in the folder
+        of results, and no rule has them as outputs."""
+        stores = self._results / ENCODED_STORES
+        for file in sorted(stores.rglob("*")):
+            folder, *inner = file.relative_to(stores).parts
+            is_hidden = any(part.startswith(".") for part in (folder, *inner))
+            if f"models/{folder}.json" in names and not is_hidden and file.is_file():
+                yield file.relative_to(self._results).as_posix()
 
     def _is_locked(self) -> bool:
         try:
