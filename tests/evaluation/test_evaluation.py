@@ -413,6 +413,17 @@ def test_a_model_in_any_order_answers_alike_where_all_its_words_are_candidates(
     assert analogies.measures(shuffled, asked, Spec())[0]["n"] < whole["n"] / 100
 
 
+@pytest.mark.parametrize("candidates", [30_000, 4])
+def test_of_equally_near_words_the_first_is_the_answer(monkeypatch, tmp_path, candidates):
+    """Also where the second is among the next candidates: an answer does not depend on how many are taken at once."""
+    monkeypatch.setattr(analogies, "CANDIDATES", candidates)
+    vectors = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 1, 1], [-1, 1, 1]])
+    model = make_store(tmp_path, ["a", "b", "c", "first", "second"], vectors)
+    asked = {"made": [("section", ("a", "b", "c", answer)) for answer in ("first", "second")]}
+    (whole, *_) = analogies.measures(model, asked, Spec(items=True, sorted=False))
+    assert whole["right"] == [1, 0]
+
+
 def test_too_few_pairs_and_no_ratings(tmp_path):
     model = make_store(tmp_path, ["a", "b", "c"], np.array([[1.0, 0], [0, 1], [1, 1]]))
     for pairs, n, status in (
