@@ -18,6 +18,7 @@ from biasgrid.figures import draw
 from biasgrid.plan.study import Study
 from biasgrid.statistics.means import mean_interval, ratio_interval
 from biasgrid.tables.shuffled import SHUFFLED
+from biasgrid.tables.shuffled_words import SHUFFLED_WORDS
 
 ORDERS = (1, 2, 3)
 PARAMS = {
@@ -175,6 +176,31 @@ def test_words_by_arithmetic(study):
     assert (row.models, row.ci_of) == (1, "words")
     # MAC and RND say of no word which group it is nearer to
     assert set(tables.read(study.paths.table_file("shuffled_words"))["metric"]) == {"sc_weat", "pmi"}
+
+
+def test_a_model_whose_words_are_equally_frequent_does_not_count(study, tmp_path):
+    """Spearman's correlation with a constant is not defined."""
+    files = []
+    for file in SHUFFLED_WORDS.inputs_of(study)["frequencies"]:
+        record = json.loads(file.read_text())
+        if record["model"] == REAL[0]:
+            for entry in record["words"].values():
+                entry["count"] = 7
+        files.append(tmp_path / file.name)
+        files[-1].write_text(json.dumps(record))
+    inputs = {"words": study.paths.table_file("words"), "frequencies": files}
+    table = SHUFFLED_WORDS.make(inputs, SHUFFLED_WORDS.spec_of(study))
+    table = table[(table["metric"] == "sc_weat") & (table["query"] == study.queries["words"].name)]
+    (row,) = table[(table["training"] == "word2vec") & (table["text"] == "real")].itertuples()
+    words = tables.read(inputs["words"])
+    words = words[(words["detail"] == "effect_size") & (words["query"] == row.query)]
+    found = []
+    for model in REAL[1:]:
+        counts = json.loads(study.paths.frequency_file(model).read_text())["words"]
+        mine = words[words["model"] == model]
+        found.append(spearmanr([counts[word]["count"] for word in mine["word"]], mine["value"]).statistic)
+    assert row.models == 2
+    assert row.correlation == pytest.approx(np.mean(found))
 
 
 @pytest.mark.slow

@@ -537,6 +537,21 @@ def test_the_only_pair_of_an_npz_is_read_in_any_order(tmp_path, output, monkeypa
     assert convert(tmp_path / "m.npz", output, name="m", limit=2).words() == WORDS[:2]
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("block", [160, 200])
+def test_bytes_behind_the_vectors_of_an_npz_are_refused(tmp_path, output, monkeypatch, order, block):
+    """Also where the last block is full: 16 vectors of 20 bytes are two blocks of 160."""
+    monkeypatch.setattr("biasgrid.embeddings.readers.npz.BLOCK", block)
+    arrays = {"words": np.array(WORDS), "vectors": np.asarray(VECTORS, order=order)}
+    with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.save(content, array)
+            archive.writestr(f"{name}.npy", content.getvalue() + b"more" * (name == "vectors"))
+    with refused("more bytes follow the vectors of 16 words"):
+        convert(tmp_path / "m.npz", output, name="m")
+
+
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [

@@ -413,6 +413,45 @@ def test_a_model_in_any_order_answers_alike_where_all_its_words_are_candidates(
     assert analogies.measures(shuffled, asked, Spec())[0]["n"] < whole["n"] / 100
 
 
+def test_words_are_projected_on_the_difference_of_the_extremes(tmp_path):
+    """Unit vectors (.8, .6), (12/13, 5/13) and their mirror images, on (1, -1) / root 2."""
+    vectors = {
+        "she": (2, 0),
+        "he": (0, 1),
+        "nurse": (4, 3),
+        "maid": (12, 5),
+        "boss": (3, 4),
+        "chief": (5, 12),
+    }
+    model = make_store(tmp_path, list(vectors), np.array([*vectors.values()], dtype=float))
+    spec = {
+        "definitional_pairs": [["she", "he"], ["maid", "chief"]],
+        "words": ["nurse", "boss", "chief", "maid"],
+        "extremes": {"she": ["maid", "nurse"], "he": ["boss", "chief"]},
+    }
+    record = evaluate(model, None, {"direct": spec}, 0)
+    near, far = 0.2 / 2**0.5, 7 / 13 / 2**0.5
+    projections = record["direct"]["projections"]
+    assert [word for word, _ in projections["she"]] == ["maid", "nurse", "boss", "chief"]
+    assert [value for _, value in projections["she"]] == pytest.approx([far, near, -near, -far])
+    assert projections["he"] == [[word, -value] for word, value in reversed(projections["she"])]
+    values = {m["measure"]: m["value"] for m in record["measures"]}
+    assert (values["extreme_she"], values["extreme_he"]) == (1, 1)
+    # the chief lies further towards he than the boss
+    assert (values["extreme_she_order"], values["extreme_he_order"]) == pytest.approx((1, -1))
+
+
+@pytest.mark.parametrize("candidates", [30_000, 4])
+def test_of_equally_near_words_the_first_is_the_answer(monkeypatch, tmp_path, candidates):
+    """Also where the second is among the next candidates: an answer does not depend on how many are taken at once."""
+    monkeypatch.setattr(analogies, "CANDIDATES", candidates)
+    vectors = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 1, 1], [-1, 1, 1]])
+    model = make_store(tmp_path, ["a", "b", "c", "first", "second"], vectors)
+    asked = {"made": [("section", ("a", "b", "c", answer)) for answer in ("first", "second")]}
+    (whole, *_) = analogies.measures(model, asked, Spec(items=True, sorted=False))
+    assert whole["right"] == [1, 0]
+
+
 def test_too_few_pairs_and_no_ratings(tmp_path):
     model = make_store(tmp_path, ["a", "b", "c"], np.array([[1.0, 0], [0, 1], [1, 1]]))
     for pairs, n, status in (

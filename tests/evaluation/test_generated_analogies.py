@@ -1,5 +1,6 @@
 """Analogies by difference matching, within a distance, and generated from a pair: by hand, in full, as published."""
 
+import json
 import math
 
 import asked_study
@@ -140,6 +141,30 @@ def test_the_analogies_that_bolukbasi_et_al_print(google):  # noqa: F811
     )
     # figure 1 is made of the first 150
     assert {pair for pair, *_ in entry["answers"]} >= PUBLISHED
+
+
+def test_a_summary_has_the_share_of_each_word_among_the_first_answers(tmp_path):
+    """Four questions, whose first answers are c, c, b and none of theirs; three of them have a right answer."""
+    first = [("c", True), ("c", False), ("b", False), ("", None)]
+    entries = [
+        {
+            "method": "3cosadd",
+            "excluded": False,
+            "pair": "",
+            "word": f"w{i}",
+            "answers": [[f"x{i}", 0.9, own], ["y", 0.8, "a"]],
+        }
+        | ({} if right is None else {"right": right})
+        for i, (own, right) in enumerate(first)
+    ]
+    record = {"criterion": "G", "model": "m", "debias": "none", "measures": [], "answers": {"made": entries}}
+    path = tmp_path / "g.json"
+    path.write_text(json.dumps(record))
+    summary = tables.REGISTRY["analogy_summary"].make({"evaluations": [path]}, {}).set_index("measure")
+    assert summary["value"].to_dict() == pytest.approx(
+        {"own_a": 0, "own_b": 1 / 4, "own_c": 2 / 4, "right": 1 / 3}
+    )
+    assert summary["n"].to_dict() == {"own_a": 4, "own_b": 4, "own_c": 4, "right": 3}
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from biasgrid import Query, metrics
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import permutation, step
 from biasgrid.inference.infer import infer_query
-from biasgrid.inference.permutation import permutation_test, share_as_extreme
+from biasgrid.inference.permutation import monte_carlo_test, permutation_test, share_as_extreme
 from biasgrid.inference.significance.random_groups import excess_of
 from biasgrid.options import BIAS, Alternative
 from biasgrid.plan.steps import cell_step, inference_step
@@ -219,6 +219,15 @@ def test_a_distance_is_from_the_neutral_value():
     # .2, .1, .3, .05 are .1625 away on average
     spread = np.std([0.2, 0.1, 0.3, 0.05])
     assert excess_of(draws, 0.75, 1.0) == pytest.approx((0.25 - 0.1625) / spread)
+
+
+@pytest.mark.parametrize("observed", [0.75, 1.25])
+def test_the_normal_p_value_of_a_distance_has_both_tails(observed):
+    """Of a normal distribution with the draws' mean and spread, the share at least .25 away from 1."""
+    draws = np.array([0.8, 1.1, 1.3, 0.95])
+    tested = monte_carlo_test(lambda *_: draws, observed, "distance", [0, 4], None, neutral=1.0)
+    fitted = scipy.stats.norm(np.mean(draws), np.std(draws))
+    assert tested.p_normal == pytest.approx(fitted.cdf(0.75) + fitted.sf(1.25))
 
 
 GROUPS_AT_ONCE = [

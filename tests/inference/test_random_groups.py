@@ -195,14 +195,50 @@ def test_every_metric_is_tested_against_its_value_of_the_random_groups(word2vec,
     check_values(word2vec, pool, query, metric, PARAMETERS.get(name, {}))
 
 
+def random_store(folder, scale=1.0):
+    """Return a model of random vectors, and four sets of its words."""
+    words = [f"w{i}" for i in range(1200)]
+    model = make_store(folder, words, scale * np.random.default_rng(2).normal(size=(1200, 6)))
+    return model, [words[100 * i : 100 * i + 20 : 2] for i in range(1, 5)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["weat", "mac"])
 def test_random_groups_have_no_word_of_the_query(tmp_path, name):
     """Of few of the model's words, which are not left out as a lexicon's are before groups are drawn."""
-    words = [f"w{i}" for i in range(1200)]
-    model = make_store(tmp_path, words, np.random.default_rng(2).normal(size=(1200, 6)))
-    sets = [words[100 * i : 100 * i + 20 : 2] for i in range(1, 5)]
+    model, sets = random_store(tmp_path)
     check_values(model, pool_of(model), Query(sets[:2], sets[2:]), metrics.metric(name), {})
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Models of vectors of ordinary length and of very short ones, by scale, each with its pool and sets."""
+    stores = {scale: random_store(tmp_path_factory.mktemp("made"), scale) for scale in (1.0, 2.0**-30)}
+    return {scale: (model, pool_of(model), sets) for scale, (model, sets) in stores.items()}
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
+def test_every_metric_is_tested_with_vectors_of_any_length(models, name):
+    """Vectors are very short, unless the metric depends on their length: then its values would all be zero."""
+    metric = metrics.metric(name)
+    model, pool, sets = models[1.0 if metric.scaled else 2.0**-30]
+    query = Query(sets[:2], sets[2:])
+    query = query if query.exactly(metric.template) else Query(sets[:2], sets[2:3])
+    check_values(model, pool, query, metric, PARAMETERS.get(name, {}))
+
+
+def test_the_lowest_p_value_is_what_the_draws_allow(models):
+    """It counts the draws that succeeded. If the test ended early, all further draws might have succeeded."""
+    model, _, sets = models[1.0]
+    query = Query(sets[:2], sets[2:])
+    whole, ended = (
+        metrics.weat(query, model, random_groups=options).inference["random_groups"]
+        for options in ({"draws": 99, "stop": "none"}, {"draws": 1000, "stop": 20})
+    )
+    assert whole["draws"] == whole["seeds"] < 99
+    assert whole["p_lowest"] == 1 / (whole["seeds"] + 1)
+    assert ended["draws"] < 300
+    assert ended["p_lowest"] == 1 / 1001
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,19 @@ def test_ect_is_spearmans_correlation(sets):
     assert value("ect", [x, y], [a]) == pytest.approx(expected, abs=1e-12)
 
 
+def test_resamples_of_many_words_have_spearmans_correlation_up_to_rounding():
+    """With more than 1,000 words, ECT ranks similarities that it has rounded to 16,384 levels."""
+    rng = np.random.default_rng(3)
+    x, y, a = (rng.normal(size=(n, 5)) for n in (4, 6, 1500))
+    counts = rng.multinomial(1500, np.full(1500, 1 / 1500), size=3)
+    statistic = metrics.metric("ect").resampled(np.concatenate([x, y]), a)
+    sides = [np.repeat([side], [4, 6], axis=1).astype(float) for side in ([1, 0], [0, 1])]
+    similarities = [np.array([cos(w, group.mean(0)) for w in a]) for group in (x, y)]
+    for repeated in (counts, np.ones((1, 1500), dtype=int)):
+        expected = [spearmanr(*(np.repeat(s, count) for s in similarities)).statistic for count in repeated]
+        assert statistic(sides, [repeated.astype(float)]) == pytest.approx(expected, abs=1e-4)
+
+
 @given(VECTORS)
 @settings(max_examples=25, deadline=None)
 def test_ripa_of_wefe_is_the_mean_inner_product(sets):

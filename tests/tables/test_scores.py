@@ -55,6 +55,23 @@ def test_scores_join_shared_subqueries(tmp_path):
     assert list(table.columns) == REGISTRY["scores"].names
 
 
+def test_a_contrast_names_its_groups_and_words(tmp_path):
+    """A second group or a set of words that is null stands for all of them."""
+    contrasts = [
+        {"first": "A", "second": "B", "words": "D", "values": {"skew": 0.1}},
+        {"first": "A", "second": None, "words": "D", "values": {"skew": 0.2}},
+        {"first": "B", "second": "A", "words": None, "values": {"skew": 0.3}},
+    ]
+    result = {"query": "q", "value": 0.1, "status": "ok", "words_used": 9, "words_lost": 0}
+    file = cell_file(tmp_path, "1.json", [result | {"contrasts": contrasts}])
+    table = REGISTRY["contrasts"].make({"cells": [file]}, {})
+    assert sorted(table[["first", "second", "words", "value"]].itertuples(index=False, name=None)) == [
+        ("A", "(others)", "D", 0.2),
+        ("A", "B", "D", 0.1),
+        ("B", "A", "(all)", 0.3),
+    ]
+
+
 def test_a_shared_subquerys_value_and_p_value_are_of_one_cell(tmp_path):
     """Two queries share it; each draws with its own seed."""
     files = {}

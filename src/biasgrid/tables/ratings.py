@@ -41,7 +41,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:
     """`words.cell_words` with a column rating, without the words that nobody rated."""
     biases = cell_words(words, place)
-    return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna(ignore_index=True)
+    return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna()
 
 
 def ratings_file(study: Planned, criterion: str) -> str:

@@ -51,7 +51,7 @@ def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
     for name in ("criterion", "metric", "model", "debias", "detail"):
         rows &= words[name] == place[name]
     # a word of several sets has one value: it is of the word and the groups
-    return words.loc[rows, ["word", "value"]].drop_duplicates("word", ignore_index=True)
+    return words.loc[rows, ["word", "value"]].drop_duplicates("word")
 
 
 def place_of(study: Planned, cell: Cell) -> dict[str, Any]:

@@ -42,9 +42,10 @@ def read(path: Path, writer: StoreWriter) -> None:
                     break
                 part = words[start : start + step]
                 content = file.read(width * len(part)) if order == "C" else read_all(file)
-                if len(content) != width * len(part):
+                if len(content) < width * len(part):
                     raise BiasgridError(f"{path}: cut off: vectors end before those of {len(words)} words")
-                if start + step >= len(words) and file.read(1):
+                is_last = start + step >= len(words)
+                if len(content) > width * len(part) or (is_last and file.read(1)):
                     raise BiasgridError(f"{path}: more bytes follow the vectors of {len(words)} words")
                 vectors = np.frombuffer(content, dtype).reshape(len(part), shape[1], order=order)
                 writer.add(part, vectors)
