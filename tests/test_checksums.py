@@ -52,3 +52,16 @@ def test_a_refused_step_leaves_the_record_of_its_output(tmp_path):
     assert checksums.differences(tmp_path) == (1, {"differs": ["report.html"]})
     write("new")
     assert checksums.differences(tmp_path) == (1, {})
+
+
+def test_a_file_that_is_made_again_gets_a_new_record(tmp_path):
+    results, known = tmp_path / "results", tmp_path / "known.json"
+    results.mkdir()
+    for name in ("again.csv", "kept.csv"):
+        (results / name).write_text("old")
+    checksums.record_all(results)
+    (results / "kept.csv").write_text("edited by hand")
+    checksums.forget(results, ["again.csv"])
+    (results / "again.csv").write_text("new")
+    checksums.record(results, ["again.csv", "kept.csv"], known)
+    assert checksums.changed_records(results) == ["kept.csv"]

@@ -166,6 +166,22 @@ def test_inlp_projects_onto_the_intersection_of_nullspaces(seed, n_classes, n_it
         assert (ours[WORDS.index("h0")] == take(model, ["h0"])[0]).all()
 
 
+def test_inlp_stops_at_chance_only_if_asked(small):
+    """The paper's algorithm has a fixed number of iterations; a classifier at chance may end it before."""
+    classes = {letter: CLASSES[letter] for letter in "ab"}
+
+    def fitted_on(stop):
+        return debias.inlp(
+            small, classes=classes, n_iterations=5, held_out=0.5, stop_at_chance=stop
+        ).fitted_on
+
+    whole, stopped = fitted_on(False), fitted_on(True)
+    assert len(whole["accuracies"]) == 5
+    at_chance = [accuracy <= whole["chance"] for accuracy in whole["accuracies"]]
+    assert 0 < at_chance.index(True) < 4
+    assert stopped["accuracies"] == whole["accuracies"][: at_chance.index(True) + 1]
+
+
 def test_inlp_guards_the_bias_on_real_vectors(word2vec):
     """As in the paper's experiment a classifier starts near certainty and ends near chance on words it has not seen
     (there 100 % and 49.3 %, on GloVe)."""

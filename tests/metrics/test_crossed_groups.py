@@ -67,8 +67,8 @@ def test_the_area_is_that_under_the_share_of_detected_words(random_model, name, 
     assert metrics.metric(name).range[1] >= max(areas.values()) >= min(areas.values()) >= 0
 
 
-def quadrant_shares(model, about_words):
-    groups, words = vectors_of(model)
+def quadrant_shares(model, about_words, query):
+    groups, words = vectors_of(model, query)
     a, b, c, d = groups
 
     def place(w):
@@ -91,17 +91,20 @@ def quadrants(at):
     return [np.mean((a * at[:, 0] > 0) & (b * at[:, 1] > 0)) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
 
 
+@pytest.mark.parametrize("more", [[], ["w11", "w12", "w13"]])
 @pytest.mark.parametrize("centre", ["words", "origin"])
-def test_fise_is_how_far_quadrants_are_from_the_models(random_model, centre):
+def test_fise_is_how_far_quadrants_are_from_the_models(random_model, centre, more):
     model = random_model(5)
-    found, expected = quadrant_shares(model, centre == "words")
-    result = metrics.fise(QUERY, model, centre=centre)
+    groups = [*GROUPS[:3], GROUPS[3] + more]
+    query = Query(groups, [WORDS])
+    found, expected = quadrant_shares(model, centre == "words", query)
+    result = metrics.fise(query, model, centre=centre)
     assert result.value == pytest.approx(np.abs(np.subtract(found, expected)).sum() / 2)
     assert [c["values"]["share"] for c in result.contrasts] == pytest.approx(found)
     assert [c["values"]["expected_share"] for c in result.contrasts] == pytest.approx(list(expected))
     for turn in ([0, 1, 2, 3], [1, 0, 3, 2], [3, 2, 1, 0]):
-        query = Query([GROUPS[i] for i in turn], [WORDS])
-        share = metrics.fise_share(query, model, centre=centre).value
+        turned = Query([groups[i] for i in turn], [WORDS])
+        share = metrics.fise_share(turned, model, centre=centre).value
         assert share == pytest.approx(found[turn[0]] - expected[turn[0]])
 
 

@@ -154,6 +154,11 @@ def test_word_scores_are_correlated_with_log_frequency_within_the_groups(study, 
     assert found["ci_low"] <= found["correlation"] <= found["ci_high"]
 
 
+def test_what_has_no_correlation_has_a_reason_and_nothing_else_has(table):
+    assert table["correlation"].notna().any()
+    assert ((table["reason"] == "") == table["correlation"].notna()).all()
+
+
 def test_macs_words_are_of_the_groups_that_its_attribute_sets_are(study, table):
     """It has no direction, and one group of words for each attribute set: distances as they are, within each."""
     found = row(table, metric="mac", model="one", of="words", covariate="log_frequency", method="pearson")
