@@ -350,6 +350,34 @@ def test_how_well_a_model_predicts_stands_beside_each_score(tmp_path):
     }
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_permutation_test_of_preferences_is_the_exact_binomial(tmp_path, alternative):
+    """Swapping the sentences of a pair turns its preference: each of the untied pairs is won with chance one half."""
+    rng = np.random.default_rng(3)
+    scores = {f"{side} {i}": float(rng.integers(-9, -1)) - (side == "b") for side in "ab" for i in range(60)}
+    query = Query([[f"{side} {i}" for i in range(60)] for side in "ab"])
+    asked = {"draws": 499, "alternative": alternative}
+    result = metrics.pll_preference(query, measured(tmp_path / "m", scores), permutation=asked)
+    pairs = [(scores[f"a {i}"], scores[f"b {i}"]) for i in range(60)]
+    won, untied = sum(a > b for a, b in pairs), sum(a != b for a, b in pairs)
+    assert untied < 60
+    expected = stats.binomtest(won, untied, alternative=alternative).pvalue
+    test = result.inference["permutation"]
+    assert result.p_value == pytest.approx(expected, rel=1e-9) == test["p_low"] == test["p_high"]
+    assert (test["method"], test["p_lowest"]) == (
+        "binomial",
+        (1 + (alternative == "two-sided")) * 0.5**untied,
+    )
+
+
+def test_few_pairs_have_the_same_exact_test(tmp_path):
+    scores = {f"{side} {i}": -1.0 - (side == "b") for side in "ab" for i in range(8)}
+    query = Query([[f"{side} {i}" for i in range(8)] for side in "ab"])
+    result = metrics.pll_preference(query, measured(tmp_path / "m", scores), permutation=True)
+    assert result.inference["permutation"]["method"] == "exact"
+    assert result.p_value == pytest.approx(2 * 0.5**8)
+
+
 def test_ties_are_left_out_of_one_exact_test(tmp_path):
     scores = {f"{side} {i}": -1.0 - (side == "b" and i < 20) for side in "ab" for i in range(40)}
     query = Query([[f"{side} {i}" for i in range(40)] for side in "ab"])

@@ -180,7 +180,8 @@ def p_value(files: Mapping[str, File], cells: Mapping[str, File], cell: str, qua
     reason = ""
     if quantity == "p_value" and value <= test["p_lowest"]:
         noun = "partitions" if test["method"] == "exact" else "draws"
-        reason = f"{LOWEST} {value:.2g} can come out of {test['draws']:,} {noun}"
+        values = "so many pairs" if test["method"] == "binomial" else f"{test['draws']:,} {noun}"
+        reason = f"{LOWEST} {value:.2g} can come out of {values}"
     return StudyValue(value, reason, words_lost=lost)
 
 

@@ -207,6 +207,8 @@ def _p_text(record: Mapping[str, Any], compared: str) -> list[str]:
         lowest = p <= record["p_lowest"] * (1 + 1e-9)
         possible = ", the lowest that is possible" if lowest else ""
         return [f"{p_value(p)}{possible}", f"exact: all {permutations:,} permutations"]
+    if record["method"] == "binomial":
+        return [p_value(p), "exact: binomial distribution, of all permutations of the pairs"]
     is_random = record["method"] == "drawn"
     of_all = count(permutations) if permutations else "more than 1e300"
     draws_text = compared if is_random else f"random permutations of {of_all}"

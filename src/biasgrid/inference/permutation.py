@@ -42,8 +42,9 @@ class Permutation:
     p_normal     the tail beyond the observed value of a normal distribution that has the mean and the standard
                  deviation of the permutations' values; NaN where all permutations have one value
     p_lowest     the smallest p_value that this test can give
-    method       "exact": of all permutations, each once; "monte_carlo": of permutations drawn independently at
-                 random; "drawn": of values of another null hypothesis, which are no permutations
+    method       "exact": of all permutations, each once; "binomial": of all permutations of pairs, see
+                 `binomial_test`; "monte_carlo": of permutations drawn independently at random; "drawn": of values of
+                 another null hypothesis, which are no permutations
     partitions   how many there are; None where none are
     draws        how many values the p-value rests on
     observed     the statistic of the words as they are
@@ -147,6 +148,28 @@ def permutation_test(
     return replace(test, method="monte_carlo", partitions=partitions)
 
 
+def binomial_test(test: Permutation, won: int, pairs: int) -> Permutation:
+    """Return a test of permuted pairs with the p-values of all its permutations, by the binomial distribution.
+
+    Parameters
+    ----------
+    test
+        A test of the share of pairs in which the first wins. Its drawn permutations stay, as a picture of the null
+        distribution.
+    won, pairs
+        In how many pairs the first wins, and how many are no ties: swapping a tie changes nothing.
+    """
+    # imported late: it takes a second, which a plan need not wait
+    from scipy.stats import binom
+
+    tails = {"greater": binom.sf(won - 1, pairs, 0.5), "less": binom.cdf(won, pairs, 0.5)}
+    sides = {"two-sided": 2}.get(test.alternative, 1)
+    p_value = min(1.0, 2 * min(tails.values())) if sides == 2 else tails[test.alternative]
+    lowest = min(1.0, sides * 0.5**pairs)
+    p_value = float(p_value)
+    return replace(test, p_value=p_value, p_low=p_value, p_high=p_value, p_lowest=lowest, method="binomial")
+
+
 def permutations_of(
     sizes: Sequence[int],
     shared: Sequence[int] = (),
@@ -198,7 +221,6 @@ def monte_carlo_test(
     stop: int | None,
     *,
     neutral: float | None = None,
-    is_enough: Callable[[int], bool] | None = None,
 ) -> Permutation:
     """Test an observed value against values that are drawn until the test is decided.
 
@@ -206,7 +228,6 @@ def monte_carlo_test(
     alternative  as of `permutation_test`, or "distance": values at least as far from `neutral`
     ends         where the stretches that are drawn at once end, from 0 on
     stop         how many values as extreme decide the test before all are drawn, see `sequential.count_up`
-    is_enough    whether so many values may decide it; None: any number
     """
     values = np.empty(0)
     tally, count, sides = Tally(math.nan, math.nan, math.nan, 0), 0, 1 + (alternative == "two-sided")
@@ -217,7 +238,7 @@ def monte_carlo_test(
         tolerance = _tolerance(values[:FIRST], observed)
         tails = extreme_tails(values, observed, alternative, neutral, tolerance)
         tallies = [t for tail in tails if (t := count_up(tail, stop, is_end))]
-        if len(tallies) == len(tails) and (is_end or is_enough is None or is_enough(count)):
+        if len(tallies) == len(tails):
             tally, count = min(tallies), max(tally.draws for tally in tallies)
             break
         if np.isnan(values).any():

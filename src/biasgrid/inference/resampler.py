@@ -39,6 +39,7 @@ class Resampler:
     has_forms  whether a word was found in several forms
     range      the interval that values lie in, of sets of so many words
     redrawn_units  draws values of a corpus whose sentences are drawn again (`Metric.redrawn_units`)
+    pairs_won  of a share of pairs, in how many the first wins, and how many are no ties (`Metric.pairs_won`)
     """
 
     metric: Metric
@@ -52,6 +53,7 @@ class Resampler:
     has_forms: bool
     range: tuple[float, float]
     redrawn_units: Callable[[np.random.Generator, int], np.ndarray] | None = None
+    pairs_won: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, sample: Sample, value: float | None = None) -> Resampler:
@@ -85,6 +87,7 @@ class Resampler:
             any(len(np.unique(of_set)) < len(of_set) for of_set in slots),
             metric.sized(*sample.sizes, **parameters) if metric.sized else metric.range,
             metric.redrawn_units(*vectors, **parameters) if metric.redrawn_units else None,
+            metric.pairs_won(words, attributes, **parameters) if metric.pairs_won else None,
         )
 
     @property

@@ -114,6 +114,11 @@ def _resampled(
     return lambda targets, _: targets[0] @ preferences / targets[0].sum(axis=1)
 
 
+def _pairs_won(words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, **_: Any) -> tuple[int, int]:
+    first, second = np.split(scores, 2)
+    return int((first > second).sum()), int((first != second).sum())
+
+
 METRICS = (
     Metric(
         name="pll_preference",
@@ -125,6 +130,7 @@ METRICS = (
         range=(0.0, 1.0),
         neutral=0.5,
         resampled=_resampled,
+        pairs_won=_pairs_won,
         of_model=sentences.of_model,
         unscored=sentences.unscored,
         asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",

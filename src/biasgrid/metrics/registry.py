@@ -108,6 +108,9 @@ class Metric:
     test_of
         What that test is about: "words", those that the query asks about; "labels", those of the words that a
         classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each.
+    pairs_won
+        Of a metric of pairs whose value is the share of pairs in which the first wins: (words, attributes,
+        **parameters) -> in how many the first wins, and how many are no ties. Its permutation test is then exact.
     no_test
         Why no permutation of words tests this metric, in a sentence; empty where one does.
     redrawn_units
@@ -184,6 +187,7 @@ class Metric:
     regrouped: Literal["targets", "attributes"] = "targets"
     exchanged: Literal["targets", "pairs", "attributes", "constituents", ""] = ""
     test_of: Literal["words", "labels"] = "words"
+    pairs_won: Callable[..., tuple[int, int]] | None = None
     no_test: str = ""
     redrawn_units: Callable[..., Callable[[np.random.Generator, int], np.ndarray]] | None = None
     of_model: Callable[..., dict[str, Any]] | None = None

@@ -30,6 +30,7 @@ FORMS: dict[str, Callable[..., str]] = {
 }
 COMPARED = {
     "exact": "all {} permutations",
+    "binomial": "all permutations of the pairs (binomial distribution)",
     "monte_carlo": "{} random permutations",
 }
 # which values are as extreme as the score

@@ -91,8 +91,9 @@ TABLE = Table(
         ),
         Column(
             "method",
-            "exact, of all permutations; monte_carlo, of drawn ones; or drawn, of values that are no permutations",
-            values=("exact", "monte_carlo", "drawn", ""),
+            "exact, of all permutations; binomial, of all permutations of pairs of sentences, by the binomial "
+            "distribution; monte_carlo, of drawn ones; or drawn, of values that are no permutations",
+            values=("exact", "binomial", "monte_carlo", "drawn", ""),
         ),
         Column("partitions", "how many permutations there are of the words", "optional count"),
         Column("draws", "how many values the score was compared with", "optional count"),

@@ -14,7 +14,7 @@ from ...sample import Sample
 from ...validation import Strict, Whole, field
 from ...words import FoundSet
 from ..bootstrap import digest
-from ..permutation import Permutation, permutation_test
+from ..permutation import Permutation, binomial_test, permutation_test
 from ..pool import Pool
 from ..random_data import DRAWS, resampler_of
 from ..resampler import Resampler, rows_at_once
@@ -93,7 +93,7 @@ def query_permutation_test(
 
     # a metric's arrays are as long as all sets, and not only as those that are exchanged
     block = rows_at_once(sum(map(len, resampler.units)))
-    return permutation_test(
+    test = permutation_test(
         lambda labels: np.concatenate(
             [statistic(labels[i : i + block]) for i in range(0, len(labels), block)]
         ),
@@ -105,6 +105,8 @@ def query_permutation_test(
         seed=[seed, digest(keys)],
         **options,
     )
+    is_drawn = test.method == "monte_carlo" and of_words is None
+    return binomial_test(test, *resampler.pairs_won) if is_drawn and resampler.pairs_won else test
 
 
 def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
