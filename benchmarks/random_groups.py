@@ -19,7 +19,8 @@ pairs     level of metrics of pairs, whose random groups have not the mean cosin
 power     the attribute words of `nearest` are moved along the difference of the groups' means: those of one set by
           so much, those of the other by as much the other way, in units of their length
 caliskan  the ten tests of Caliskan et al. (2017): the effect size, p of the permutation test, of random groups under
-          `match: within` and `match: between`, `excess` under the latter; for the effect size and WEAT's statistic
+          `match: within` and `match: between`, standardised bias under the latter; for the effect size and
+          WEAT's statistic
 
 Level and power are shares of p <= .05 of the queries that have a test, `none` how many have none, with 999 draws at
 most: what decides p <= .05 happens in the first 400. Of each two groups there are `--attributes` queries.
@@ -271,8 +272,8 @@ def p_of(
     change: Callable[[list[FoundSet], list[FoundSet]], list[FoundSet]] = lambda _, attributes: attributes,
     match: str = BETWEEN,
 ) -> tuple[float, float]:
-    """p and excess of a metric's test, NaN where there is none. `change` takes target and attribute sets to other
-    attribute sets."""
+    """p and standardised bias of a metric's test, NaN where there is none. `change` takes target and attribute sets
+    to other attribute sets."""
     parameters = PARAMETERS.get(name, {})
     metric = metrics.metric(name).under(parameters)
     if not query.exactly(metric.template):
@@ -283,7 +284,11 @@ def p_of(
         model.pool,
         **{"draws": DRAWS, "stop": 20, "alternative": DISTANCE, "match": match, "seed": 0},
     )
-    return (math.nan, math.nan) if isinstance(test, str) else (test.test.p_value, test.excess)
+    return (
+        (math.nan, math.nan)
+        if isinstance(test, str)
+        else (test.test.p_value, test.scale.read(test.test.observed).value)
+    )
 
 
 def rejected(p_values: np.ndarray) -> float:
@@ -331,7 +336,7 @@ def caliskan(models: Sequence[Model]) -> None:
     defaults allow."""
     criteria = yaml.safe_load((ROOT / "config" / "queries" / "caliskan.yaml").read_text(encoding="utf-8"))
     for name in ("weat_es", "weat"):
-        print(f"\n{name}: value (p of the permutation test): within, between, excess\n")
+        print(f"\n{name}: value (p of the permutation test): within, between, standardised bias\n")
         print(f"| test | {' | '.join(model.name for model in models)} |\n|{' --- |' * (len(models) + 1)}")
         for key, entry in criteria["Caliskan et al. 2017"]["queries"].items():
             sides = [

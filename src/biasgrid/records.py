@@ -35,6 +35,15 @@ class _Histogram(Whole):
     high: Number
 
 
+class _Scale(Whole):
+    neutral: Number
+    mean: Number
+    sd: Number
+    variances: Annotated[list[Number], Field(min_length=3, max_length=3)]
+    draws: Count
+    topics: Count
+
+
 class _TestOfScore(Whole):
     """What a test says of a score: a p-value, or the reason why there is none."""
 
@@ -46,7 +55,7 @@ class _TestOfScore(Whole):
     draws: Count | None = None
     partitions: Count | None = None
     observed: Number = None
-    excess: Number = None
+    scale: _Scale | None = None
     neutral: Number = None
     alternative: str | None = None
     method: str | None = None
@@ -74,6 +83,7 @@ class _Bootstrap(Whole):
     bca: Ends | None = None
     standard_error: Number = None
     same_side: Share | None = None
+    level: Share | None = None
     draws: Count | None = None
     undefined: Count | None = None
     reasons: dict[str, str] = Field(default_factory=dict)

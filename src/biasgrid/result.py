@@ -12,6 +12,7 @@ from . import numbers
 from .caveats import ONE_WORD, p_with_lowest, why_undefined
 from .errors import InputError, is_among, join_names, quote, unknown_name
 from .schema import as_finite
+from .statistics.scale import EXCESS, NONE, Scale, Standardized
 from .wefe_names import RESULT
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ class Result:
         Which tests of words are significant: "all" that the metric can have, "permutation" or "groups" alone, "none",
         "out_of_reach", or "untested", as in a study's scores.csv. But a single result has no family: its p-values are
         *not adjusted* for the number of tests that you make.
+    standardized
+        Standardised bias, in standard deviations of random groups: how much further the value is from no bias than
+        random groups of the model are on average, 0 as far as they are; NaN without `random_groups`.
+    standardized_low, standardized_high
+        The ends of its interval, over words and over the random groups that were drawn; NaN without an interval.
     reliability
         How far the value can be trusted, a mapping per answer (docs/reliability.md): question "score" where there is
         a bootstrap, "words" where `reliability` was asked for; `verdict` says it in a word.
@@ -117,6 +123,8 @@ class Result:
     else:
 
         def __getattr__(self, name: str) -> float:
+            if name == "excess":
+                raise AttributeError(EXCESS)
             if name not in (tests := vars(self).get("tests", {})):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             p_value = (self.inference or {}).get(tests[name], {}).get("p_value")
@@ -124,6 +132,28 @@ class Result:
 
         def __dir__(self) -> list[str]:
             return [*super().__dir__(), *self.tests]
+
+    @property
+    def standardized(self) -> float:
+        """Return the standardised bias: 0 is as much as random groups of the model, NaN without them."""
+        return self._on_scale.value
+
+    @property
+    def standardized_low(self) -> float:
+        """Return the lower end of the interval of `standardized`."""
+        return self._on_scale.low
+
+    @property
+    def standardized_high(self) -> float:
+        """Return the upper end of the interval of `standardized`."""
+        return self._on_scale.high
+
+    @property
+    def _on_scale(self) -> Standardized:
+        inference = self.inference or {}
+        scale = Scale.of_record(inference.get("random_groups"))
+        level = inference.get("bootstrap", {}).get("level", math.nan)
+        return scale.read(self.value, self.ci_low, self.ci_high, level) if scale else NONE
 
     def __repr__(self) -> str:
         head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
@@ -177,8 +207,8 @@ class Result:
         Returns
         -------
         dict
-            "value", the p-values that there are (each with the lowest possible one where that is above .05), and
-            "interval", or why there is none where one was asked for -> text.
+            "value", the p-values that there are (each with the lowest possible one where that is above .05),
+            "interval", or why there is none where one was asked for, and "standardized", where there is one -> text.
         """
         texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
         for name in self.tests:
@@ -188,6 +218,8 @@ class Result:
             texts["interval"] = numbers.interval(self.ci_low, self.ci_high)
         elif reason := self.reasons.get(f"{self.interval} interval"):
             texts["interval"] = f"none ({reason})"
+        if math.isfinite(self.standardized):
+            texts["standardized"] = numbers.number(self.standardized)
         return texts
 
     def p_lowest(self, name: str) -> float | None:

@@ -90,7 +90,7 @@ def test_four_crossed_groups():
     assert table("| metric | random words, GloVe 6B: permutation") == expected
 
 
-def test_what_excess_gains_over_distance():
+def test_what_standardised_bias_gains_over_distance():
     path = ROOT / "validation" / "planted_bias" / "numbers" / "scale.csv"
     with path.open(encoding="utf-8", newline="") as text:
         rows = list(csv.DictReader(text))
@@ -115,11 +115,14 @@ def test_what_excess_gains_over_distance():
     asked = [row for row in planted if row["metric"] not in ("mac", "ect")]
     alike = {
         scale: sum(float(row[f"w_{scale}"]) for row in asked) / len(asked)
-        for scale in ("distance", "unit", "excess", "chance")
+        for scale in ("distance", "unit", "standardized", "chance")
     }
-    said = {"distance": 0.67, "unit": 0.52, "excess": 0.56, "chance": 0.05}
+    said = {"distance": 0.67, "unit": 0.52, "standardized": 0.56, "chance": 0.05}
     assert all(abs(alike[scale] - value) <= 0.005 for scale, value in said.items())
-    assert "is .67 on average, where chance gives .05 (.52 at unit length, .56 by `excess`;" in reviewers
+    assert (
+        "is .67 on average, where chance gives .05 (.52 at unit length, .56 by standardised bias;"
+        in reviewers
+    )
     without = [row for row in planted if row["metric"] in ("weat_es", "sc_weat")]
     without += [row for row in rows if row["world"] == "text"]
     assert not [row for row in without if float(row["gain_over_distance_low"]) > 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -183,8 +184,9 @@ def check_values(model, pool, query, metric, parameters):
     distance = abs(result["value"] - metric.neutral)
     count = np.sum(distances >= distance - 1e-12)
     assert test["p_value"] == pytest.approx(max((count + 1) / (len(draws) + 1), 1 / (test["seeds"] + 1)))
-    assert test["excess"] == pytest.approx((distance - distances.mean()) / distances.std(), rel=1e-6)
-    assert metric(query, model, random_groups=asked, seed=5, **parameters).p_groups == test["p_value"]
+    again = metric(query, model, random_groups=asked, seed=5, **parameters)
+    assert again.p_groups == test["p_value"]
+    assert again.standardized == pytest.approx((distance - distances.mean()) / distances.std(), rel=1e-6)
 
 
 @pytest.mark.parametrize("name", OF_VECTORS)
@@ -308,7 +310,10 @@ def test_a_metric_without_a_fast_way_is_tested_too(word2vec):
     bars = [result["random_groups"].pop("histogram") for result in (fast, again)]
     assert bars[0].pop("counts") == bars[1].pop("counts")
     assert bars[0] == pytest.approx(bars[1])
-    for name in ("excess", "observed", "p_normal"):
+    scales = [result["random_groups"].pop("scale") for result in (fast, again)]
+    assert scales[0].pop("variances") == pytest.approx(scales[1].pop("variances"))
+    assert scales[0] == pytest.approx(scales[1])
+    for name in ("observed", "p_normal"):
         assert fast["random_groups"].pop(name) == pytest.approx(again["random_groups"].pop(name))
     assert again == fast
 
@@ -431,6 +436,41 @@ def test_a_p_value_is_not_below_what_the_topics_allow(word2vec):
     test = metrics.weat(query, word2vec, random_groups={"draws": 4000}).inference["random_groups"]
     assert 99 <= test["seeds"] < test["draws"] / 2
     assert test["p_value"] == test["p_lowest"] == pytest.approx(1 / (test["seeds"] + 1))
+
+
+SAME_ROLE = ("weat", "weat_es", "mac", "rnsb")  # metrics that compare the same groups with the same words
+
+
+@pytest.mark.parametrize("seeds", [85, 90, 95, 100, 110])
+def test_metrics_of_the_same_groups_and_words_have_a_test_together(word2vec, pool, seeds):
+    """A score far from its random groups stops late, and has seen more topics: whether it has a test must not hang on
+    that."""
+    few = replace(
+        pool, seeds=pool.seeds[:: len(pool.seeds) // seeds], near=pool.near[:: len(pool.seeds) // seeds]
+    )
+    requests = [
+        Request(metrics.metric(name), inference={"random_groups": {"draws": 2000}}) for name in SAME_ROLE
+    ]
+    records = [infer_query(request, QUERY, word2vec, pool=few)[0][0]["random_groups"] for request in requests]
+    reasons = {record.get("reason") for record in records}
+    assert len(reasons) == 1
+    if reasons == {None}:
+        assert len({record["draws"] for record in records}) > 1
+        assert len({(record["scale"]["draws"], record["scale"]["topics"]) for record in records}) == 1
+
+
+def test_a_scale_does_not_hang_on_when_the_test_stops(word2vec, pool):
+    """999 random groups, whether the test needs 199 or thousands."""
+    scales = []
+    for stop in (5, 20, None):
+        inference = {"random_groups": {"draws": 1999, "stop": stop}}
+        ((record,), _) = infer_query(
+            Request(metrics.metric("rnsb"), inference=inference), QUERY, word2vec, pool=pool
+        )
+        scales.append((record["random_groups"]["draws"], record["random_groups"]["scale"]))
+    assert len({draws for draws, _ in scales}) > 1
+    assert scales[0][1] == scales[1][1] == scales[2][1]
+    assert scales[0][1]["draws"] == 999
 
 
 def test_words_of_lexicons_are_in_no_draw(word2vec):

@@ -1,4 +1,4 @@
-"""Does ranking models by `excess` recover planted bias better than ranking them by distance from neutral?
+"""Does ranking models by standardised bias recover planted bias better than ranking them by distance from neutral?
 
     python -m validation.planted_bias.scale [--stores data/embeddings] [--output FILE]
 
@@ -20,12 +20,12 @@ than what is planted. The table has a row per world and metric:
 
 tau          Kendall's correlation of the planted order of models with that by the mean over queries of a score's
              distance from neutral (`distance`), of the same at unit length of all words (`unit`: `normalize: true`),
-             and of its `excess`: means over repetitions, with 95 % t intervals. rho: Spearman's
-gain_over    tau of `excess` less that of the other
+             and of its standardised bias: means over repetitions, with 95 % t intervals. rho: Spearman's
+gain_over    tau of standardised bias less that of the other
 pairs        the share of pairs of models that are in their planted order
 w            with the same bias in all models, Kendall's coefficient of concordance of the repetitions' rankings: 1
              where representation alone decides the order, and `w_chance` on average where chance does
-repetitions  those in which all models have an `excess`: some have too few random groups
+repetitions  those in which all models have a standardised bias: some have too few random groups
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ from biasgrid.inference.pool import pool_of
 from biasgrid.request import Request
 from biasgrid.sample import look_up
 from biasgrid.statistics.concordance import kendalls_w
+from biasgrid.statistics.scale import Scale
 from biasgrid.words import WordOptions
 
 METRICS = (
@@ -83,7 +84,7 @@ MODELS = (
 )
 SIZE, QUERIES, DRAWS, NEAREST, VOCABULARY = 8, 3, 399, 60, 4000
 SEED, REPETITIONS, REPETITIONS_OF_TEXT = 1, 20, 6
-SCALES = ("distance", "unit", "excess")
+SCALES = ("distance", "unit", "standardized")
 MOST = 0.4  # length of the largest planted amount, as a share of the median length of words
 MOST_SPREADS = 2.0  # the same in standard deviations of all words along the difference of the groups
 
@@ -319,8 +320,9 @@ def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, t
             request = Request(metric, PARAMETERS.get(name, {}), WordOptions(normalize=True))
             (at_unit_length,) = look_up(request, query, model)
             values = record.get("value", math.nan), at_unit_length.result().value
-            excess = record.get("random_groups", {}).get("excess", math.nan)
-            found.append((*(abs(value - metric.neutral) for value in values), excess))
+            scale = Scale.of_record(record.get("random_groups"))
+            standardized = scale.read(record["value"]).value if scale else math.nan
+            found.append((*(abs(value - metric.neutral) for value in values), standardized))
         numbers[name] = tuple(np.mean(np.array(found, dtype=float), axis=0).tolist())
     return numbers
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,10 +28,16 @@ from ..sample import Sample, look_up
 from ..schema import as_finite, dumps, with_version
 from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
 from ..untrusted import read_npz
-from .group_draws import FEWEST
 from .permutation import monte_carlo_test
 from .pool import Pool, make_pool, stored_pool
-from .significance.random_groups import GroupValues, draws_in_place, ends_of_stretches, group_values
+from .significance.random_groups import (
+    SCALE,
+    GroupValues,
+    draws_in_place,
+    ends_of_stretches,
+    group_values,
+    too_few_topics,
+)
 
 FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
 
@@ -39,7 +46,7 @@ class NullValues(NamedTuple):
     """A metric's values of random groups in a score's place, of the first `drawn` draws.
 
     observed         its value of the query's own groups, measured as those of random ones
-    numbers, seeds, values  (draws,) of the draws that have a value, in order; as of `random_groups.GroupValues`
+    numbers, seeds, values  (draws,) in the order of their numbers; as of `random_groups.GroupValues`
     """
 
     drawn: int
@@ -177,34 +184,50 @@ def _rows_of_cell(
 
 
 def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggregation) -> dict[str, Any]:
-    ends = ends_of_stretches(draws)
+    ends = ends_of_stretches(draws, SCALE)
     seeds: list[np.ndarray] = []
+    values: list[np.ndarray] = []
 
     def draw(start: int, end: int) -> np.ndarray:
+        """Return the aggregates of these draws, NaN where a score has no value; `seeds` and `values` take them."""
         of_rows = [row.values_of(start, end) for row in rows]
         numbers = of_rows[0].numbers
-        for values in of_rows[1:]:
-            numbers = np.intersect1d(numbers, values.numbers, assume_unique=True)
-        places = [np.searchsorted(values.numbers, numbers) for values in of_rows]
-        seeds.append(np.stack([v.seeds[p] for v, p in zip(of_rows, places, strict=True)], axis=1))
-        distances = [v.values[p] - row.neutral for v, p, row in zip(of_rows, places, rows, strict=True)]
-        return np.abs(aggregate_rows(np.stack(distances, axis=1), aggregation))
+        for null in of_rows[1:]:
+            numbers = np.intersect1d(numbers, null.numbers, assume_unique=True)
+        places = [np.searchsorted(null.numbers, numbers) for null in of_rows]
+        distances = [n.values[p] - row.neutral for n, p, row in zip(of_rows, places, rows, strict=True)]
+        is_whole = np.isfinite(distances).all(axis=0)
+        seeds.append(np.stack([n.seeds[p] for n, p in zip(of_rows, places, strict=True)], axis=1))
+        values.append(np.full(len(numbers), np.nan))
+        values[-1][is_whole] = np.abs(aggregate_rows(np.stack(distances, axis=1)[is_whole], aggregation))
+        return values[-1]
 
-    def seeds_of(count: int) -> int:
+    def topics(of_draws: np.ndarray, count: int) -> int:
         # draws whose rows all start from the same seeds are of the same topics
-        return len(np.unique(np.concatenate(seeds)[:count], axis=0))
+        return len(np.unique(of_draws[:count], axis=0))
 
-    values = np.array([[row.values_of(*ends[:2]).observed - row.neutral for row in rows]])
-    observed = float(np.abs(aggregate_rows(values, aggregation))[0])
-    fewest = min(FEWEST, draws // 2)
-    test = monte_carlo_test(
-        draw, observed, "greater", ends, stop, is_enough=lambda count: seeds_of(count) >= fewest
-    )
-    count = seeds_of(test.draws)
-    if count < fewest:
-        return {"reason": f"random groups of {count} different topics in all scores; a test needs {fewest}"}
+    # whether there is a test is decided before any value is looked at
+    for start, end in pairwise(ends):
+        draw(start, end)
+        if sum(map(len, seeds)) >= SCALE:
+            break
+    number = min(SCALE, sum(map(len, seeds)))
+    if reason := too_few_topics(number, topics(np.concatenate(seeds), SCALE), draws):
+        return {"reason": reason}
+    made = ends.index(end)
+
+    def of_stretch(start: int, end: int) -> np.ndarray:
+        place = ends.index(end) - 1
+        stretch = values[place] if place < made else draw(start, end)
+        return stretch[np.isfinite(stretch)]
+
+    own = np.array([[row.values_of(*ends[:2]).observed - row.neutral for row in rows]])
+    observed = float(np.abs(aggregate_rows(own, aggregation))[0])
+    test = monte_carlo_test(of_stretch, observed, "greater", ends, stop)
+    of_test = np.concatenate(seeds)[np.isfinite(np.concatenate(values))]
+    count = topics(of_test, test.draws)
     record = {name: getattr(test, name) for name in FIELDS}
-    most = seeds_of(draws) if len(seeds) == len(ends) - 1 else draws
+    most = topics(of_test, len(of_test)) if len(seeds) == len(ends) - 1 else draws
     record["p_lowest"] = max(test.p_lowest, 1 / (most + 1))
     for name in ("p_value", "p_high"):
         record[name] = max(record[name], 1 / (count + 1))

@@ -101,9 +101,10 @@ def infer(
                 _keep(test.name, outcome, record, nulls)
             if resamples is not None:
                 resamples[place] = resampler.bootstrap(draws, seed)
-                record["bootstrap"] = interval_record = intervals(
-                    resamples[place], resampler.value, resampler.by_set, level
-                )
+                record["bootstrap"] = interval_record = {
+                    "level": level,
+                    **intervals(resamples[place], resampler.value, resampler.by_set, level),
+                }
                 # it is as long on both sides, wherever the metric's range ends
                 low, high = resampler.range
                 ends = min(low, resampler.value), max(high, resampler.value)

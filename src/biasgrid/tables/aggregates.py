@@ -83,7 +83,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table["p_groups"], lowest = (
         np.array([record.get(name) for record in records], dtype=float) for name in ("p_value", "p_lowest")
     )
-    table["draws"] = pd.Series([record.get("draws") for record in records], dtype=object)
+    for name in ("draws", "scores_in_test"):
+        of_tests = [record.get(name) if "p_value" in record else None for record in records]
+        table[name] = pd.Series(of_tests, dtype=object)
     # debiased states are a family of their own, and so are all criteria together
     families = list(zip(table["criterion"], table["debias"] == UNTOUCHED, strict=True))
     test = Test(table["p_groups"].to_numpy(), lowest, families, range(len(table)))
@@ -129,6 +131,11 @@ AGGREGATES = Table(
         ),
         Column("draws", "random groups that the test rests on", "optional count"),
         *EVIDENCE,
+        Column(
+            "scores_in_test",
+            "how many of the scores the test is of: those that have a test against random groups",
+            "optional count",
+        ),
     ),
     reads=("scores", "aggregate_tests"),
     facts=("ranked", "adjust", "level"),

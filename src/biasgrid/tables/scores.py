@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..absence import MEANING, STATUS
+from ..debias import UNTOUCHED
 from ..errors import BiasgridError, quote, unknown_name
 from ..in_memory import File
 from ..inference.significance import REGISTRY, Test, columns, tests
 from ..results import A_CELL, KEYS, cells, results, results_of
 from ..schema import not_whole
+from ..statistics.scale import EXCESS, NONE, Scale
 from ..verdicts.evidence import (
     MEANINGS,
     VERDICTS,
@@ -55,6 +58,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     inference_results = {(key, query): result for key, query, result in results_of(cells_inferred)}
     rows: dict[tuple, dict] = {}
     lowest: dict[tuple, dict[str, float]] = {}
+    scales: dict[tuple, Scale | None] = {}
     numbers = {(criterion, metric): number for criterion, metric, number in spec["tests"]}
     of_columns = columns()
     names = SCORES.names[5:]
@@ -76,13 +80,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         inference = inference_results.get((key, query), {})
         row |= {column: inference.get(test, {}).get("p_value") for column, test in of_columns.items()}
         row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
-        row["excess"] = inference.get("random_groups", {}).get("excess")
+        scales.setdefault(key, Scale.of_record(inference.get("random_groups")))
         lowest.setdefault(
             key, {column: inference.get(test, {}).get("p_lowest") for column, test in of_columns.items()}
         )
         rows.setdefault(key, row)
     table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
-    table = table.astype(dict.fromkeys(["value", *of_columns, "ci_low", "ci_high", "excess"], "float64"))
+    table = table.astype(dict.fromkeys(["value", *of_columns, "ci_low", "ci_high"], "float64"))
+    table[STANDARDIZED] = _standardized(table, scales, spec["level"])
     of_tests = equal_tests(cells_inferred, inputs["queries"])
     for test in tests():
         table[test.adjusted] = adjust(table, spec["adjust"], of_tests.get(test.column), test.column)
@@ -106,6 +111,23 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table["evidence"], table["p_evidence"] = outcome
     table["p_lowest"] = lowest_p_values(of_words.values())
     return table
+
+
+def _standardized(table: pd.DataFrame, scales: Mapping[tuple, Scale | None], level: float) -> np.ndarray:
+    """Return the columns `STANDARDIZED` of scores: (scores, 4).
+
+    A score after debiasing is read against the random groups of the model before it; in the last column against its
+    own.
+    """
+    rows = []
+    for *place, value, low, high in table[[*KEYS, "value", "ci_low", "ci_high"]].itertuples(
+        index=False, name=None
+    ):
+        own = scales[tuple(place)]
+        before = scales.get((*place[:-1], UNTOUCHED))
+        read = before.read(value, low, high, level) if before else NONE
+        rows.append((*read[:3], own.read(value).value if own else math.nan))
+    return np.reshape(rows, (-1, len(STANDARDIZED)))
 
 
 def equal_tests(
@@ -235,6 +257,28 @@ EVIDENCE = (
 )
 
 
+OF_SCALE = (
+    Column.value(
+        "standardized",
+        "standardised bias: how much further the score is from no bias than random groups of the model, 0 as far "
+        "as they are on average; after debiasing, than random groups of the model before it; empty without them",
+        "standard deviations",
+    ),
+    Column.value(
+        "standardized_low",
+        "lower end of its 95 % confidence interval, over words and over the random groups that were drawn",
+        "standard deviations",
+    ),
+    Column.value("standardized_high", "its upper end", "standard deviations"),
+    Column.value(
+        "standardized_own",
+        "standardized, after debiasing against random groups of the debiased model itself",
+        "standard deviations",
+    ),
+)
+STANDARDIZED = [column.name for column in OF_SCALE]
+
+
 def _columns() -> list[Column]:
     """The columns; those of plugins' tests come last."""
     shipped = [test for test in tests() if REGISTRY.is_shipped(test.name)]
@@ -250,11 +294,7 @@ def _columns() -> list[Column]:
         Column("status", f'"ok", or why there is no value; "{STATUS}": {MEANING}'),
         *others,
         *EVIDENCE,
-        Column.value(
-            "excess",
-            "standard deviations by which the score is further from the neutral value than random groups, on average",
-            "standard deviations",
-        ),
+        *OF_SCALE,
         *(pair for test in tests() if test not in shipped for pair in _p_values(test)),
     ]
 
@@ -279,5 +319,6 @@ SCORES = Table(
     make=make,
     key=tuple(KEYS),
     absent=_absent,
+    gone=MappingProxyType({"excess": EXCESS}),
 )
 TABLES = (SCORES,)

@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,7 @@ class Table:
     absent   study -> the rows of what could not be downloaded, by column, with those that the table ends with; their
              numbers are empty, and their `status` says so
     remedy   what is said of a file that is no such table; left out, which command of biasgrid makes it
+    gone     column that tables of former versions have -> what has taken its place
     """
 
     name: str
@@ -73,6 +74,7 @@ class Table:
     cells: Callable[[Planned], Iterable[Cell]] | None = None
     absent: Callable[[Planned], list[dict[str, str]]] = lambda study: []
     remedy: str = ""
+    gone: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -207,7 +209,8 @@ class Table:
             ) from None
         missing = [name for name in self.names if name not in table.columns]
         if missing:
-            raise BiasgridError(f"{path}: has no column {join_names(missing)}; {remedy}")
+            former = "".join(f" ({self.gone[name]})" for name in self.gone if name in table.columns)
+            raise BiasgridError(f"{path}: has no column {join_names(missing)}{former}; {remedy}")
         # pandas takes what stands before the first column for an index
         if not isinstance(table.index, pd.RangeIndex):
             raise BiasgridError(f"{path}: line 2: more fields than columns; {remedy}")

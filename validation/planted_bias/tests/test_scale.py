@@ -1,4 +1,4 @@
-"""Is ranking by `excess` better than by distance: what is planted, and what the table says of it."""
+"""Is ranking by standardised bias better than by distance: what is planted, and what the table says of it."""
 
 import math
 
@@ -46,7 +46,7 @@ def test_the_table_says_which_order_is_recovered():
     ]
     lost = [(amounts, np.full((3, 3), math.nan))]
     row = summary([*unlike, *alike, *lost])
-    assert (row["repetitions"], row["tau_distance"], row["tau_excess"]) == (4, -1, 1)
+    assert (row["repetitions"], row["tau_distance"], row["tau_standardized"]) == (4, -1, 1)
     assert (row["gain_over_distance"], row["gain_over_unit_low"]) == (2, 0)
-    assert (row["pairs_distance"], row["pairs_excess"]) == (0, 1)
-    assert row["w_distance"] == 1 > row["w_excess"]
+    assert (row["pairs_distance"], row["pairs_standardized"]) == (0, 1)
+    assert row["w_distance"] == 1 > row["w_standardized"]

@@ -19,6 +19,7 @@ from ...geometry import unit
 from ...metrics.registry import Metric
 from ...options import BIAS, STOP, AnAlternative, Stop
 from ...sample import Sample
+from ...statistics.scale import Scale
 from ...validation import Strict, Whole, field
 from ...word_set import WordSet
 from ...words import FoundSet
@@ -33,6 +34,8 @@ from .test import Outcome, Test
 MOST_UNDEFINED = 0.05
 # where the words that groups are compared with are more than this share of the pool, most draws would have one
 LEXICON = 0.02
+# random groups that a score is read against, the same number whatever it is
+SCALE = 999
 NO_VECTORS = "the model has no vectors, by which groups as coherent as the query's are found"
 
 
@@ -59,17 +62,16 @@ class GroupsTest:
 
     test            its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random
                     splits are left out here
-    excess          by how many standard deviations of the random groups' distances from the neutral value the query's
-                    distance is above their mean: above 0 is more than random groups. NaN where these are all the same
-    seeds           how many different words the draws' first groups start from
+    scale           the random groups that the score is read against, whatever its p-value: the first `SCALE`
+    seeds           how many different words the first groups of the test's draws start from
     cosines         mean cosine of the words of each of the query's groups with each other; NaN of one word
-    random_cosines  the mean of that over the random groups
+    random_cosines  the mean of that over the random groups of the scale
     between         mean cosine of the words of each pair of the query's groups
-    random_between  the mean of that over the random groups
+    random_between  the mean of that over the random groups of the scale
     """
 
     test: Permutation
-    excess: float
+    scale: Scale
     seeds: int
     cosines: list[float]
     random_cosines: list[float]
@@ -80,7 +82,7 @@ class GroupsTest:
     def facts(self) -> dict[str, Any]:
         """What a record has of the groups besides the test."""
         return {
-            "excess": self.excess,
+            "scale": self.scale.record,
             "seeds": self.seeds,
             "cosines": self.cosines,
             "matched": self.random_cosines,
@@ -99,10 +101,9 @@ class GroupValues(NamedTuple):
     """A metric's values of random groups.
 
     observed         its value of the query's own groups, measured as those of random ones
-    values           (draws,)
+    values           (draws,); NaN where the metric has none
     numbers, seeds   (draws,) of the draws, and the seeds that their first groups start from
     cosines, between (draws, groups) and (draws, pairs), mean cosines within groups and between them
-    undefined        how many more draws have no value
     """
 
     observed: float
@@ -111,7 +112,6 @@ class GroupValues(NamedTuple):
     seeds: np.ndarray
     cosines: np.ndarray
     between: np.ndarray
-    undefined: int
 
 
 def groups_test(
@@ -133,56 +133,85 @@ def groups_test(
     group_draws = draws_in_place(sample, pool, seed, match)
     if isinstance(group_draws, str):
         return group_draws
+    scale_end = end_of_scale(sample, pool, group_draws, draws)
+    if isinstance(scale_end, str):
+        return scale_end
     values_of = group_values(sample, pool, group_draws)
-    ends = ends_of_stretches(draws)
+    ends = ends_of_stretches(draws, scale_end)
     stretches = [values_of(*ends[:2])]
-
-    def column(name: str, draws: int | None = None) -> np.ndarray:
-        return np.concatenate([getattr(stretch, name) for stretch in stretches])[:draws]
+    is_of_scale = stretches[0].numbers < scale_end
+    has_value = np.isfinite(stretches[0].values)
+    observed, neutral = stretches[0].observed, sample.request.metric.neutral
+    number = int(np.count_nonzero(is_of_scale))
+    undefined = number - int(np.count_nonzero(has_value[is_of_scale]))
+    if not np.isfinite(observed) or undefined > MOST_UNDEFINED * number:
+        return f"the metric has no value for {undefined} of {number} random groups"
 
     def draw(start: int, end: int) -> np.ndarray:
         if start:
             stretches.append(values_of(start, end))
-        return stretches[-1].values
+        return _of_values(stretches[-1], "values")
 
-    # of draws, some fail
-    fewest, observed = min(FEWEST, draws // 2), stretches[0].observed
-    neutral = sample.request.metric.neutral
+    def seeds(draws: int | None = None) -> int:
+        return count_seeds(np.concatenate([_of_values(stretch, "seeds") for stretch in stretches])[:draws])
+
     test = monte_carlo_test(
-        draw,
-        observed,
-        alternative,
-        ends,
-        stop,
-        neutral=neutral if alternative == DISTANCE else None,
-        is_enough=lambda count: count_seeds(column("seeds", count)) >= fewest,
+        draw, observed, alternative, ends, stop, neutral=neutral if alternative == DISTANCE else None
     )
-    undefined = sum(stretch.undefined for stretch in stretches)
-    number = undefined + len(column("values"))
-    if not np.isfinite(observed) or undefined > MOST_UNDEFINED * number:
-        return f"the metric has no value for {undefined} of {number} random groups"
-    seeds = count_seeds(column("seeds", test.draws))
-    if seeds < fewest:
-        return (
-            f"only {number} random groups, around {seeds} different words, are as coherent as the query's groups and "
-            f"as near to each other; a test needs {fewest}"
-        )
     # draws that were not made may have started from further seeds
     is_complete = len(stretches) == len(ends) - 1
-    most_seeds = count_seeds(column("seeds")) if is_complete else group_draws.most_seeds(draws)
+    most_seeds = seeds() if is_complete else group_draws.most_seeds(draws)
+    of_test = seeds(test.draws)
+    is_read = is_of_scale & has_value
     return GroupsTest(
         replace(
             test,
-            p_value=max(test.p_value, 1 / (seeds + 1)),
-            p_high=max(test.p_high, 1 / (seeds + 1)),
+            p_value=max(test.p_value, 1 / (of_test + 1)),
+            p_high=max(test.p_high, 1 / (of_test + 1)),
             p_lowest=max(test.p_lowest, 1 / (most_seeds + 1)),
         ),
-        excess_of(test.null_distribution, observed, neutral),
-        seeds,
+        Scale.of(stretches[0].values[is_read], stretches[0].seeds[is_read], neutral),
+        of_test,
         group_draws.cosines,
-        column("cosines", test.draws).mean(axis=0).tolist(),
+        stretches[0].cosines[is_read].mean(axis=0).tolist(),
         group_draws.between.tolist(),
-        column("between", test.draws).mean(axis=0).tolist(),
+        stretches[0].between[is_read].mean(axis=0).tolist(),
+    )
+
+
+def _of_values(values: GroupValues, name: str) -> np.ndarray:
+    """Return a column of the draws that have a value."""
+    column: np.ndarray = getattr(values, name)[np.isfinite(values.values)]
+    return column
+
+
+def end_of_scale(sample: Sample, pool: Pool, group_draws: GroupDraws, draws: int) -> int | str:
+    """Return up to which draw random groups are the scale of a score, or why it has no test, in a sentence.
+
+    That are `SCALE` random groups, or all that there are among `draws`. No value is looked at: on a model, all
+    metrics that compare the same groups with the same words have a test, or none has.
+    """
+    is_free = free_words(sample, pool)
+    numbers, seeds = np.empty(0, np.int64), np.empty(0, np.int64)
+    for place in range(-(-draws // BLOCK)):
+        block = group_draws.block(sample.model, pool, place)
+        is_kept = is_free[np.concatenate(block.places, axis=1)].all(axis=1) & (block.numbers < draws)
+        numbers = np.concatenate([numbers, block.numbers[is_kept]])[:SCALE]
+        seeds = np.concatenate([seeds, block.seeds[is_kept]])[:SCALE]
+        if len(numbers) == SCALE:
+            break
+    reason = too_few_topics(len(numbers), count_seeds(seeds), draws)
+    return reason or (int(numbers[-1]) + 1 if len(numbers) == SCALE else draws)
+
+
+def too_few_topics(number: int, topics: int, draws: int) -> str:
+    """Return why so many random groups, which start from so many different words, make no test; "" where they do."""
+    fewest = min(FEWEST, draws // 2)  # of draws, some fail
+    if topics >= fewest:
+        return ""
+    return (
+        f"only {number} random groups, around {topics} different words, are as coherent as the query's groups and as "
+        f"near to each other; a test needs {fewest}"
     )
 
 
@@ -206,10 +235,10 @@ def draws_for(
     return draws_of(sample.model, pool, tuple(group.keys for group in groups), seed, match, left_out)
 
 
-def ends_of_stretches(draws: int) -> list[int]:
-    """Where the stretches of draws end that are made and measured at once: whole blocks, each stretch twice as long
-    as all before it."""
-    ends = [0, BLOCK]
+def ends_of_stretches(draws: int, first: int = 1) -> list[int]:
+    """Where the stretches of draws end that are made and measured at once: whole blocks, the first with so many draws
+    or more, each next stretch twice as long as all before it."""
+    ends = [0, -(-first // BLOCK) * BLOCK]
     while ends[-1] < draws:
         ends.append(3 * ends[-1])
     return [*(end for end in ends if end < draws), draws]
@@ -218,14 +247,6 @@ def ends_of_stretches(draws: int) -> list[int]:
 def count_seeds(seeds: np.ndarray) -> int:
     """How many different ones there are."""
     return len(np.unique(seeds))
-
-
-def excess_of(values: np.ndarray, observed: float, neutral: float) -> float:
-    """By how many standard deviations of the values' distances from the neutral value the observed distance is above
-    their mean; NaN where they are all the same."""
-    distances = np.abs(values - neutral)
-    spread = distances.std()
-    return float((abs(observed - neutral) - distances.mean()) / spread) if spread > 0 else float("nan")
 
 
 def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callable[[int, int], GroupValues]:
@@ -242,13 +263,8 @@ def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callabl
             for group, end, random in zip(groups, ends, batch.places, strict=False)
         ]
         observed, *_ = values = values_of_groups(sample, all_groups, places)
-        has_value = np.isfinite(values[1:])
         of_draws = (batch.numbers, batch.seeds, batch.cosines, batch.between)
-        numbers, seeds, cosines, between = (column[is_kept][has_value] for column in of_draws)
-        undefined = int(np.count_nonzero(~has_value))
-        return GroupValues(
-            float(observed), values[1:][has_value], numbers, seeds, cosines, between, undefined
-        )
+        return GroupValues(float(observed), values[1:], *(column[is_kept] for column in of_draws))
 
     return values_of
 
@@ -257,14 +273,19 @@ def batches_for(
     sample: Sample, pool: Pool, group_draws: GroupDraws
 ) -> Callable[[int, int], tuple[Batch, np.ndarray]]:
     """(start, end) -> the draws from number `start` up to `end`, and which of them have no word of the query."""
-    whole = sample.whole
-    is_free = ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
+    is_free = free_words(sample, pool)
 
     def batch_of(start: int, end: int) -> tuple[Batch, np.ndarray]:
         batch = _batch(sample.model, pool, group_draws, start, end, sample.request.words.normalize)
         return batch, is_free[batch.pool_places[np.concatenate(batch.places, axis=1)]].all(axis=1)
 
     return batch_of
+
+
+def free_words(sample: Sample, pool: Pool) -> np.ndarray:
+    """Return which of the pool's words are none of the query's, bool (words of the pool,)."""
+    whole = sample.whole
+    return ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
 
 
 class Batch(NamedTuple):

@@ -82,18 +82,28 @@ def make(material: Material) -> dict[str, Any]:
     }
 
 
-def _evidence(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple[str, ...], str]:
-    """What each aggregate that models are ranked by is evidence for."""
+def _evidence(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple[str, ...], dict[str, str]]:
+    """Return the mark of each aggregate that models are ranked by, and what it means: also of how many scores, where
+    its test is not of all."""
     if aggregates is None:
         return {}
     ranked = aggregates[aggregates["aggregation"] == aggregation]
-    return dict(zip(ranked[PLACE].itertuples(index=False, name=None), ranked["evidence"], strict=True))
+    marks = {}
+    for row in ranked.itertuples():
+        scores, meaning = row.cells - row.cells_nan, MEANINGS[row.evidence]
+        if row.evidence != UNTESTED and row.scores_in_test < scores:
+            meaning += (
+                f"; tested are {row.scores_in_test} of its {scores} scores, the others have no random groups"
+            )
+        place = tuple(getattr(row, name) for name in PLACE)
+        marks[place] = {"mark": mark_of(row.evidence), "meaning": meaning}
+    return marks
 
 
 def _tiles(
     of_criterion: Sequence[Answer],
     lengths: Mapping[tuple[str, str], Incomparable],
-    evidence: Mapping[tuple[str, ...], str],
+    evidence: Mapping[tuple[str, ...], Mapping[str, str]],
     material: Material,
 ) -> dict[str, Any]:
     """A criterion's metrics and models, and of each metric and model the tile."""
@@ -120,8 +130,8 @@ def _tiles(
                 "kind": debiased.direction,
             }
     for (metric, key), tile in tiles.items():
-        verdict = evidence.get((of_criterion[0].criterion, metric, *key), UNTESTED)
-        tile |= {"mark": mark_of(verdict), "meaning": MEANINGS[verdict]}
+        untested = {"mark": mark_of(UNTESTED), "meaning": MEANINGS[UNTESTED]}
+        tile |= evidence.get((of_criterion[0].criterion, metric, *key), untested)
     order = [
         (model, debias)
         for model in material.spec["models"]
