@@ -32,12 +32,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from biasgrid_plugin_psychometrics.generalisability import rows_share, variance_parts
 from scipy.stats import rankdata, zscore
 
 from biasgrid import EmbeddingStore
 from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.geometry import unit
-from biasgrid.statistics.generalisability import rows_share, variance_parts
 from biasgrid.statistics.internal_consistency import alpha, spearman_brown, split_half
 from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
 from biasgrid.statistics.mean_squares import Estimate

@@ -13,8 +13,6 @@ import numpy as np
 
 from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
 
-LEAST_TO_CORRECT = 0.5  # below this reliability, a corrected correlation is mostly the correction
-
 
 def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
     """Coefficient alpha of the items' sum, with Feldt's interval.
@@ -189,20 +187,6 @@ def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Pearson's correlation along the last axis; NaN where one does not vary."""
     a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))
     return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
-
-
-def disattenuated(r: float, first: float, second: float = 1.0) -> float:
-    """A correlation corrected for unreliability: r / sqrt(reliability of one times that of the other).
-
-    Above 1 it stays: then a reliability is too low, or the errors correlate. NaN where a reliability is below .5.
-
-    References
-    ----------
-    Spearman. The proof and measurement of association between two things. American Journal of Psychology 15, 1904.
-    """
-    if not min(first, second) >= LEAST_TO_CORRECT:
-        return math.nan
-    return r / math.sqrt(first * second)
 
 
 def _feldt(value: np.ndarray, first: float, second: float, level: float) -> Estimate:

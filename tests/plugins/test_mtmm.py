@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from biasgrid_plugin_psychometrics.correlation import correlation_matrix
+from biasgrid_plugin_psychometrics.tables.mtmm import traits_of
 from conftest import ROOT
 
 import biasgrid as bg
 from biasgrid.in_memory import InMemory
 from biasgrid.plan.study import Study
-from biasgrid.statistics.correlation import correlation_matrix
 from biasgrid.tables import REGISTRY
-from biasgrid.tables.mtmm import traits_of
 
 RNG = np.random.default_rng(2)
 WORDS = [f"w{i}" for i in range(40)]
