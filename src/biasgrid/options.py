@@ -75,9 +75,9 @@ class Reliability(Strict):
     """How reliably words are ordered: alpha over the items that score them, or split halves."""
 
     splits: Whole = field(
-        "random splits of the items into halves, of metrics whose word scores are no sums over items",
-        10,
-        ge=1,
+        "largest number of splits of the items into halves: all splits, or this many random ones if there are more",
+        200,
+        ge=2,
         le=10_000,
     )
     random_groups: Whole = field(

@@ -113,10 +113,39 @@ def test_halves_of_a_sum_give_about_its_alpha():
     assert rows("weat", FOUR)["X"]["value"] == pytest.approx(expected, abs=0.1)
 
 
-def test_the_same_seed_splits_alike_and_another_one_does_not():
-    query = bg.Query([words("m"), words("f")], [words("x")], ["M", "F"], ["X"])
-    values = [rows("rnd", query, seed=seed)["X"]["value"] for seed in (0, 0, 1)]
-    assert values[0] == values[1] != values[2]
+def test_splits_are_all_or_drawn_with_the_seed():
+    side = {"m": 1.0, "f": -1.0}
+    axis = {w: side.get(w[0], i / 4) * np.eye(20)[0] for i, w in enumerate(WORDS)}
+    model = bg.load({w: 0.3 * vector + axis[w] for w, vector in WORDS.items()}, name="on an axis")
+
+    def of_x(query, seed):
+        return metrics.rnd(query, model, seed=seed, reliability=True).reliability[0]
+
+    # two lists of 8 words have 2,450 splits
+    found = [of_x(PAIRS, seed) for seed in (0, 0, 1)]
+    assert found[0]["value"] == found[1]["value"] != found[2]["value"]
+    error = found[0]["mc_error"]
+    assert 0 < error < 0.1
+    assert found[0]["value"] == pytest.approx(found[2]["value"], abs=5 * error)
+    # lists of 4 and 4 words have 18
+    few = bg.Query([words("m")[:4], words("f")[:4]], [words("x")], ["M", "F"], ["X"])
+    found = [of_x(few, seed) for seed in (0, 1)]
+    assert found[0]["value"] == found[1]["value"]
+    assert found[0]["mc_error"] == 0
+
+
+def test_halves_that_do_not_correlate_are_none():
+    found = {}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        model = bg.load({w: rng.normal(size=20) for w in WORDS}, name="noise")
+        for row in metrics.rnd(PAIRS, model, reliability=True).reliability:
+            found.setdefault(row["verdict"] == "none", []).append(row)
+    for row in found[True]:
+        assert math.isnan(row["value"])
+        assert row["note"] == "none: the scores by halves of the items do not correlate"
+        assert row["says"] == "Halves of the 16 items do not order the words of X alike (split-half: none)."
+    assert all(row["value"] > 0 for row in found[False])
 
 
 def test_why_there_is_none():

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from biasgrid.statistics.internal_consistency import (
+    all_splits,
     alpha,
     correlations,
+    count_splits,
     omega,
+    random_split,
     spearman_brown,
     split_half,
     stratified_alpha,
@@ -119,10 +122,53 @@ def test_splits():
     stepped_up = spearman_brown(correlations(first, second))
     assert (stepped_up.mean(), np.median(stepped_up)) == near((0.862375, 0.874904))
     assert (stepped_up.min(), stepped_up.max()) == near((0.625745, 0.977986))
-    value, low, high = split_half(first, second, 12)
+    value, low, high, mc_error, correlation = split_half(first, second, 12, True)
+    assert mc_error == 0
+    assert correlation == pytest.approx(correlations(first, second).mean())
     assert value == pytest.approx(0.866370, abs=1e-6)
     assert (1 - low) / (1 - value) == pytest.approx((1 - 0.650854) / (1 - 0.844495), rel=2e-5)  # Feldt's
     assert (1 - high) / (1 - value) == pytest.approx((1 - 0.954318) / (1 - 0.844495), rel=2e-5)
+
+
+def test_each_split_is_listed_once():
+    assert [count_splits(sizes) for sizes in ([4], [5], [12], [4, 4], [2, 3, 1])] == [3, 15, 462, 18, 6]
+    for sizes in ([4], [5], [4, 5], [2, 2, 3]):
+        splits = all_splits(sizes)
+        keys = {tuple((*map(tuple, halves),) for halves in split) for split in splits}
+        swapped = {tuple(halves[::-1] for halves in key) for key in keys}
+        assert len(keys) == len(splits) == count_splits(sizes)
+        assert keys.isdisjoint(swapped)
+        for split in splits:
+            for size, (first, second) in zip(sizes, split, strict=True):
+                assert len(first) == len(second) == size // 2
+                assert len({*first, *second}) == 2 * (size // 2)
+
+
+def test_a_random_split_has_each_list_in_halves():
+    rngs = [np.random.default_rng(i) for i in (1, 2)]
+    drawn = [random_split([4, 5], rngs) for _ in range(300)]
+    assert all(len({*first, *second}) == 4 for split in drawn for first, second in split)
+    assert len({tuple(tuple(half) for halves in split for half in halves) for split in drawn}) > 100
+
+
+def test_the_error_of_drawn_splits_is_how_much_their_value_varies():
+    rng = np.random.default_rng(5)
+    table = rng.normal(size=(20, 1)) + rng.normal(size=(20, 10))
+    values, errors = [], []
+    for _ in range(300):
+        drawn = [random_split([10], [rng])[0] for _ in range(40)]
+        value, *_, error, _ = split_half(*halves(table, drawn), 10, False)
+        values.append(value)
+        errors.append(error)
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
+
+
+def test_halves_that_do_not_correlate_have_no_reliability():
+    rng = np.random.default_rng(7)
+    first = rng.normal(size=(6, 12))
+    value, low, high, mc_error, correlation = split_half(first, -first, 4, False)
+    assert np.isnan([value, low, high, mc_error]).all()
+    assert correlation == pytest.approx(-1)
 
 
 def test_a_list_so_many_times_as_long():
@@ -147,11 +193,11 @@ def test_intervals_cover(words, items):
     for scores in table[:400]:
         orders = [rng.permutation(items) for _ in range(10)]
         first, second = halves(scores, [(order[: items // 2], order[items // 2 :]) for order in orders])
-        covered += covers(split_half(first, second, items), truth)
+        covered += covers(split_half(first, second, items, False), truth)
     assert 0.9 <= covered / 400 <= 0.97  # .92 of 8 words, .94 of 30
 
 
 def test_subjects_that_do_not_differ_have_no_reliability():
     table = np.tile(np.arange(4.0), (5, 1))
     assert np.isnan(alpha(table)).all()
-    assert np.isnan(split_half(table * 0, table, 4)).all()
+    assert np.isnan(split_half(table * 0, table, 4, True)).all()

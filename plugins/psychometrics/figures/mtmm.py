@@ -127,7 +127,7 @@ def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
     reach = (known["ci_high"] - known["ci_low"]) / 2
     listed = "; ".join(map(": ".join, zip(letters(len(traits)), traits, strict=True)))
     return (
-        f"Traits: {listed}. Diagonal: how reliably the words are ordered; hatched, where that is not known.\n"
+        f"Traits: {listed}. Diagonal: alpha of the order of the words; hatched where there is none.\n"
         "Campbell and Fiske: of the coefficients of one trait by two methods, "
         f"{share((same['ci_low'] > 0).mean())} are above 0 with their whole interval; they exceed "
         f"{share(same['above_other_methods'].mean())} of those of other traits by the same two methods, and "
@@ -170,7 +170,7 @@ FIGURES = (
         needs="`reliability`, and two pairs of groups that are asked of the same words",
         reading="A number is a method (a metric on a model), a letter a trait: the outlined cells, one trait "
         "by two methods, should be higher than the other cells of their rows and columns. The "
-        "diagonal is how reliably the words are ordered.",
+        "diagonal is alpha of the order of the words, hatched where a metric has none.",
         example=Example(
             "embedded",
             "mtmm-positive-words",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasgrid.inference.reliability import HALVES
 from biasgrid.results import results
 from biasgrid.tables.inputs import sample_files
 from biasgrid.tables.table import Column, Files, Table
@@ -61,7 +62,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for (criterion, query, metric, model, debias), _, result in results(inputs["inferences"])
         if debias == "none"
         for part in result.get("reliability", ())
-        if (criterion, query, part["set"]) in places and part["value"] is not None
+        if (criterion, query, part["set"]) in places
+        and part["value"] is not None
+        and part["coefficient"] != HALVES  # which is no sum over items, and may be none
     }
     rows: list[dict[str, Any]] = []
     for name, of_set in numbers.items():
@@ -201,14 +204,14 @@ TABLE = Table(
         Column(
             "block",
             "what the two share: `same trait`, by another method (validity); `same method`, of another trait; "
-            "`neither`; of a number with itself, its `reliability`",
+            "`neither`; of a number with itself, its `reliability` (alpha)",
             values=BLOCKS,
         ),
         Column.count("words", "words that all numbers of the set have"),
         Column(
             "correlation",
             "Pearson's; positive: words nearer to the first group of one are nearer to that of the other; of "
-            "`reliability`, how reliably the words are ordered (reliability.csv)",
+            "`reliability`, alpha of the order of the words (reliability.csv), empty where there is none",
             "number",
             range=(-math.inf, 1),
         ),

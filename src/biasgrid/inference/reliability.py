@@ -15,7 +15,16 @@ import numpy as np
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..metrics.registry import Detail
 from ..sample import Sample
-from ..statistics.internal_consistency import alpha, omega, split_half, stratified_alpha
+from ..statistics.internal_consistency import (
+    Split,
+    all_splits,
+    alpha,
+    count_splits,
+    omega,
+    random_split,
+    split_half,
+    stratified_alpha,
+)
 from ..statistics.mean_squares import Estimate
 from ..words import FoundSet
 from .bootstrap import digest
@@ -32,6 +41,7 @@ ALIKE = "words do not differ"
 MOST_ITEMS = 200  # of a metric that trains a classifier on them, one per half
 MANY_ITEMS = f"a classifier of more than {MOST_ITEMS} items"
 NO_HALF = "a half of the items has no score"
+UNCORRELATED = "none: the scores by halves of the items do not correlate"
 NO_GROUPS = "too few random groups are as coherent as the items"
 ALPHA, STRATIFIED, HALVES = "alpha", "stratified alpha", "split-half"
 
@@ -50,7 +60,7 @@ def word_order(
     pool
         What random groups are made of.
     splits
-        Random splits of the items into halves, where a word's number is no sum over them (`Metric.by_item`).
+        Largest number of splits of the items into halves: all splits, or this many random ones if there are more.
     random_groups
         How many draws of random groups are made, each group as coherent as the list of items that it stands for
         (`match: within`), where a word's number is a sum over items.
@@ -61,6 +71,7 @@ def word_order(
         set          its name; "" are all sets together, each about its own mean
         coefficient  "alpha", "stratified alpha" (of lists that are not paired) or "split-half"
         value        with `low` and `high`, a 95 % interval; NaN where `note` says why
+        mc_error     of "split-half": the standard error of `value` from drawing splits; 0 of all splits
         omega        of one factor, where there are more words than items; else NaN
         percentile   the share of random groups whose alpha is lower; NaN where there are none
         words        the subjects
@@ -89,8 +100,10 @@ def word_order(
         return [_row(coefficient=coefficient, items=items, note=FEW_ITEMS)]
     if coefficient == HALVES and metric.halved and items > MOST_ITEMS:
         return [_row(coefficient=coefficient, items=items, note=MANY_ITEMS)]
+    are_all = count_splits(sizes) <= splits
     if coefficient == HALVES:
-        scores = _scores_by_halves(sample, sets, lists, in_pairs, splits, seed)
+        drawn_splits = all_splits(sizes) if are_all else _random_splits(lists, sizes, splits, seed)
+        scores = _scores_by_halves(sample, sets, lists, drawn_splits)
     groups = [(s.name, [place]) for place, s in enumerate(sets)]
     if len(sets) > 1:
         groups.append(("", [*range(len(sets))]))
@@ -108,7 +121,7 @@ def word_order(
         centred = _about_means(scores, places)
         if coefficient == HALVES:
             first, second = (table.T for table in centred)
-            estimate = split_half(first, second, items)
+            estimate: Any = split_half(first, second, items, are_all)
         else:
             estimate = _alpha(centred, weights)
             if coefficient == ALPHA and row["words"] > items:
@@ -116,10 +129,13 @@ def word_order(
             if drawn and np.isfinite(estimate.value):
                 others = np.array([_alpha(_about_means(draw, places), weights).value for draw in drawn])
                 row["percentile"] = float((others < estimate.value).mean())
+        numbers = {name: float(x) for name, x in estimate._asdict().items()}
         note = "; ".join(filter(None, notes))
-        if not np.isfinite(estimate.value):
+        if numbers.pop("correlation", math.nan) <= 0:
+            note = "; ".join(filter(None, (UNCORRELATED, note)))
+        elif not np.isfinite(estimate.value):
             note = ALIKE if all(np.isfinite(table).all() for table in centred) else NO_HALF
-        rows.append(_row(**row, **{name: float(x) for name, x in estimate._asdict().items()}, note=note))
+        rows.append(_row(**row, **numbers, note=note))
     return rows
 
 
@@ -168,28 +184,24 @@ def _scores_by_random_groups(
     ]
 
 
+def _random_splits(lists: Sequence[FoundSet], sizes: Sequence[int], splits: int, seed: int) -> list[Split]:
+    """Draw splits of the lists of items; lists in pairs are one list (`sizes`)."""
+    rngs = [np.random.default_rng([seed, digest(s.keys), 4]) for s in lists[: len(sizes)]]
+    return [random_split(sizes, rngs) for _ in range(splits)]
+
+
 def _scores_by_halves(
-    sample: Sample,
-    sets: Sequence[FoundSet],
-    lists: Sequence[FoundSet],
-    in_pairs: bool,
-    splits: int,
-    seed: int,
+    sample: Sample, sets: Sequence[FoundSet], lists: Sequence[FoundSet], splits: Sequence[Split]
 ) -> list[list[np.ndarray]]:
-    """For each set of words, their numbers by one half of each list of items, and by the other: (words, splits)."""
+    """Score the words of each set by one half of each list of items, and by the other: (words, splits)."""
     metric = sample.request.metric
     arguments = {**sample.request.arguments, **metric.halved}
     halves: list[list[list[np.ndarray]]] = [[], []]
-    rngs = [np.random.default_rng([seed, digest(s.keys), 4]) for s in lists]
-    for _ in range(splits):
-        # of an odd number of items, one at random is left out
-        orders = [rng.permutation(len(s.vectors)) for s, rng in zip(lists, rngs, strict=True)]
-        orders = orders[:1] * len(orders) if in_pairs else orders
+    for split in splits:
+        # lists in pairs are split alike
+        split = split * len(lists) if len(split) < len(lists) else split
         for number, half in enumerate(halves):
-            parts = [
-                s.vectors[np.sort(order[number * (len(order) // 2) :][: len(order) // 2])]
-                for s, order in zip(lists, orders, strict=True)
-            ]
+            parts = [s.vectors[places[number]] for s, places in zip(lists, split, strict=True)]
             sides = (sample.vectors[0], parts) if lists is sample.attributes else (parts, sample.vectors[1])
             details = metric.function(*sides, **arguments).detail
             half.append(_numbers(details.get(metric.scored_by[0]), metric.scored_by[1], sets))
@@ -216,4 +228,5 @@ _SELECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def _row(**values: Any) -> dict[str, Any]:
     empty = {"set": "", "coefficient": "", "value": math.nan, "low": math.nan, "high": math.nan}
-    return {**empty, "omega": math.nan, "percentile": math.nan, "words": 0, "items": 0, "note": "", **values}
+    empty |= {"mc_error": math.nan, "omega": math.nan, "percentile": math.nan}
+    return {**empty, "words": 0, "items": 0, "note": "", **values}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -160,27 +162,79 @@ def times_for(reliability: np.ndarray | float, goal: float = 0.8) -> np.ndarray:
     return np.where(r > 0, ratio(goal * (1 - r), r * (1 - goal)), math.nan)
 
 
-def split_half(first: np.ndarray, second: np.ndarray, items: int, level: float = 0.95) -> Estimate:
-    """Reliability of a score from scores by random halves of the items, where it is no sum over them.
+Split = tuple[tuple[np.ndarray, np.ndarray], ...]  # the positions of both halves, for each list of items
 
-    The mean correlation of the halves over the splits, stepped up by Spearman and Brown. The interval is Feldt's of
-    as many items: of a sum it covers as alpha's does, of another score it is an approximation.
+
+def count_splits(sizes: Sequence[int]) -> int:
+    """Count the splits of lists of items into halves; of an odd number of items, one is left out."""
+    return math.prod(math.comb(k, k // 2) * math.comb(k - k // 2, k // 2) for k in sizes) // 2
+
+
+def all_splits(sizes: Sequence[int]) -> list[Split]:
+    """Return all splits of lists of items into halves, each once: which half is the first does not matter."""
+    of_lists = [
+        [
+            (first, second)
+            for first in combinations(range(k), k // 2)
+            for second in combinations(sorted({*range(k)} - {*first}), k // 2)
+        ]
+        for k in sizes
+    ]
+    splits = (split for split in product(*of_lists) if split[0][0] < split[0][1])
+    return [tuple((np.array(first), np.array(second)) for first, second in split) for split in splits]
+
+
+def random_split(sizes: Sequence[int], rngs: Sequence[np.random.Generator]) -> Split:
+    """Draw a split of lists of items into halves, each list's with its own generator."""
+    orders = [rng.permutation(k) for k, rng in zip(sizes, rngs, strict=True)]
+    return tuple((np.sort(x[: len(x) // 2]), np.sort(x[len(x) // 2 :][: len(x) // 2])) for x in orders)
+
+
+class SplitHalf(NamedTuple):
+    """Split-half reliability, the ends of its interval, its Monte Carlo error, and the mean correlation of halves."""
+
+    value: float
+    low: float
+    high: float
+    mc_error: float
+    correlation: float
+
+
+def split_half(
+    first: np.ndarray, second: np.ndarray, items: int, are_all: bool, level: float = 0.95
+) -> SplitHalf:
+    """Estimate the reliability of a score from scores by halves of the items.
+
+    It is the mean correlation of the halves over the splits, stepped up by Spearman and Brown. The interval is
+    Feldt's for this number of items. It covers like that of alpha for a sum over items, and is an approximation for
+    other scores.
 
     Parameters
     ----------
     first, second
         (splits, n): the subjects' scores by one half of the items, and by the other.
     items
-        How many items both halves have.
+        The number of items of both halves.
+    are_all
+        Whether these are all splits. Otherwise they are random ones, and the Monte Carlo error is the standard error
+        of the value that the draws cause.
+    level
+        Of the interval.
 
     Returns
     -------
-    Estimate
-        At most 1; NaN where one half's scores do not differ.
+    SplitHalf
+        The value and its interval are NaN if the mean correlation is 0 or less: then there is no reliability to step
+        up. All are NaN if one half's scores do not vary.
     """
     n = first.shape[-1]
-    value = spearman_brown(correlations(first, second).mean(axis=-1))
-    return _feldt(value, n - 1, (n - 1) * (items - 1), level)
+    by_split = correlations(first, second)
+    mean = float(by_split.mean())
+    if not mean > 0:
+        return SplitHalf(math.nan, math.nan, math.nan, math.nan, mean)
+    error = 0.0 if are_all else by_split.std(ddof=1) / math.sqrt(len(by_split)) * 2 / (1 + mean) ** 2
+    value, low, high = map(float, _feldt(spearman_brown(mean), n - 1, (n - 1) * (items - 1), level))
+    return SplitHalf(value, low, high, float(error), mean)
 
 
 def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
