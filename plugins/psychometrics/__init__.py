@@ -1,1 +1,1 @@
-"""Psychometrics of word scores: multitrait-multimethod matrix, variance components, measures from outside."""
+"""Psychometrics of word scores: multitrait-multimethod matrix, variance components, validity, omega."""

@@ -81,7 +81,7 @@ class Reliability(Strict):
         le=10_000,
     )
     random_groups: Whole = field(
-        "random groups as coherent as the query's, with which alpha is computed as well (`percentile`); 0: none",
+        "random groups as coherent as the query's, whose coefficients are compared with it (`percentile`); 0: none",
         0,
         ge=0,
         le=9_999,

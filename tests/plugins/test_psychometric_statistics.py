@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from biasgrid_plugin_psychometrics.consistency import omega, stratified_alpha
 from biasgrid_plugin_psychometrics.correlation import disattenuated
 from biasgrid_plugin_psychometrics.generalisability import (
     generalisability,
@@ -19,6 +20,10 @@ GRID = np.array([[-4, -5, -3, 0], [-4, 1, 3, 0], [2, 1, 3, 6]], float)  # varian
 BRENNAN_1 = """101000000000 111001000000 111110000000 110110010000 111110100000
     111011100000 111111100000 111101111100 111111111110 111111111111"""
 BRENNAN_1 = np.array([[int(digit) for digit in row] for row in BRENNAN_1.split()], float)
+
+SHROUT_FLEISS = np.array(
+    [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], float
+)
 
 
 def near(expected):
@@ -109,3 +114,24 @@ def test_correction_for_attenuation():
     assert disattenuated(0.6, 0.5, 0.64) == near(1.060660)  # not cut at 1
     assert math.isnan(disattenuated(0.6, 0.4, 0.8))
     assert math.isnan(disattenuated(0.6, math.nan))
+
+
+def test_a_difference_of_unpaired_lists():
+    strata = [SHROUT_FLEISS[:, :2], SHROUT_FLEISS[:, 2:]]
+    assert stratified_alpha(strata, (1, -1)).value == near(-0.316832)
+    # of one list it is alpha, interval and all
+    assert stratified_alpha([BRENNAN_1], (1,)) == near(tuple(alpha(BRENNAN_1)))
+
+
+def test_omega():
+    assert omega(np.array([[5, 3, 2], [3, 4, 1.5], [2, 1.5, 3]])) == near(0.81)
+    loadings = np.array([0.9, 0.8, 0.7, 0.6])
+    covariance = np.outer(loadings, loadings)
+    np.fill_diagonal(covariance, 1)
+    assert omega(covariance) == near(0.841121)
+    assert omega(np.cov(SHROUT_FLEISS.T)) == pytest.approx(0.910231, abs=2e-6)
+    clusters = np.kron(np.eye(2), np.full((5, 5), 0.64))
+    np.fill_diagonal(clusters, 1)
+    assert omega(clusters) == pytest.approx(0.701754, abs=2e-6)  # alpha is .799
+    assert math.isnan(omega(np.array([[1, 0.9, 0.9], [0.9, 1, 0.1], [0.9, 0.1, 1]])))  # Heywood
+    assert math.isnan(omega(np.eye(2)))

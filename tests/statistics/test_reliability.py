@@ -13,11 +13,9 @@ from biasgrid.statistics.internal_consistency import (
     alpha,
     correlations,
     count_splits,
-    omega,
     random_split,
     spearman_brown,
     split_half,
-    stratified_alpha,
     times_for,
 )
 from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
@@ -75,27 +73,6 @@ def test_the_feldt_interval_of_published_coefficients():
     for value, n, k, ends in ((0.83, 100, 20, (0.777648, 0.874804)), (0.85, 89, 7, (0.797065, 0.893167))):
         low, high = f_quantiles(n - 1, (n - 1) * (k - 1), 0.95)
         assert (1 - (1 - value) * high, 1 - (1 - value) * low) == near(ends)
-
-
-def test_a_difference_of_unpaired_lists():
-    strata = [SHROUT_FLEISS[:, :2], SHROUT_FLEISS[:, 2:]]
-    assert stratified_alpha(strata, (1, -1)).value == near(-0.316832)
-    # of one list it is alpha, interval and all
-    assert stratified_alpha([BRENNAN_1], (1,)) == near(tuple(alpha(BRENNAN_1)))
-
-
-def test_omega():
-    assert omega(np.array([[5, 3, 2], [3, 4, 1.5], [2, 1.5, 3]])) == near(0.81)
-    loadings = np.array([0.9, 0.8, 0.7, 0.6])
-    covariance = np.outer(loadings, loadings)
-    np.fill_diagonal(covariance, 1)
-    assert omega(covariance) == near(0.841121)
-    assert omega(np.cov(SHROUT_FLEISS.T)) == pytest.approx(0.910231, abs=2e-6)
-    clusters = np.kron(np.eye(2), np.full((5, 5), 0.64))
-    np.fill_diagonal(clusters, 1)
-    assert omega(clusters) == pytest.approx(0.701754, abs=2e-6)  # alpha is .799
-    assert math.isnan(omega(np.array([[1, 0.9, 0.9], [0.9, 1, 0.1], [0.9, 0.1, 1]])))  # Heywood
-    assert math.isnan(omega(np.eye(2)))
 
 
 def halves(table, splits):

@@ -82,7 +82,7 @@ def card(
         coefficient, value, low, high, set, words, items, note  as in reliability.csv
         z            of "score": standard errors from the neutral value
         mc_error     of "words": the Monte Carlo error of a split-half
-        percentile   of "words": the share of random groups whose alpha is lower; NaN where none were asked for
+        percentile   of "words": the share of random groups whose coefficient is lower; NaN where none were asked for
         times        how many times as long the lists must be for .8
         verdict      one of `VERDICTS`, or ""
         says         the same in a sentence
@@ -94,8 +94,8 @@ def card(
         row |= {"words": words, "note": ONE_SIDED if math.isnan(same_side) else ""}
         rows.append(judged(row, thresholds))
     for part in record.get("reliability", ()):
-        value, low, high, omega = (_number(part[name]) for name in ("value", "low", "high", "omega"))
-        row = {"question": WORDS, **part, "value": value, "low": low, "high": high, "omega": omega}
+        value, low, high = (_number(part[name]) for name in ("value", "low", "high"))
+        row = {"question": WORDS, **part, "value": value, "low": low, "high": high}
         row |= {name: _number(part.get(name)) for name in ("mc_error", "percentile")}
         rows.append(judged(row | {"times": float(times_for(value))}, thresholds))
     return rows
