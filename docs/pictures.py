@@ -170,6 +170,9 @@ class OfStudy(Picture):
         config, cell = self.example.config, self._cell
         if cell:
             return f"biasgrid null --study config/{config}.yaml --cell {cell}"
+        overlay = f"config/with_{figures.REGISTRY.plugin_of(self.kind)}.yaml"
+        if (ROOT / overlay).is_file():
+            return f"snakemake --cores 2 --configfile config/{config}.yaml {overlay}"
         return "make " + {"embedded": "study"}.get(config, config)
 
     @property

@@ -356,7 +356,7 @@ def test_random_groups_of_reliability_need_a_pool_where_no_test_does(root):
         assert inferences
         assert all(("pool" in step.inputs) == (number > 0) for step in inferences)
         parts = next(iter(study.grid.inferences.values())).spec["inference"]
-        assert parts["reliability"] == {"splits": 10, "random_groups": number}
+        assert parts["reliability"] == {"splits": 200, "random_groups": number}
 
 
 def test_the_resolved_config_reads_back(root):

@@ -37,12 +37,12 @@ from scipy.stats import rankdata, zscore
 from biasgrid import EmbeddingStore
 from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.geometry import unit
-from biasgrid.statistics.generalisability import rows_share, variance_parts
-from biasgrid.statistics.internal_consistency import alpha, spearman_brown, split_half
+from biasgrid.registry import load_plugins
+from biasgrid.statistics.internal_consistency import SplitHalf, alpha, spearman_brown, split_half
 from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
 from biasgrid.statistics.mean_squares import Estimate
 
-DRAWS, SPLITS, RESAMPLES = 2000, 10, 200
+DRAWS, SPLITS, RESAMPLES = 2000, 200, 200
 SHUFFLES = 5
 TRAINING = {"vector_size": 50, "sg": 1, "epochs": 3, "min_count": 20, "window": 5, "workers": 1}
 NEIGHBOURS, VOCABULARY = 100, 50_000
@@ -69,11 +69,11 @@ def words_of(kind: str, size: tuple[int, int], rng: np.random.Generator) -> np.n
     return rng.normal(size=size)
 
 
-def by_halves(table: np.ndarray, rng: np.random.Generator) -> Estimate:
+def by_halves(table: np.ndarray, rng: np.random.Generator) -> SplitHalf:
     items = table.shape[1]
     orders = np.array([rng.permutation(items) for _ in range(SPLITS)])
     first, second = (table[:, half].mean(axis=2).T for half in np.split(orders, 2, axis=1))
-    return split_half(first, second, items)
+    return split_half(first, second, items, False)
 
 
 def over_words(table: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
@@ -87,6 +87,9 @@ def share_inside(estimate: Estimate, truth: float) -> float:
 
 
 def coverage() -> Iterator[Row]:
+    load_plugins(["psychometrics"])
+    from biasgrid_plugin_psychometrics.generalisability import rows_share, variance_parts
+
     rng = np.random.default_rng(7)
     for kind, n, items in (
         *(("normal", n, items) for n, items in ((8, 8), (30, 8), (76, 20))),

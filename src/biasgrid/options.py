@@ -75,13 +75,13 @@ class Reliability(Strict):
     """How reliably words are ordered: alpha over the items that score them, or split halves."""
 
     splits: Whole = field(
-        "random splits of the items into halves, of metrics whose word scores are no sums over items",
-        10,
-        ge=1,
+        "largest number of splits of the items into halves: all splits, or this many random ones if there are more",
+        200,
+        ge=2,
         le=10_000,
     )
     random_groups: Whole = field(
-        "random groups as coherent as the query's, with which alpha is computed as well (`percentile`); 0: none",
+        "random groups as coherent as the query's, whose coefficients are compared with it (`percentile`); 0: none",
         0,
         ge=0,
         le=9_999,

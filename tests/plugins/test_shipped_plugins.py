@@ -2,16 +2,19 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import finished_study
 import forks
 import pytest
 import yaml
 from conftest import ROOT, grid_config, write_text_model
 from refusals import refused
 
+import biasgrid as bg
 from biasgrid import debias, evaluation, figures, metrics, registry, tables
 from biasgrid.config.load import read
 from biasgrid.embeddings import kinds, readers, sources
@@ -30,7 +33,10 @@ OVERLAYS = [
     ("sweeney", "with_npm"),
     ("atlas", "atlas_npm"),
     ("debias", "with_glpp"),
+    ("embedded", "with_psychometrics"),
 ]
+# of these, a study has what it asks for by naming the plugin: this process has loaded all plugins
+OPTIONAL = "psychometrics"
 
 
 def python(code, program=None, **environment):
@@ -74,7 +80,8 @@ def needed(study):
         (figures, config.figures),
         (tables, study.tables),
     ]
-    return sorted({package.REGISTRY.plugin_of(name) for package, of_kind in names for name in of_kind} - {""})
+    found = {package.REGISTRY.plugin_of(name) for package, of_kind in names for name in of_kind}
+    return sorted(found - {"", *({OPTIONAL} - set(config.plugins or ()))})
 
 
 @pytest.mark.filterwarnings("ignore:.*repeats")
@@ -124,6 +131,47 @@ def test_what_a_plugin_has_is_answered_with_how_to_load_it(tmp_path, monkeypatch
         2,
         f"biasgrid: c.yaml: models: brown: source: type: source type 'npm' {where}\n",
     )
+
+
+PSYCHOMETRICS = """
+import biasgrid as bg
+from biasgrid import registry
+
+words = {name: [f"{name}{i}" for i in range(6)] for name in "abc"}
+model = bg.load({w: [i, len(w), ord(w[0]) - 98] for ws in words.values() for i, w in enumerate(ws)}, name="m")
+query = bg.Query([words["a"], words["b"]], [words["c"]])
+options = {"bootstrap": {"draws": 5}, "reliability": True, "progress": False}
+for call in (lambda grid: grid.frame("mtmm"), lambda grid: grid.plot("mtmm")):
+    try:
+        call(bg.measure_grid(["ripa"], [query], [model], **options))
+    except bg.BiasgridError as error:
+        print(str(error).partition(", which")[0])
+registry.load_plugins(["psychometrics"])
+print(len(bg.measure_grid(["ripa"], [query], [model], **options).frame("variance_parts")))
+"""
+
+
+@pytest.mark.slow
+def test_tables_and_figures_of_a_plugin_are_there_once_it_is_loaded(tmp_path, monkeypatch):
+    where = "is in the plugin 'psychometrics'"
+    assert python(PSYCHOMETRICS).splitlines() == [f"table 'mtmm' {where}", f"figure 'mtmm' {where}", "4"]
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "config" / "embedded.yaml", ".")
+    done = command("table", "--study", "embedded.yaml", "--table", "mtmm")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"biasgrid: embedded.yaml: table 'mtmm' {where}, which comes with biasgrid; "
+    )
+    Path("embedded.yaml").write_text(Path("embedded.yaml").read_text() + "figures: [mtmm]\n")
+    done = command("list", "models", "--study", "embedded.yaml")
+    assert done.stderr.startswith(f"biasgrid: embedded.yaml: figures: 0: figure 'mtmm' {where}, ")
+
+
+@pytest.mark.slow
+def test_results_have_no_tables_of_a_plugin_that_another_study_loaded():
+    assert {"mtmm", "variance_parts"} <= set(tables.REGISTRY)
+    study = bg.open_study(finished_study.finished().folder / "results" / "small").study
+    assert study.tables.keys().isdisjoint({"mtmm", "variance_parts"})
 
 
 @pytest.mark.slow

@@ -152,7 +152,8 @@ def test_words_of_queries_are_text(page, page_study):
 
 def test_the_same_files_make_the_same_bytes_wherever_they_lie(page_study, tmp_path):
     first = page_study.paths.report_file.read_bytes()
-    report_step(page_study).run()
+    # opened results have no tables of the plugins that this process has loaded
+    report_step(open_study(page_study.results).study).run()
     assert page_study.paths.report_file.read_bytes() == first
     elsewhere = tmp_path / "elsewhere"
     shutil.copytree(page_study.results, elsewhere)

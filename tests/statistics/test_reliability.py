@@ -7,17 +7,15 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
-from biasgrid.statistics.generalisability import generalisability, rows_share, sampling_error, variance_parts
 from biasgrid.statistics.internal_consistency import (
+    all_splits,
     alpha,
     correlations,
-    disattenuated,
-    omega,
+    count_splits,
+    random_split,
     spearman_brown,
     split_half,
-    stratified_alpha,
     times_for,
 )
 from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
@@ -39,7 +37,6 @@ BRENNAN_1 = digits(
 BRENNAN_3 = digits(
     "26752555 45676757 55465455 59865776 43564564 44476478 26652775 34456664 05455553 68766886"
 )
-GRID = np.array([[-4, -5, -3, 0], [-4, 1, 3, 0], [2, 1, 3, 6]], float)  # parts 8, 2, 4
 
 
 def near(expected):
@@ -62,15 +59,6 @@ def test_raters_with_other_means_are_consistent_and_do_not_agree():
 def test_brennan_1():
     assert mean_squares(BRENNAN_1) == near((0.815741, 0.881061, 0.126852))
     assert alpha(BRENNAN_1) == near((0.844495, 0.650854, 0.954318))
-    parts = variance_parts(BRENNAN_1)
-    assert parts[:3] == near((0.057407, 0.075421, 0.126852))
-    assert math.isnan(parts.error)
-    for items, expected in (
-        (12, (0.844495, 0.773023)),
-        (6, (0.730845, 0.630023)),
-        (24, (0.915692, 0.871983)),
-    ):
-        assert generalisability(parts, items) == near(expected)
     assert icc_consistency(BRENNAN_1).value == near(0.311558)
     assert icc_agreement(BRENNAN_1).value == near(0.221070)
 
@@ -85,27 +73,6 @@ def test_the_feldt_interval_of_published_coefficients():
     for value, n, k, ends in ((0.83, 100, 20, (0.777648, 0.874804)), (0.85, 89, 7, (0.797065, 0.893167))):
         low, high = f_quantiles(n - 1, (n - 1) * (k - 1), 0.95)
         assert (1 - (1 - value) * high, 1 - (1 - value) * low) == near(ends)
-
-
-def test_a_difference_of_unpaired_lists():
-    strata = [SHROUT_FLEISS[:, :2], SHROUT_FLEISS[:, 2:]]
-    assert stratified_alpha(strata, (1, -1)).value == near(-0.316832)
-    # of one list it is alpha, interval and all
-    assert stratified_alpha([BRENNAN_1], (1,)) == near(tuple(alpha(BRENNAN_1)))
-
-
-def test_omega():
-    assert omega(np.array([[5, 3, 2], [3, 4, 1.5], [2, 1.5, 3]])) == near(0.81)
-    loadings = np.array([0.9, 0.8, 0.7, 0.6])
-    covariance = np.outer(loadings, loadings)
-    np.fill_diagonal(covariance, 1)
-    assert omega(covariance) == near(0.841121)
-    assert omega(np.cov(SHROUT_FLEISS.T)) == pytest.approx(0.910231, abs=2e-6)
-    clusters = np.kron(np.eye(2), np.full((5, 5), 0.64))
-    np.fill_diagonal(clusters, 1)
-    assert omega(clusters) == pytest.approx(0.701754, abs=2e-6)  # alpha is .799
-    assert math.isnan(omega(np.array([[1, 0.9, 0.9], [0.9, 1, 0.1], [0.9, 0.1, 1]])))  # Heywood
-    assert math.isnan(omega(np.eye(2)))
 
 
 def halves(table, splits):
@@ -132,82 +99,59 @@ def test_splits():
     stepped_up = spearman_brown(correlations(first, second))
     assert (stepped_up.mean(), np.median(stepped_up)) == near((0.862375, 0.874904))
     assert (stepped_up.min(), stepped_up.max()) == near((0.625745, 0.977986))
-    value, low, high = split_half(first, second, 12)
+    value, low, high, mc_error, correlation = split_half(first, second, 12, True)
+    assert mc_error == 0
+    assert correlation == pytest.approx(correlations(first, second).mean())
     assert value == pytest.approx(0.866370, abs=1e-6)
     assert (1 - low) / (1 - value) == pytest.approx((1 - 0.650854) / (1 - 0.844495), rel=2e-5)  # Feldt's
     assert (1 - high) / (1 - value) == pytest.approx((1 - 0.954318) / (1 - 0.844495), rel=2e-5)
+
+
+def test_each_split_is_listed_once():
+    assert [count_splits(sizes) for sizes in ([4], [5], [12], [4, 4], [2, 3, 1])] == [3, 15, 462, 18, 6]
+    for sizes in ([4], [5], [4, 5], [2, 2, 3]):
+        splits = all_splits(sizes)
+        keys = {tuple((*map(tuple, halves),) for halves in split) for split in splits}
+        swapped = {tuple(halves[::-1] for halves in key) for key in keys}
+        assert len(keys) == len(splits) == count_splits(sizes)
+        assert keys.isdisjoint(swapped)
+        for split in splits:
+            for size, (first, second) in zip(sizes, split, strict=True):
+                assert len(first) == len(second) == size // 2
+                assert len({*first, *second}) == 2 * (size // 2)
+
+
+def test_a_random_split_has_each_list_in_halves():
+    rngs = [np.random.default_rng(i) for i in (1, 2)]
+    drawn = [random_split([4, 5], rngs) for _ in range(300)]
+    assert all(len({*first, *second}) == 4 for split in drawn for first, second in split)
+    assert len({tuple(tuple(half) for halves in split for half in halves) for split in drawn}) > 100
+
+
+def test_the_error_of_drawn_splits_is_how_much_their_value_varies():
+    rng = np.random.default_rng(5)
+    table = rng.normal(size=(20, 1)) + rng.normal(size=(20, 10))
+    values, errors = [], []
+    for _ in range(300):
+        drawn = [random_split([10], [rng])[0] for _ in range(40)]
+        value, *_, error, _ = split_half(*halves(table, drawn), 10, False)
+        values.append(value)
+        errors.append(error)
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.15)
+
+
+def test_halves_that_do_not_correlate_have_no_reliability():
+    rng = np.random.default_rng(7)
+    first = rng.normal(size=(6, 12))
+    value, low, high, mc_error, correlation = split_half(first, -first, 4, False)
+    assert np.isnan([value, low, high, mc_error]).all()
+    assert correlation == pytest.approx(-1)
 
 
 def test_a_list_so_many_times_as_long():
     assert spearman_brown(0.5, 4) == pytest.approx(0.8)
     assert times_for(0.5, 0.8) == pytest.approx(4)
     assert np.isnan(times_for(-0.1))
-
-
-def test_the_parts_of_an_exact_grid():
-    parts = variance_parts(GRID)
-    assert parts[:3] == near((8, 2, 4))
-    assert generalisability(parts, 4) == near((0.888889, 0.842105))
-    assert rows_share(GRID) == pytest.approx((2, 0.059924, 88.2458), rel=1e-5)
-    assert alpha(GRID) == near((0.888889, 0.193349, 0.997175))
-    # sampling error, where it is known, is no interaction
-    parts = variance_parts(GRID, 1.25)
-    assert parts == near((8, 2, 2.75, 1.25))
-    assert generalisability(parts, 4) == near((0.888889, 0.842105))
-    # four times the interaction: negative parts stay
-    rows, columns = (GRID.mean(axis=axis, keepdims=True) for axis in (1, 0))
-    more = GRID + 3 * (GRID - rows - columns + GRID.mean())
-    assert variance_parts(more)[:3] == near((-7, -18, 64))
-    assert generalisability(variance_parts(more), 4) == near((0, 0))
-
-
-def test_parts_of_a_balanced_grid_are_those_of_restricted_maximum_likelihood():
-    """By the likelihood itself, of all cells' covariances, without a mean square."""
-    models, queries = GRID.shape
-    blocks = [
-        np.kron(np.eye(models), np.ones((queries, queries))),
-        np.kron(np.ones((models, models)), np.eye(queries)),
-        np.eye(models * queries),
-    ]
-    ones = np.ones(models * queries)
-
-    def misfit(logs):
-        covariance = sum(part * block for part, block in zip(np.exp(logs), blocks, strict=True))
-        inverse = np.linalg.inv(covariance)
-        weights = inverse @ ones / (ones @ inverse @ ones)
-        residual = GRID.ravel() - weights @ GRID.ravel()
-        return (
-            np.linalg.slogdet(covariance)[1] + math.log(ones @ inverse @ ones) + residual @ inverse @ residual
-        )
-
-    fit = minimize(
-        misfit, np.zeros(3), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 2000}
-    )
-    assert np.exp(fit.x) == pytest.approx(np.array(variance_parts(GRID)[:3]), rel=1e-5)
-
-
-def test_error_that_all_models_share_is_none_of_their_differences():
-    rng = np.random.default_rng(8)
-    shared, own = rng.normal(size=(4000, 1, 5)) * 3, rng.normal(size=(4000, 4, 5)) * 0.5
-    assert sampling_error(GRID[0, 0] + shared + own) == pytest.approx(0.25, rel=0.05)
-    assert sampling_error(np.tile(shared, (1, 4, 1))) == pytest.approx(0, abs=1e-12)
-    # of few draws it is as large: their mean is one of them
-    few = [sampling_error(rng.normal(size=(3, 4, 5))) for _ in range(400)]
-    assert np.mean(few) == pytest.approx(1, rel=0.05)
-
-
-def test_simulated_grids_have_the_parts_they_were_made_of():
-    rng = np.random.default_rng(3)
-    draws, models, queries = 2000, 6, 25
-    tables = (
-        rng.normal(size=(draws, models, 1)) * math.sqrt(0.5)
-        + rng.normal(size=(draws, 1, queries))
-        + rng.normal(size=(draws, models, queries)) * math.sqrt(0.4)
-    )
-    means = [part.mean() for part in variance_parts(tables)[:3]]
-    assert means == pytest.approx([0.5, 1, 0.4], abs=0.04)
-    share = rows_share(tables)
-    assert covers(share, 0.5 / 0.4).mean() == pytest.approx(0.95, abs=0.02)
 
 
 # 95 % intervals of `words` subjects and `items` items: the share that holds the true value
@@ -226,18 +170,11 @@ def test_intervals_cover(words, items):
     for scores in table[:400]:
         orders = [rng.permutation(items) for _ in range(10)]
         first, second = halves(scores, [(order[: items // 2], order[items // 2 :]) for order in orders])
-        covered += covers(split_half(first, second, items), truth)
+        covered += covers(split_half(first, second, items, False), truth)
     assert 0.9 <= covered / 400 <= 0.97  # .92 of 8 words, .94 of 30
-
-
-def test_correction_for_attenuation():
-    assert disattenuated(0.4, 0.64, 0.81) == near(0.555556)
-    assert disattenuated(0.6, 0.5, 0.64) == near(1.060660)  # not cut at 1
-    assert math.isnan(disattenuated(0.6, 0.4, 0.8))
-    assert math.isnan(disattenuated(0.6, math.nan))
 
 
 def test_subjects_that_do_not_differ_have_no_reliability():
     table = np.tile(np.arange(4.0), (5, 1))
     assert np.isnan(alpha(table)).all()
-    assert np.isnan(split_half(table * 0, table, 4)).all()
+    assert np.isnan(split_half(table * 0, table, 4, True)).all()

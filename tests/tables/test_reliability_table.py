@@ -7,7 +7,6 @@ import pytest
 
 import biasgrid as bg
 from biasgrid.errors import BiasgridError
-from biasgrid.statistics.generalisability import variance_parts
 from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
 from biasgrid.tables.reliability import _agreement, _of_trainings
 
@@ -141,43 +140,6 @@ def test_without_a_bootstrap_there_is_none():
     with pytest.raises(BiasgridError, match="reliability"):
         grid.reliability()
     assert math.isnan(grid.scores["ci_low"].iloc[0])
-
-
-@pytest.fixture(scope="module")
-def parts(grid):
-    return grid.frame("variance_parts").set_index(["metric", "part"])
-
-
-def test_parts_of_variance_are_of_queries_that_all_models_have(grid, parts):
-    scores = of(grid.scores, metric="ripa")
-    values = scores.pivot(index="model", columns="query", values="value").to_numpy()
-    expected = variance_parts(values)
-    assert parts.loc[("ripa", "model"), "variance"] == pytest.approx(expected.rows)
-    assert parts.loc[("ripa", "query"), "variance"] == pytest.approx(expected.columns)
-    both, error = (parts.loc[("ripa", name), "variance"] for name in ("model x query", "error"))
-    assert both + error == pytest.approx(expected.interaction)
-    assert error > 0
-    shares = parts.loc["ripa", "share"]
-    assert shares.sum() == pytest.approx(1)
-    negative = parts["variance"] < 0
-    assert (parts.loc[negative, "share"] == 0).all()
-    assert parts.loc[negative, "note"].str.startswith("negative: about 0").all()
-    assert parts.loc["ripa"].index.tolist() == ["model", "query", "model x query", "error"]
-
-
-def test_few_models_are_described_and_many_have_an_interval(parts):
-    row = parts.loc[("ripa", "model")]
-    assert "fewer than 6 models" in row["note"]
-    assert math.isnan(row["low"])
-    assert (row["models"], row["queries"], row["queries_of"]) == (3, 3, 3)
-    # WEAT has one query
-    assert parts.loc[("weat", "model"), "note"] == "fewer than 2 queries that all models have"
-    many = [model(f"m{i}", i / 3) for i in range(6)]
-    options = {"bootstrap": {"draws": 40}, "reliability": True, "progress": False}
-    found = bg.measure_grid(["ripa"], [PAIRS, FOUR], many, **options).frame("variance_parts")
-    row = found.set_index("part").loc["model"]
-    assert row["low"] < row["ratio"] < row["high"]
-    assert row["note"] in ("", "negative: about 0")
 
 
 def test_trainings_that_differ_in_their_seed_alone():

@@ -67,7 +67,7 @@ def test_odds_in_words():
 
 
 def test_the_card_of_a_score():
-    words = {"set": "Career", "coefficient": "alpha", "value": 0.8, "low": 0.6, "high": None, "omega": None}
+    words = {"set": "Career", "coefficient": "alpha", "value": 0.8, "low": 0.6, "high": None}
     words |= {"words": 8, "items": 10, "note": ""}
     score, order = card({"bootstrap": {"same_side": 0.97, "z": -3.0}, "reliability": [words]}, 32)
     assert (score["question"], score["verdict"], score["times"]) == ("score", "holds", pytest.approx(0.5))

@@ -50,7 +50,10 @@ def plot_study(
     """`Grid.plot`."""
     kind = figures.current_name(kind)
     if not is_among(kind, figures.REGISTRY):
-        raise BiasgridError(unknown_name("kind of figure", kind, figures.REGISTRY, "biasgrid list figures"))
+        where = figures.REGISTRY.of_plugin(kind)
+        raise BiasgridError(
+            where or unknown_name("kind of figure", kind, figures.REGISTRY, "biasgrid list figures")
+        )
     check_path(path)
     of_kind = figures.REGISTRY[kind]
     if published is not None:

@@ -83,8 +83,9 @@ class FinishedStudy(Study):
 
     @cached_property
     def tables(self) -> dict[str, Mapping[str, Any]]:
-        """The tables that the study has, those of plugins last."""
-        return super().tables | {name: table.inputs_of(self) for name, table in self.plugins.tables.items()}
+        """The tables that the study has, those of plugins last: plugins that this session loaded add none."""
+        own = {name: files for name, files in super().tables.items() if tables.REGISTRY.is_shipped(name)}
+        return own | {name: table.inputs_of(self) for name, table in self.plugins.tables.items()}
 
     @cached_property
     def figures(self) -> dict[str, Drawing]:

@@ -193,8 +193,8 @@ def table(args: argparse.Namespace) -> dict[str, Any]:
     from ..plan.steps import frequency_step, rank_samples_step, table_step
 
     study = _study_of_steps(args, measures=False)
-    if args.table in tables.GONE:
-        raise BiasgridError(tables.GONE[args.table])
+    if args.table not in {*study.tables, *tables.REGISTRY}:
+        raise BiasgridError(f"{args.study}: {tables.REGISTRY.unknown(args.table, study.tables)}")
     _find("table", args.table, study.tables, args)
     if args.table == "rankings" and study.config.inference.bootstrap:
         rank_samples_step(study).run()

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from ..options import Whole
 from ..query import Repetitions
 from ..validation import Line, Strict, field
-from .common import INCLUDES, Distinct, FilePath, Key, Language, Name, Prose, Text
+from .common import INCLUDES, Distinct, FilePath, Key, Language, Name, Params, Prose, Text
 from .metrics import Metrics, Words
 
 
@@ -95,18 +95,6 @@ class Ratings(Strict):
     label: Line = field("what is rated, and what its ends mean")
 
 
-class Measure(Strict):
-    """Numbers of words from outside, with which the words' own are correlated (data/measures/README.md)."""
-
-    file: FilePath = field("CSV file of words")
-    word: Line = field("its column of words", "word")
-    value: Line = field("its column of numbers")
-    unit: Line = field(
-        "its column of what several words share a number of, such as a title; resampled whole", None
-    )
-    exact: Line = field("its column that says `exact` of words that stand for their unit alone", None)
-
-
 class Phenomenon(Strict):
     """A set of neutral words, and why it is one of the phenomena."""
 
@@ -169,8 +157,8 @@ class Criterion(Strict):
         "(within_gender.csv)",
         None,
     )
-    measures: Annotated[dict[Name, Measure], Field(min_length=1)] = field(
-        "measures of words from outside, by name (validity.csv)", None
+    plugin_options: dict[Key, Params] = field(
+        "options of plugins for this criterion, by the name of the plugin, whose page lists them", None
     )
     phenomena: Phenomena = field("sets of neutral words that become queries, and are tested together", None)
     queries: Annotated[dict[Key, Query], Field(min_length=1)] = field(

@@ -144,7 +144,13 @@ def complete(model: type[C], config: Any, where: str, root: Path) -> C:
         merged[part] = merge_part(value, part, where, root) if value != {} or is_required else {}
     if "quality" in merged:
         merged["quality"] = Quality.model_construct(**merged["quality"])
+    plugins = {Path(path).stem for path in getattr(checked, "plugins", None) or ()}
     for name, criterion in merged.get("criteria", {}).items():
+        for plugin in criterion.plugin_options or ():
+            if plugin not in plugins:
+                raise BiasgridError(
+                    f"{where}: criteria: {name}: plugin_options: plugin {quote(plugin)} is not listed in plugins:"
+                )
         if phenomena := criterion.phenomena:
             place = f"{where}: criteria: {name}: phenomena"
             phenomena = phenomena.model_copy(update={"sets": merge_part(phenomena.sets, "sets", place, root)})

@@ -58,7 +58,7 @@ def infer(
     sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
                  `halves` the mean distance of the value of half the target words, and of half the attribute words,
                  to that of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
-    reliability  splits (10), random_groups (0): how reliably words are ordered, see `reliability.word_order`
+    reliability  splits (200), random_groups (0): how reliably words are ordered, see `reliability.word_order`
 
     What is drawn of a set (permutations: of sets) depends on the request's `draw_seed` and on the set's words, so
     that all queries, metrics and models that have the set draw alike.

@@ -15,8 +15,15 @@ import numpy as np
 from ..embeddings.kinds import REGISTRY as KINDS
 from ..metrics.registry import Detail
 from ..sample import Sample
-from ..statistics.internal_consistency import alpha, omega, split_half, stratified_alpha
-from ..statistics.mean_squares import Estimate
+from ..statistics.internal_consistency import (
+    Split,
+    all_splits,
+    alpha,
+    correlations,
+    count_splits,
+    random_split,
+    split_half,
+)
 from ..words import FoundSet
 from .bootstrap import digest
 from .group_draws import WITHIN
@@ -32,8 +39,9 @@ ALIKE = "words do not differ"
 MOST_ITEMS = 200  # of a metric that trains a classifier on them, one per half
 MANY_ITEMS = f"a classifier of more than {MOST_ITEMS} items"
 NO_HALF = "a half of the items has no score"
+UNCORRELATED = "none: the scores by halves of the items do not correlate"
 NO_GROUPS = "too few random groups are as coherent as the items"
-ALPHA, STRATIFIED, HALVES = "alpha", "stratified alpha", "split-half"
+ALPHA, HALVES = "alpha", "split-half"
 
 
 def word_order(
@@ -50,7 +58,7 @@ def word_order(
     pool
         What random groups are made of.
     splits
-        Random splits of the items into halves, where a word's number is no sum over them (`Metric.by_item`).
+        Largest number of splits of the items into halves: all splits, or this many random ones if there are more.
     random_groups
         How many draws of random groups are made, each group as coherent as the list of items that it stands for
         (`match: within`), where a word's number is a sum over items.
@@ -59,10 +67,10 @@ def word_order(
     -------
     list of dict
         set          its name; "" are all sets together, each about its own mean
-        coefficient  "alpha", "stratified alpha" (of lists that are not paired) or "split-half"
+        coefficient  "alpha" for a sum over one list of items, else "split-half"
         value        with `low` and `high`, a 95 % interval; NaN where `note` says why
-        omega        of one factor, where there are more words than items; else NaN
-        percentile   the share of random groups whose alpha is lower; NaN where there are none
+        mc_error     of "split-half": the standard error of `value` from drawing splits; 0 of all splits
+        percentile   the share of random groups whose coefficient is lower; NaN where there are none
         words        the subjects
         items        of all lists together; pairs count once
         note         why there is no value, or what limits it
@@ -77,7 +85,7 @@ def word_order(
     weights, scores = _by_item(sample, lists, [s.vectors for s in lists]) if metric.by_item else ([], [])
     if scores:
         sizes = [table.shape[1] for table in scores[0]]
-        coefficient = ALPHA if len(sizes) == 1 else STRATIFIED
+        coefficient = ALPHA if len(sizes) == 1 else HALVES
     elif KINDS[metric.needs].random_groups and not metric.of_model:
         in_pairs = metric.paired and of_attributes
         sizes = [len(s.vectors) for s in (lists[:1] if in_pairs else lists)]
@@ -87,16 +95,22 @@ def word_order(
     items = sum(sizes)
     if min(sizes) < 2:
         return [_row(coefficient=coefficient, items=items, note=FEW_ITEMS)]
-    if coefficient == HALVES and metric.halved and items > MOST_ITEMS:
+    if not scores and metric.halved and items > MOST_ITEMS:
         return [_row(coefficient=coefficient, items=items, note=MANY_ITEMS)]
+    drawn = None
+    if pool and random_groups and scores:
+        drawn = _scores_by_random_groups(sample, lists, pool, random_groups, seed)
+    are_all = count_splits(sizes) <= splits
     if coefficient == HALVES:
-        scores = _scores_by_halves(sample, sets, lists, in_pairs, splits, seed)
+        drawn_splits = all_splits(sizes) if are_all else _random_splits(lists, sizes, splits, seed)
+        if scores:
+            drawn = drawn and [_means_by_halves(draw, weights, drawn_splits) for draw in drawn]
+            scores = _means_by_halves(scores, weights, drawn_splits)
+        else:
+            scores = _scores_by_halves(sample, sets, lists, drawn_splits)
     groups = [(s.name, [place]) for place, s in enumerate(sets)]
     if len(sets) > 1:
         groups.append(("", [*range(len(sets))]))
-    drawn = None
-    if pool and random_groups and coefficient != HALVES:
-        drawn = _scores_by_random_groups(sample, lists, pool, random_groups, seed)
     notes = [metric.item_note, NO_GROUPS if drawn == [] else ""]
     rows = []
     for name, places in groups:
@@ -108,18 +122,18 @@ def word_order(
         centred = _about_means(scores, places)
         if coefficient == HALVES:
             first, second = (table.T for table in centred)
-            estimate = split_half(first, second, items)
+            estimate: Any = split_half(first, second, items, are_all)
         else:
-            estimate = _alpha(centred, weights)
-            if coefficient == ALPHA and row["words"] > items:
-                row["omega"] = omega(np.cov(centred[0].T))
-            if drawn and np.isfinite(estimate.value):
-                others = np.array([_alpha(_about_means(draw, places), weights).value for draw in drawn])
-                row["percentile"] = float((others < estimate.value).mean())
+            estimate = alpha(centred[0])
+        if drawn and np.isfinite(estimate.value):
+            row["percentile"] = _percentile(centred, [_about_means(draw, places) for draw in drawn])
+        numbers = {name: float(x) for name, x in estimate._asdict().items()}
         note = "; ".join(filter(None, notes))
-        if not np.isfinite(estimate.value):
+        if numbers.pop("correlation", math.nan) <= 0:
+            note = "; ".join(filter(None, (UNCORRELATED, note)))
+        elif not np.isfinite(estimate.value):
             note = ALIKE if all(np.isfinite(table).all() for table in centred) else NO_HALF
-        rows.append(_row(**row, **{name: float(x) for name, x in estimate._asdict().items()}, note=note))
+        rows.append(_row(**row, **numbers, note=note))
     return rows
 
 
@@ -137,8 +151,15 @@ def _by_item(
     return weights, [[table for _, table in of_set] for of_set in tables]
 
 
-def _alpha(tables: Sequence[np.ndarray], weights: Sequence[float]) -> Estimate:
-    return alpha(tables[0]) if len(tables) == 1 else stratified_alpha(tables, weights)
+def _percentile(tables: Sequence[np.ndarray], drawn: Sequence[Sequence[np.ndarray]]) -> float:
+    """Return the share of draws whose alpha, or mean correlation of halves, is lower."""
+
+    def consistency(tables: Sequence[np.ndarray]) -> float:
+        if len(tables) == 1:
+            return float(alpha(tables[0]).value)
+        return float(correlations(tables[0].T, tables[1].T).mean())
+
+    return float((np.array([consistency(draw) for draw in drawn]) < consistency(tables)).mean())
 
 
 def _about_means(scores: Sequence[Sequence[np.ndarray]], places: Sequence[int]) -> list[np.ndarray]:
@@ -168,28 +189,39 @@ def _scores_by_random_groups(
     ]
 
 
-def _scores_by_halves(
-    sample: Sample,
-    sets: Sequence[FoundSet],
-    lists: Sequence[FoundSet],
-    in_pairs: bool,
-    splits: int,
-    seed: int,
+def _means_by_halves(
+    scores: Sequence[Sequence[np.ndarray]], weights: Sequence[float], splits: Sequence[Split]
 ) -> list[list[np.ndarray]]:
-    """For each set of words, their numbers by one half of each list of items, and by the other: (words, splits)."""
+    """Score the words of each set, from their numbers by item, by both halves of each list: (words, splits)."""
+
+    def mean(tables: Sequence[np.ndarray], split: Split, half: int) -> np.ndarray:
+        parts = zip(weights, tables, split, strict=True)
+        return sum(weight * table[:, places[half]].mean(axis=1) for weight, table, places in parts)
+
+    return [
+        [np.stack([mean(tables, split, half) for split in splits], axis=1) for half in (0, 1)]
+        for tables in scores
+    ]
+
+
+def _random_splits(lists: Sequence[FoundSet], sizes: Sequence[int], splits: int, seed: int) -> list[Split]:
+    """Draw splits of the lists of items; lists in pairs are one list (`sizes`)."""
+    rngs = [np.random.default_rng([seed, digest(s.keys), 4]) for s in lists[: len(sizes)]]
+    return [random_split(sizes, rngs) for _ in range(splits)]
+
+
+def _scores_by_halves(
+    sample: Sample, sets: Sequence[FoundSet], lists: Sequence[FoundSet], splits: Sequence[Split]
+) -> list[list[np.ndarray]]:
+    """Score the words of each set by one half of each list of items, and by the other: (words, splits)."""
     metric = sample.request.metric
     arguments = {**sample.request.arguments, **metric.halved}
     halves: list[list[list[np.ndarray]]] = [[], []]
-    rngs = [np.random.default_rng([seed, digest(s.keys), 4]) for s in lists]
-    for _ in range(splits):
-        # of an odd number of items, one at random is left out
-        orders = [rng.permutation(len(s.vectors)) for s, rng in zip(lists, rngs, strict=True)]
-        orders = orders[:1] * len(orders) if in_pairs else orders
+    for split in splits:
+        # lists in pairs are split alike
+        split = split * len(lists) if len(split) < len(lists) else split
         for number, half in enumerate(halves):
-            parts = [
-                s.vectors[np.sort(order[number * (len(order) // 2) :][: len(order) // 2])]
-                for s, order in zip(lists, orders, strict=True)
-            ]
+            parts = [s.vectors[places[number]] for s, places in zip(lists, split, strict=True)]
             sides = (sample.vectors[0], parts) if lists is sample.attributes else (parts, sample.vectors[1])
             details = metric.function(*sides, **arguments).detail
             half.append(_numbers(details.get(metric.scored_by[0]), metric.scored_by[1], sets))
@@ -216,4 +248,5 @@ _SELECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def _row(**values: Any) -> dict[str, Any]:
     empty = {"set": "", "coefficient": "", "value": math.nan, "low": math.nan, "high": math.nan}
-    return {**empty, "omega": math.nan, "percentile": math.nan, "words": 0, "items": 0, "note": "", **values}
+    empty |= {"mc_error": math.nan, "percentile": math.nan}
+    return {**empty, "words": 0, "items": 0, "note": "", **values}

@@ -91,30 +91,6 @@ def with_interval(
     return float(value), *np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2]).tolist()
 
 
-def correlation_matrix(rows: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pearson's correlations of rows (variables, n), none of one number alone, and the ends of their intervals.
-
-    An interval is Fisher's, tanh(atanh(r) -+ z s / sqrt(n - 3)), where s is 1 or, where fourth moments say so (the
-    delta method), more: heavy tails make it longer. Ends are NaN where n is below 4.
-    """
-    from scipy.special import ndtri
-
-    n = rows.shape[1]
-    x = rows - rows.mean(axis=1, keepdims=True)
-    x /= x.std(axis=1, keepdims=True)
-    # rounded, as last digits depend on how many threads multiply
-    r = (x @ x.T / n).round(12).clip(-1, 1)
-    both, one = (x * x) @ (x * x).T / n, x**3 @ x.T / n
-    fourth = both.diagonal()
-    variance = both - r * (one + one.T) + r * r / 4 * (fourth[:, None] + fourth + 2 * both)
-    # the derivative of atanh; a correlation of 1 has no interval
-    with np.errstate(invalid="ignore", divide="ignore"):
-        s = np.maximum(np.sqrt(variance.clip(0)) / (1 - r * r), 1)
-        reach = float(ndtri((1 + level) / 2)) * s / math.sqrt(n - 3) if n > 3 else np.full_like(r, math.nan)
-        low, high = (np.tanh(np.arctanh(r) + side * reach).round(12) for side in (-1, 1))
-    return r, low, high
-
-
 def by_methods(x: np.ndarray, y: np.ndarray, seed: int = 0) -> list[tuple[Any, ...]]:
     """(method, n, value, low, high) of two rows of numbers by each of METHODS, as `with_interval` gives them."""
     return [(method, len(x), *with_interval(x, y, method, seed)) for method in METHODS]

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations, product
+from typing import NamedTuple
 
 import numpy as np
 
 from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
-
-LEAST_TO_CORRECT = 0.5  # below this reliability, a corrected correlation is mostly the correction
 
 
 def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
@@ -43,105 +43,7 @@ def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
     ms = mean_squares(table)
     n, k = table.shape[-2:]
     value = 1 - ratio(ms.residual, ms.rows)
-    return _feldt(value, n - 1, (n - 1) * (k - 1), level)
-
-
-def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level: float = 0.95) -> Estimate:
-    """Reliability of a signed sum of means over lists of items that are not paired.
-
-    1 - (sum over the lists of MS_residual / k) / variance of the sum. The interval is Feldt's with
-    the lists' degrees of freedom together, an approximation.
-
-    Parameters
-    ----------
-    strata
-        One table (n, k) per list of items, k of at least 2, of the same subjects.
-    signs
-        What each list's mean is multiplied by: 1 and -1 of a difference.
-
-    Returns
-    -------
-    Estimate
-        At most 1; NaN where the subjects do not differ.
-
-    References
-    ----------
-    Cronbach, Schönemann, McKie. Alpha coefficients for stratified-parallel tests. Educational and Psychological
-    Measurement 25, 1965.
-    """
-    total = sum(sign * table.mean(axis=-1) for sign, table in zip(signs, strata, strict=True))
-    error = sum(
-        sign**2 * mean_squares(table).residual / table.shape[-1]
-        for sign, table in zip(signs, strata, strict=True)
-    )
-    value = 1 - ratio(np.asarray(error), np.asarray(total).var(axis=-1, ddof=1))
-    n, items = strata[0].shape[-2], sum(table.shape[-1] - 1 for table in strata)
-    return _feldt(value, n - 1, (n - 1) * items, level)
-
-
-def omega(covariance: np.ndarray) -> float:
-    """Omega total of one factor, by maximum likelihood.
-
-    (sum of loadings)^2 / ((sum of loadings)^2 + sum of unique variances): alpha without its assumption that all
-    items load alike. Of three items, the loadings are exact: loading_1^2 = s_12 s_13 / s_23.
-
-    Parameters
-    ----------
-    covariance
-        (k, k) of at least three items, of more subjects than items.
-
-    Returns
-    -------
-    float
-        0 to 1; NaN for fewer items, and where a unique variance would be negative or 0 (a Heywood case): then one
-        factor does not describe the items.
-
-    References
-    ----------
-    McDonald. Test theory: a unified treatment. 1999.
-    """
-    k = len(covariance)
-    variances = np.diagonal(covariance)
-    if k < 3 or not (variances > 0).all():
-        return math.nan
-    if k == 3:
-        (_, a, b), (_, _, c), _ = covariance
-        if not a * b * c > 0:
-            return math.nan
-        loadings = np.sqrt([a * b / c, a * c / b, b * c / a]) * [1, np.sign(a), np.sign(b)]
-    else:
-        loadings = _one_factor(covariance)
-    unique = variances - loadings**2
-    if not (unique > 1e-6 * variances).all():
-        return math.nan
-    common = loadings.sum() ** 2
-    return float(common / (common + unique.sum()))
-
-
-def _one_factor(covariance: np.ndarray) -> np.ndarray:
-    """The loadings of one factor by maximum likelihood (Jöreskog 1967), of correlations scaled back."""
-    from scipy.optimize import minimize
-
-    scale = np.sqrt(np.diagonal(covariance))
-    correlation = covariance / np.outer(scale, scale)
-
-    def misfit(logs: np.ndarray) -> tuple[float, np.ndarray]:
-        # with the unique variances fixed, the loadings that fit best are known
-        roots = np.exp(logs / 2)
-        values, vectors = np.linalg.eigh(correlation / np.outer(roots, roots))
-        others = values[:-1]
-        loadings = roots * vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0.0))
-        implied = np.outer(loadings, loadings) + np.diag(np.exp(logs))
-        slope = (np.diagonal(implied) - np.diagonal(correlation)) / np.exp(logs)
-        return float((others - np.log(others) - 1).sum()), slope
-
-    if np.linalg.eigvalsh(correlation)[0] < 1e-10:
-        return np.full(len(scale), math.nan)
-    start = np.log(1 / np.diagonal(np.linalg.inv(correlation)))
-    fit = minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=[(math.log(1e-7), 0.0)] * len(scale))
-    unique = np.exp(fit.x)
-    values, vectors = np.linalg.eigh(correlation / np.sqrt(np.outer(unique, unique)))
-    return np.asarray(scale * np.sqrt(unique) * vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0.0)))
+    return feldt(value, n - 1, (n - 1) * (k - 1), level)
 
 
 def spearman_brown(reliability: np.ndarray | float, times: float = 2) -> np.ndarray:
@@ -162,27 +64,79 @@ def times_for(reliability: np.ndarray | float, goal: float = 0.8) -> np.ndarray:
     return np.where(r > 0, ratio(goal * (1 - r), r * (1 - goal)), math.nan)
 
 
-def split_half(first: np.ndarray, second: np.ndarray, items: int, level: float = 0.95) -> Estimate:
-    """Reliability of a score from scores by random halves of the items, where it is no sum over them.
+Split = tuple[tuple[np.ndarray, np.ndarray], ...]  # the positions of both halves, for each list of items
 
-    The mean correlation of the halves over the splits, stepped up by Spearman and Brown. The interval is Feldt's of
-    as many items: of a sum it covers as alpha's does, of another score it is an approximation.
+
+def count_splits(sizes: Sequence[int]) -> int:
+    """Count the splits of lists of items into halves; of an odd number of items, one is left out."""
+    return math.prod(math.comb(k, k // 2) * math.comb(k - k // 2, k // 2) for k in sizes) // 2
+
+
+def all_splits(sizes: Sequence[int]) -> list[Split]:
+    """Return all splits of lists of items into halves, each once: which half is the first does not matter."""
+    of_lists = [
+        [
+            (first, second)
+            for first in combinations(range(k), k // 2)
+            for second in combinations(sorted({*range(k)} - {*first}), k // 2)
+        ]
+        for k in sizes
+    ]
+    splits = (split for split in product(*of_lists) if split[0][0] < split[0][1])
+    return [tuple((np.array(first), np.array(second)) for first, second in split) for split in splits]
+
+
+def random_split(sizes: Sequence[int], rngs: Sequence[np.random.Generator]) -> Split:
+    """Draw a split of lists of items into halves, each list's with its own generator."""
+    orders = [rng.permutation(k) for k, rng in zip(sizes, rngs, strict=True)]
+    return tuple((np.sort(x[: len(x) // 2]), np.sort(x[len(x) // 2 :][: len(x) // 2])) for x in orders)
+
+
+class SplitHalf(NamedTuple):
+    """Split-half reliability, the ends of its interval, its Monte Carlo error, and the mean correlation of halves."""
+
+    value: float
+    low: float
+    high: float
+    mc_error: float
+    correlation: float
+
+
+def split_half(
+    first: np.ndarray, second: np.ndarray, items: int, are_all: bool, level: float = 0.95
+) -> SplitHalf:
+    """Estimate the reliability of a score from scores by halves of the items.
+
+    It is the mean correlation of the halves over the splits, stepped up by Spearman and Brown. The interval is
+    Feldt's for this number of items. It covers like that of alpha for a sum over items, and is an approximation for
+    other scores.
 
     Parameters
     ----------
     first, second
         (splits, n): the subjects' scores by one half of the items, and by the other.
     items
-        How many items both halves have.
+        The number of items of both halves.
+    are_all
+        Whether these are all splits. Otherwise they are random ones, and the Monte Carlo error is the standard error
+        of the value that the draws cause.
+    level
+        Of the interval.
 
     Returns
     -------
-    Estimate
-        At most 1; NaN where one half's scores do not differ.
+    SplitHalf
+        The value and its interval are NaN if the mean correlation is 0 or less: then there is no reliability to step
+        up. All are NaN if one half's scores do not vary.
     """
     n = first.shape[-1]
-    value = spearman_brown(correlations(first, second).mean(axis=-1))
-    return _feldt(value, n - 1, (n - 1) * (items - 1), level)
+    by_split = correlations(first, second)
+    mean = float(by_split.mean())
+    if not mean > 0:
+        return SplitHalf(math.nan, math.nan, math.nan, math.nan, mean)
+    error = 0.0 if are_all else by_split.std(ddof=1) / math.sqrt(len(by_split)) * 2 / (1 + mean) ** 2
+    value, low, high = map(float, feldt(spearman_brown(mean), n - 1, (n - 1) * (items - 1), level))
+    return SplitHalf(value, low, high, float(error), mean)
 
 
 def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -191,21 +145,7 @@ def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
 
 
-def disattenuated(r: float, first: float, second: float = 1.0) -> float:
-    """A correlation corrected for unreliability: r / sqrt(reliability of one times that of the other).
-
-    Above 1 it stays: then a reliability is too low, or the errors correlate. NaN where a reliability is below .5.
-
-    References
-    ----------
-    Spearman. The proof and measurement of association between two things. American Journal of Psychology 15, 1904.
-    """
-    if not min(first, second) >= LEAST_TO_CORRECT:
-        return math.nan
-    return r / math.sqrt(first * second)
-
-
-def _feldt(value: np.ndarray, first: float, second: float, level: float) -> Estimate:
-    """A coefficient with Feldt's interval of so many degrees of freedom: of subjects, and of what is left."""
+def feldt(value: np.ndarray, first: float, second: float, level: float) -> Estimate:
+    """Give a coefficient Feldt's interval, from the degrees of freedom of the subjects and of the residual."""
     high, low = f_quantiles(first, second, level)
     return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)

@@ -191,16 +191,27 @@ TABLE = Table(
             "coefficient",
             "what the value is. `sign`, `order`: the share of resampled lists with the same sign, and (on average "
             "over the other models) the same order of two models by distance from the neutral value; `alpha`, "
-            "`stratified alpha`, `split-half`: reliability of the order of words; `ICC(C,1)`, `rank correlation`: of "
+            "`split-half`: reliability of the order of words; `ICC(C,1)`, `rank correlation`: of "
             "two metrics' numbers of the words; `ICC(A,1)`: of all seeds' numbers of the words",
         ),
         Column("set", "whose words; empty of all sets together, each about its own mean"),
         Column("beside", "the other metric's key, or the name of the trainings"),
-        Column("value", "the coefficient; negative ones are kept", "number", range=(-math.inf, 1)),
+        Column(
+            "value",
+            "the coefficient. A negative alpha is kept; a split-half is empty, and its verdict is `none`, if the "
+            "halves do not correlate positively",
+            "number",
+            range=(-math.inf, 1),
+        ),
         Column("low", "lower end of its 95 % confidence interval", "number", range=(-math.inf, 1)),
         Column("high", "its upper end", "number", range=(-math.inf, 1)),
         Column.value("z", "of `sign`: how far the score is from the neutral value", "standard errors"),
-        Column.share("omega", "of `alpha`: omega of one factor, where there are more words than items"),
+        Column.value(
+            "mc_error",
+            "of `split-half`: the standard error of the value from drawing 200 splits; 0 if all splits are used",
+            "the coefficient's",
+            0,
+        ),
         Column.count("words", "words that are resampled, ordered or scored: the subjects"),
         Column.count("items", "pairs, words of the groups, templates, models or metrics"),
         Column(
@@ -220,8 +231,8 @@ TABLE = Table(
         Column("says", "the verdict in a sentence"),
         Column.share(
             "percentile",
-            "of `alpha` and `stratified alpha`, with `random_groups`: the share of random groups, as coherent as the "
-            "query's, whose alpha is lower",
+            "of sums over items, with `random_groups`: the share of random groups, as coherent as the query's, whose "
+            "coefficient is lower",
         ),
     ),
     reads=("scores", "cells"),

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..inference.reliability import UNCORRELATED
 from ..numbers import coefficient, interval
 from ..numbers import share as percentage
 from ..results import KEYS
@@ -19,12 +20,13 @@ from ..statistics.internal_consistency import times_for
 if TYPE_CHECKING:
     import pandas as pd
 
-EXCELLENT, GOOD, ACCEPTABLE, UNDECIDED, POOR = LEVELS = (
+EXCELLENT, GOOD, ACCEPTABLE, UNDECIDED, POOR, NONE = LEVELS = (
     "excellent",
     "good",
     "acceptable",
     "undecided",
     "poor",
+    "none",
 )
 HOLDS, MAY_TURN = "holds", "may turn"
 VERDICTS = (*LEVELS, HOLDS, MAY_TURN)
@@ -36,8 +38,8 @@ GOAL = 0.8  # the reliability that lengths of lists are given for
 
 
 def of_interval(low: float, high: float, thresholds: Mapping[str, float] = THRESHOLDS) -> str:
-    """One of `LEVELS`: the highest that the whole interval is above; "poor" where it is below all; "undecided" where
-    it holds the lowest. "" without an interval."""
+    """Return the highest of `LEVELS` that the whole interval is above; "poor" if it is below all; "undecided" if it
+    contains the lowest; "" without an interval."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
     for level in (EXCELLENT, GOOD, ACCEPTABLE):
@@ -79,7 +81,8 @@ def card(
         question     "score": would another list turn its sign? "words": would other items order its words alike?
         coefficient, value, low, high, set, words, items, note  as in reliability.csv
         z            of "score": standard errors from the neutral value
-        percentile   of "words": the share of random groups whose alpha is lower; NaN where none were asked for
+        mc_error     of "words": the Monte Carlo error of a split-half
+        percentile   of "words": the share of random groups whose coefficient is lower; NaN where none were asked for
         times        how many times as long the lists must be for .8
         verdict      one of `VERDICTS`, or ""
         says         the same in a sentence
@@ -91,9 +94,9 @@ def card(
         row |= {"words": words, "note": ONE_SIDED if math.isnan(same_side) else ""}
         rows.append(judged(row, thresholds))
     for part in record.get("reliability", ()):
-        value, low, high, omega = (_number(part[name]) for name in ("value", "low", "high", "omega"))
-        row = {"question": WORDS, **part, "value": value, "low": low, "high": high, "omega": omega}
-        row["percentile"] = _number(part.get("percentile"))
+        value, low, high = (_number(part[name]) for name in ("value", "low", "high"))
+        row = {"question": WORDS, **part, "value": value, "low": low, "high": high}
+        row |= {name: _number(part.get(name)) for name in ("mc_error", "percentile")}
         rows.append(judged(row | {"times": float(times_for(value))}, thresholds))
     return rows
 
@@ -104,13 +107,17 @@ def judged(row: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS)
         verdict = of_share(row["value"], thresholds)
     else:
         low, high = (row.get(name, math.nan) for name in ("low", "high"))
-        verdict = of_interval(low, high, thresholds)
+        is_none = UNCORRELATED in row.get("note", "")
+        verdict = NONE if is_none else of_interval(low, high, thresholds)
     return {**row, "verdict": verdict, "says": _says(row, verdict) if verdict else ""}
 
 
 def _says(row: Mapping[str, Any], verdict: str) -> str:
     if row["question"] == SCORE:
         return sentence(row["coefficient"], row["value"], row["words"])
+    words = f"the words{' of ' * bool(row['set'])}{row['set']}"
+    if verdict == NONE:
+        return f"Halves of the {row['items']} items do not order {words} alike ({row['coefficient']}: none)."
     other, does = {
         WORDS: (f"Another list of {row['items']} items", "would order"),
         METRICS: (f"Another metric ({row.get('beside')})", "scores"),
@@ -121,7 +128,7 @@ def _says(row: Mapping[str, Any], verdict: str) -> str:
         does = f"{never if verdict == POOR else 'may or may not'} {verb}"
     ends = interval(row["low"], row["high"], form=coefficient)
     number = f"{row['coefficient']} {coefficient(row['value'])} {ends}, {verdict}"
-    return f"{other} {does} the words{' of ' * bool(row['set'])}{row['set']} alike ({number})."
+    return f"{other} {does} {words} alike ({number})."
 
 
 def _number(value: float | None) -> float:
@@ -150,7 +157,7 @@ def meanings(thresholds: Mapping[str, float] = THRESHOLDS) -> tuple[str, str, st
         f"another list of as many words would turn its sign {often}",
         f"of a metric without a sign, its order among the models {often}",
         "other items (pairs, or words of the groups) would not order its words alike: the interval of the "
-        f"reliability lies below {coefficient(thresholds['acceptable'])}",
+        f"reliability lies below {coefficient(thresholds['acceptable'])}, or there is no reliability",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...verdicts.reliability import MAY_TURN, POOR, meanings, of_scores, of_word_orders
+from ...verdicts.reliability import MAY_TURN, NONE, POOR, meanings, of_scores, of_word_orders
 from ..marks import TURNS, WORDS
 from ..score_records import anchor
 from .section import Material, Section
@@ -45,7 +45,7 @@ def _query(key: str, scores: pd.DataFrame, orders: pd.DataFrame, material: Mater
             "mark": TURNS[part["coefficient"].iloc[0]],
             "turn": int(turns.sum()),
             "of": len(part),
-            "poor": int((words == POOR).sum()),
+            "poor": int(words.isin([POOR, NONE]).sum()),
             "of_words": len(words),
             "shade": round(SHADES * turns.mean()),
             "anchor": anchor(part["criterion"].iloc[0], part["query"].iloc[0], metric),

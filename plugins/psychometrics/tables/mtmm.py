@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..results import results
-from ..statistics.correlation import correlation_matrix
-from .inputs import sample_files
-from .table import Column, Files, Table
-from .word_scores import spec_of, word_scores
+from biasgrid.inference.reliability import HALVES
+from biasgrid.results import results
+from biasgrid.tables.inputs import sample_files
+from biasgrid.tables.table import Column, Files, Table
+from biasgrid.tables.word_scores import spec_of, word_scores
+
+from ..correlation import correlation_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
-    from ..query import WordSet
+    from biasgrid.planned import Cell, Planned
+    from biasgrid.query import WordSet
 
 FEWEST = 10  # words of a correlation
 RELIABILITY, VALIDITY, SAME_METHOD, NEITHER = BLOCKS = (
@@ -33,7 +35,7 @@ Numbers = dict[str, dict[Method, dict[str, float]]]  # trait -> method -> word -
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows per set of words and two of its numbers, each of a trait and a method.
+    """Return a row per set of words and pair of numbers, each number of a trait and a method.
 
     spec: "traits": [set, trait, [[criterion, (sub-)query], ...]], the first trait of a set first; "words", as
     `word_scores.spec_of`.
@@ -60,7 +62,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for (criterion, query, metric, model, debias), _, result in results(inputs["inferences"])
         if debias == "none"
         for part in result.get("reliability", ())
-        if (criterion, query, part["set"]) in places and part["value"] is not None
+        if (criterion, query, part["set"]) in places
+        and part["value"] is not None
+        and part["coefficient"] != HALVES  # which is no sum over items, and may be none
     }
     rows: list[dict[str, Any]] = []
     for name, of_set in numbers.items():
@@ -122,10 +126,10 @@ def _same(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def traits_of(study: Planned) -> list[list[Any]]:
-    """Set of words, trait and the (sub-)queries, [criterion, name], that ask for it, of sets with two traits or more.
+    """Return each set of words with two traits or more: its name, the trait, and the (sub-)queries of the trait.
 
-    A trait is a pair of groups that the words are nearer to one of. No two of a set share a word: what they share
-    would correlate them. The first that the config asks for is taken.
+    A (sub-)query is [criterion, name]. A trait is a pair of groups. No two traits of a set share a word, because
+    shared words would correlate them: of those that do, the first in the config is taken.
     """
     taken: dict[str, tuple[WordSet, dict[str, tuple[frozenset, dict[tuple[str, str], None]]]]] = {}
     for cell in _questions(study).values():
@@ -146,7 +150,7 @@ def traits_of(study: Planned) -> list[list[Any]]:
 
 
 def _questions(study: Planned) -> dict[tuple[str, str, str], Cell]:
-    """Criterion, query and metric, of metrics that score words, and a cell of them: models change nothing."""
+    """Return a cell for each criterion, query and metric that scores words; the model does not matter."""
     entries = {(criterion, metric) for criterion, metric, entry in spec_of(study) if entry}
     return {
         (cell.criterion, cell.query, cell.metric): cell
@@ -156,7 +160,7 @@ def _questions(study: Planned) -> dict[tuple[str, str, str], Cell]:
 
 
 def _sides(study: Planned, cell: Cell) -> Iterator[tuple[str, Sequence[WordSet], Sequence[WordSet]]]:
-    """The (sub-)queries of a cell with two groups: their names, the groups, and the sets whose words are scored."""
+    """Yield the (sub-)queries of a cell with two groups: name, groups, and the sets whose words are scored."""
     metric = study.metric(cell.criterion, cell.metric)
     for query in study.queries[cell.query].subqueries(metric.template):
         sides = query.target_sets, query.attribute_sets
@@ -166,7 +170,7 @@ def _sides(study: Planned, cell: Cell) -> Iterator[tuple[str, Sequence[WordSet],
 
 
 def cells_with_traits(study: Planned) -> list[Cell]:
-    """The cells that ask for one of the traits."""
+    """Return the cells whose queries ask for one of the traits."""
     asked = {(criterion, query) for *_, queries in traits_of(study) for criterion, query in queries}
     places = {
         place
@@ -200,14 +204,14 @@ TABLE = Table(
         Column(
             "block",
             "what the two share: `same trait`, by another method (validity); `same method`, of another trait; "
-            "`neither`; of a number with itself, its `reliability`",
+            "`neither`; of a number with itself, its `reliability` (alpha)",
             values=BLOCKS,
         ),
         Column.count("words", "words that all numbers of the set have"),
         Column(
             "correlation",
             "Pearson's; positive: words nearer to the first group of one are nearer to that of the other; of "
-            "`reliability`, how reliably the words are ordered (reliability.csv)",
+            "`reliability`, alpha of the order of the words (reliability.csv), empty where there is none",
             "number",
             range=(-math.inf, 1),
         ),

@@ -1,4 +1,4 @@
-"""Generalisability theory: parts of variance of a crossed grid, and how well means over its columns order its rows.
+"""Generalisability theory: variance components of a crossed grid, and how well means over columns order rows.
 
 A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
 cell and none missing. Leading axes are tables of their own.
@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
+from biasgrid.statistics.mean_squares import Estimate, f_quantiles, mean_squares, ratio
 
 
 class Parts(NamedTuple):
-    """Variance parts of a crossed grid; a negative one is an estimate of a part that is about 0."""
+    """Variance components of a crossed grid; a negative one is an estimate of a component of about 0."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -24,7 +24,7 @@ class Parts(NamedTuple):
 
 
 def variance_parts(table: np.ndarray, error: np.ndarray | float | None = None) -> Parts:
-    """Variance parts of a crossed grid with one number per cell, by moments.
+    """Estimate the variance components of a crossed grid with one number per cell, by moments.
 
     rows (MS_rows - MS_residual) / k, columns (MS_columns - MS_residual) / n, and the residual, which is the
     interaction and sampling error.
@@ -55,7 +55,7 @@ def variance_parts(table: np.ndarray, error: np.ndarray | float | None = None) -
 
 
 def sampling_error(resamples: np.ndarray) -> float:
-    """The sampling error in the residual of a grid whose cells are resampled together.
+    """Estimate the sampling error in the residual of a grid whose cells are resampled together.
 
     All models have the same words: what another list changes alike in all of them is no error of the differences
     between them. Of each resample's distance to the mean of all, it is the mean square of what is neither common to
@@ -71,7 +71,7 @@ def sampling_error(resamples: np.ndarray) -> float:
 
 
 def rows_share(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """The variance of rows as a multiple of the residual's, with its exact F interval.
+    """Estimate the variance of rows as a multiple of the residual's, with its exact F interval.
 
     Of 3 or 4 rows the interval is so long that it answers nothing: describe such rows, do not infer from them.
     """
@@ -82,7 +82,7 @@ def rows_share(table: np.ndarray, level: float = 0.95) -> Estimate:
 
 
 def generalisability(parts: Parts, columns: float) -> tuple[np.ndarray, np.ndarray]:
-    """How well means over so many columns would order rows (G), and place them (Phi); of parts cut at 0.
+    """Compute how well means over so many columns order rows (G) and place them (Phi); negative parts count as 0.
 
     G = rows / (rows + residual / columns), Phi = rows / (rows + (columns' part + residual) / columns). Put another
     number of columns in for a D-study.

@@ -5,13 +5,14 @@ import json
 
 import numpy as np
 import pytest
+from biasgrid_plugin_psychometrics.measures import read
 from conftest import ROOT, grid_config
+from refusals import refused
 
 from biasgrid.errors import BiasgridError
 from biasgrid.plan.study import Study
 from biasgrid.statistics.correlation import over_units
 from biasgrid.tables import REGISTRY
-from biasgrid.tables.validity import read
 
 VALIDITY = REGISTRY["validity"]
 RNG = np.random.default_rng(4)
@@ -97,7 +98,7 @@ def test_why_there_is_no_correlation(tmp_path, measure):
     ("change", "message"),
     [
         ({"value": "share2"}, "has no column 'share2'"),
-        ({"value": "title"}, "line 2: title: 'title0' is no number"),
+        ({"value": "title"}, "line 2: title: 'title0' is not a number"),
     ],
 )
 def test_a_file_that_is_none(measure, change, message):
@@ -120,7 +121,14 @@ def test_a_study_with_measures_has_the_table(measure):
     config = grid_config()
     del config["criteria"]["Second"], config["criteria"]["First"]["queries"]["q2"]  # of another word set
     assert "validity" not in Study.of(config).tables
-    config["criteria"]["First"]["measures"] = {"Shares": {k: measure[k] for k in ("file", "value", "unit")}}
+    options = {"measures": {"Shares": {k: measure[k] for k in ("file", "value", "unit")}}}
+    config["criteria"]["First"]["plugin_options"] = {"psychometrics": options}
+    with refused("config: criteria: First: plugin_options: plugin 'psychometrics' is not listed in plugins:"):
+        Study.of(config)
+    config["plugins"] = ["psychometrics"]
     study = Study.of(config)
     assert study.tables["validity"]["measures"] == [measure["file"]]
     assert VALIDITY.spec_of(study)["measures"]["First"]["Shares"]["word"] == "word"
+    del options["measures"]["Shares"]["value"]
+    with refused("criteria: First: plugin_options: psychometrics: measures: Shares: key 'value' is missing"):
+        Study.of(config).tables  # noqa: B018

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, quote
-from ..resources import find_file
-from ..results import KEYS, results
-from ..seeds import seed_of
-from ..statistics.correlation import METHODS, over_units
-from ..statistics.internal_consistency import disattenuated
-from ..validation import to_record
-from .inputs import sample_files
-from .keys import CELL
-from .table import Column, Files, Table
-from .word_scores import spec_of, word_scores
+from biasgrid.resources import find_file
+from biasgrid.results import KEYS, results
+from biasgrid.seeds import seed_of
+from biasgrid.statistics import correlation
+from biasgrid.tables.inputs import sample_files
+from biasgrid.tables.keys import CELL
+from biasgrid.tables.table import Column, Files, Table
+from biasgrid.tables.word_scores import spec_of, word_scores
+from biasgrid.validation import to_record
+
+from ..correlation import disattenuated
+from ..measures import measures_of, read
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from biasgrid.planned import Cell, Planned
 
 ALL, EXACT = WORDS = ("all", "exact")
 FEWEST_UNITS = 5
@@ -33,9 +33,9 @@ ALIKE = "numbers are all alike"
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows per set of words, measure, choice of words and method.
+    """Return a row per set of words, measure, choice of words and method.
 
-    spec: "measures": criterion -> name -> what `config.criteria.Measure` holds; "words", as `word_scores.spec_of`;
+    spec: "measures": criterion -> name -> what a `measures.Measure` holds; "words", as `word_scores.spec_of`;
     "prefixes": model -> what its words begin with; "seed", the study's.
     """
     measures = {
@@ -62,34 +62,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     return TABLE.finish(map(_with_corrected, rows), first=True)
 
 
-def read(measure: Mapping[str, Any]) -> dict[str, tuple[float, str, bool]]:
-    """Word -> number, unit and whether it is exact, of a file of measures. Words without a number are left out.
-
-    Raises BiasgridError for a file that cannot be read, a column that it lacks, and what is no number.
-    """
-    path = measure["file"]
-    columns = [measure.get(role) for role in ("word", "value", "unit", "exact")]
-    try:
-        with open(find_file(path), encoding="utf-8-sig", newline="") as file:
-            lines = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BiasgridError(f"{path}: cannot read the measures: {error}") from None
-    if missing := [column for column in columns if column and column not in (lines or [{}])[0]]:
-        raise BiasgridError(f"{path}: has no column {quote(missing[0])}")
-    word, value, unit, exact = columns
-    numbers: dict[str, tuple[float, str, bool]] = {}
-    for number, line in enumerate(lines, 2):
-        if not (text := line[value]):
-            continue
-        try:
-            numbers[line[word]] = float(text), line[unit or word], not exact or line[exact] == "exact"
-        except ValueError:
-            raise BiasgridError(f"{path}: line {number}: {value}: {quote(text)} is no number") from None
-    return numbers
-
-
 def _reliabilities(files: Any) -> dict[tuple[tuple, str], float]:
-    """How reliably the words of each set are ordered, where that was asked for."""
+    """Return the reliability of the order of the words of each set, if the study has it."""
     return {
         (key, part["set"]): part["value"]
         for key, _, result in results(files)
@@ -108,12 +82,12 @@ def _correlations(
         units = {unit: place for place, unit in enumerate(dict.fromkeys(numbers[word][1] for word in words))}
         row: dict[str, Any] = {"words": choice, "n": len(words), "units": len(units)}
         if len(units) < FEWEST_UNITS:
-            yield from (row | {"method": method, "note": FEW_UNITS} for method in METHODS)
+            yield from (row | {"method": method, "note": FEW_UNITS} for method in correlation.METHODS)
             continue
         pairs = np.array([[scores[word] for word in words], [numbers[word][0] for word in words]])
         places = [units[numbers[word][1]] for word in words]
-        for method in METHODS:
-            value, low, high = over_units(pairs, places, method, seed)
+        for method in correlation.METHODS:
+            value, low, high = correlation.over_units(pairs, places, method, seed)
             note = "" if math.isfinite(value) else ALIKE
             yield row | {"method": method, "correlation": value, "ci_low": low, "ci_high": high, "note": note}
 
@@ -125,23 +99,22 @@ def _with_corrected(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def cells_with_measures(study: Planned) -> list[Cell]:
-    """The cells of criteria that have measures."""
-    return [cell for cell in study.grid.cells.values() if study.config.criteria[cell.criterion].measures]
+    """Return the cells of criteria that have measures."""
+    measures = measures_of(study)
+    return [cell for cell in study.grid.cells.values() if cell.criterion in measures]
 
 
 def _spec(study: Planned) -> dict[str, Any]:
-    criteria = study.config.criteria.items()
     prefixes = {key: prefix for key in study.models if (prefix := study.config.models[key].vocab_prefix)}
-    measures = {name: to_record(entry.measures) for name, entry in criteria if entry.measures}
-    return {"measures": measures, "words": spec_of(study), "prefixes": prefixes}
+    return {"measures": to_record(measures_of(study)), "words": spec_of(study), "prefixes": prefixes}
 
 
 def _inputs(study: Planned) -> dict[str, Any]:
-    entries = [entry.measures for entry in study.config.criteria.values() if entry.measures]
-    files = {measure.file for by_name in entries for measure in by_name.values()}
+    measures = measures_of(study)
+    files = {measure.file for by_name in measures.values() for measure in by_name.values()}
     inferences = {}
     if study.config.reliability:
-        samples = sample_files(study, lambda cell: study.config.criteria[cell.criterion].measures)
+        samples = sample_files(study, lambda cell: cell.criterion in measures)
         inferences = {"inferences": samples["inferences"]}
     return {"measures": [str(find_file(file)) for file in sorted(files)], **inferences}
 
@@ -154,7 +127,7 @@ TABLE = Table(
         Column("set", "whose words"),
         Column("measure", "its name in the config"),
         Column("words", "`all`, or those alone that the measure's file calls `exact`", values=WORDS),
-        Column("method", "pearson, or spearman: the same of ranks", values=METHODS),
+        Column("method", "pearson, or spearman: the same of ranks", values=correlation.METHODS),
         Column.count("n", "words with both numbers"),
         Column.count("units", "different units of the measure, such as titles, that the words share"),
         Column.correlation("correlation", "positive: higher for words that are nearer to the first group"),

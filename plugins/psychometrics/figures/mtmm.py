@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..files import slug
-from ..numbers import coefficient, share, typeset
-from .figure import Drawing, Example, Figure
-from .frame import Frame, empty_page, styled
-from .palette import Look, models_in_order
-from .questions import AGREEMENT
-from .rows import from_tables, keys_of, rows_where
-from .text import LONGEST_HEAD, SMALL, letters, shorten
-from .types.heat import above_diagonal, heat, scale
-from .visuals import legend_area
+from biasgrid.figures.figure import Drawing, Example, Figure
+from biasgrid.figures.frame import Frame, empty_page, styled
+from biasgrid.figures.palette import Look, models_in_order
+from biasgrid.figures.questions import AGREEMENT
+from biasgrid.figures.rows import from_tables, keys_of, rows_where
+from biasgrid.figures.text import LONGEST_HEAD, SMALL, letters, shorten
+from biasgrid.figures.types.heat import above_diagonal, heat, scale
+from biasgrid.figures.visuals import legend_area
+from biasgrid.files import slug
+from biasgrid.numbers import coefficient, share, typeset
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from biasgrid.planned import Planned
 
 LONGEST = 40  # characters of a model
 MOST = 20  # methods: their names fill what the triangle leaves free
@@ -42,7 +42,7 @@ MEANS = (
 
 @styled
 def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.Figure:
-    """Correlations of the numbers of a set's words, by method (a metric on a model) and, within, by trait.
+    """Draw correlations of the numbers of a set's words, by method (a metric on a model) and, within, by trait.
 
     `table`: mtmm.csv. `words`: which set. Of many methods, the first are drawn.
     """
@@ -115,7 +115,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
 
 
 def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
-    """What traits are, the criteria of Campbell and Fiske, means by what two methods share, and how sure it is."""
+    """Write the note: traits, the criteria of Campbell and Fiske, means by what two methods share, intervals."""
     known = table[table["block"] != "reliability"]
     same, other = known[known["block"] == "same trait"], known[known["block"] != "same trait"]
     means = [
@@ -127,7 +127,7 @@ def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
     reach = (known["ci_high"] - known["ci_low"]) / 2
     listed = "; ".join(map(": ".join, zip(letters(len(traits)), traits, strict=True)))
     return (
-        f"Traits: {listed}. Diagonal: how reliably the words are ordered; hatched, where that is not known.\n"
+        f"Traits: {listed}. Diagonal: alpha of the order of the words; hatched where there is none.\n"
         "Campbell and Fiske: of the coefficients of one trait by two methods, "
         f"{share((same['ci_low'] > 0).mean())} are above 0 with their whole interval; they exceed "
         f"{share(same['above_other_methods'].mean())} of those of other traits by the same two methods, and "
@@ -140,7 +140,7 @@ def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
 
 
 def _of_methods(rows: pd.DataFrame, same_metric: bool, same_model: bool) -> pd.Series:
-    """The correlations of methods that share a metric, or a model, or not."""
+    """Return the correlations of methods that share a metric, or a model, or not."""
     is_so = (rows["metric"] == rows["other_metric"]) == same_metric
     return rows.loc[is_so & ((rows["model"] == rows["other_model"]) == same_model), "correlation"]
 
@@ -170,7 +170,7 @@ FIGURES = (
         needs="`reliability`, and two pairs of groups that are asked of the same words",
         reading="A number is a method (a metric on a model), a letter a trait: the outlined cells, one trait "
         "by two methods, should be higher than the other cells of their rows and columns. The "
-        "diagonal is how reliably the words are ordered.",
+        "diagonal is alpha of the order of the words, hatched where a metric has none.",
         example=Example(
             "embedded",
             "mtmm-positive-words",

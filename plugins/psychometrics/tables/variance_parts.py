@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..debias import UNTOUCHED
-from ..inference.bootstrap import MOST_UNDEFINED
-from ..statistics.generalisability import generalisability, rows_share, sampling_error, variance_parts
-from .inputs import sample_files
-from .keys import CRITERION, METRIC
-from .rank_samples import value_samples
-from .scores import SCORES
-from .table import Column, Files, Table
+from biasgrid.debias import UNTOUCHED
+from biasgrid.inference.bootstrap import MOST_UNDEFINED
+from biasgrid.tables.inputs import sample_files
+from biasgrid.tables.keys import CRITERION, METRIC
+from biasgrid.tables.rank_samples import value_samples
+from biasgrid.tables.scores import SCORES
+from biasgrid.tables.table import Column, Files, Table
+
+from ..generalisability import generalisability, rows_share, sampling_error, variance_parts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from biasgrid.planned import Planned
 
 MODEL, QUERY, BOTH, ERROR = PARTS = ("model", "query", "model x query", "error")
 FEWEST_MODELS = 6  # of fewer, no interval of their variance is short enough to say anything
@@ -32,7 +33,7 @@ FIXED = f"fewer than {FEWEST_MODELS} models: a description of these, not of othe
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Four rows per criterion and metric, of the models as they are and the (sub-)queries that all of them have.
+    """Return four rows per criterion and metric, for original models and the (sub-)queries that all of them have.
 
     spec: "draws", "seed" and "queries" of the resamples.
     """

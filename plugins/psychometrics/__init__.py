@@ -1,0 +1,1 @@
+"""Psychometrics of word scores: multitrait-multimethod matrix, variance components, validity, omega."""
