@@ -82,7 +82,7 @@ class _Bootstrap(Whole):
     percentile: Ends | None = None
     bca: Ends | None = None
     standard_error: Number = None
-    same_side: Share | None = None
+    z: Number = None
     level: Share | None = None
     draws: Count | None = None
     undefined: Count | None = None

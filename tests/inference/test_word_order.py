@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import biasgrid as bg
 from biasgrid import metrics
@@ -160,23 +161,26 @@ def test_why_there_is_none():
     assert row["note"] == "not a sum over items"  # it asks the model for neighbours
 
 
-def test_a_bootstrap_says_which_side_of_the_neutral_value_is_sure():
+def test_a_bootstrap_says_how_often_another_list_has_the_same_sign():
     result = metrics.weat(FOUR, MODEL, bootstrap={"draws": 200})
     (row,) = result.reliability
     record = result.inference["bootstrap"]
     assert row["z"] == record["z"] == pytest.approx(result.value / record["standard_error"])
-    assert row["value"] == record["same_side"]
-    assert 0.5 < row["value"] <= 1
+    assert row["value"] == pytest.approx(norm.cdf(abs(row["z"]) / math.sqrt(2)))
+    assert 0.5 < row["value"] < 1
     # all of its values are above the neutral one
     (row,) = metrics.rnsb(FOUR, MODEL, bootstrap={"draws": 20}).reliability
-    assert row["note"] == "values lie on one side of the neutral value"
+    assert row["note"] == "the metric's sign is no direction of bias"
+    # near and far are no groups
+    (row,) = metrics.mac(FOUR, MODEL, bootstrap={"draws": 20}).reliability
+    assert (row["note"], row["verdict"]) == ("the metric's sign is no direction of bias", "")
     assert metrics.weat(FOUR, MODEL).reliability == ()
     # the sentences stand where the card was asked for
     assert "reliability" not in result.to_dict()
     both = metrics.weat(FOUR, MODEL, bootstrap={"draws": 20}, reliability=True)
     says = [row["says"] for row in both.reliability]
     assert [row["says"] for row in both.to_dict()["reliability"]] == says
-    assert says[0].startswith("Another list of 26 words would turn the sign in ")
+    assert says[0].startswith("Another list of 26 words would give the same sign in ")
     assert f"<th>other words</th><td>{' '.join(says)}</td>" in both._repr_html_()
 
 

@@ -2,13 +2,15 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from biasgrid.verdicts.reliability import (
     card,
     judged,
-    odds,
+    of_another_list,
     of_interval,
     of_scores,
     of_share,
@@ -52,33 +54,39 @@ def test_lengths_for_a_sign():
     assert math.isnan(times_for_sign(math.nan))
 
 
-def test_odds_in_words():
-    assert [odds(share) for share in (0, 0.004, 0.01, 0.2, 0.48, 0.5, 0.7)] == [
-        "fewer than 1 of 100 cases",
-        "fewer than 1 of 100 cases",
-        "1 of 100 cases",
-        "1 of 5 cases",
-        "1 of 2 cases",
-        "1 of 2 cases",
-        "7 of 10 cases",
-    ]
-    assert sentence("sign", 0.8, 8) == "Another list of 8 words would turn the sign in 1 of 5 cases."
-    assert sentence("order", 0.9, 30).endswith("change the order of two models in 1 of 10 cases.")
+def test_another_list_errs_as_much_as_this_one():
+    """Of lists whose numbers are 2 standard errors from zero: how often another one has the same sign."""
+    rng = np.random.default_rng(0)
+    truth = rng.uniform(-10, 10, 1_000_000)
+    first, second = (truth + rng.normal(size=len(truth)) for _ in range(2))
+    at_two = np.abs(first - 2) < 0.1
+    assert np.mean(second[at_two] > 0) == pytest.approx(of_another_list(2.0), abs=0.01)
+    assert of_another_list(2.0) == pytest.approx(norm.cdf(2 / math.sqrt(2)))
+    assert of_another_list(0.0) == 0.5
+    assert of_another_list(-1.0) == pytest.approx(1 - of_another_list(1.0))
+
+
+def test_shares_in_words():
+    assert (
+        sentence("sign", 0.8, 8) == "Another list of 8 words would give the same sign in about 80 % of cases."
+    )
+    assert sentence("order", 0.9, 30).endswith("would order two models alike in about 90 % of cases.")
+    assert sentence("sign", 0.9999, 8).endswith("in more than 99 % of cases.")
 
 
 def test_the_card_of_a_score():
     words = {"set": "Career", "coefficient": "alpha", "value": 0.8, "low": 0.6, "high": None}
     words |= {"words": 8, "items": 10, "note": ""}
-    score, order = card({"bootstrap": {"same_side": 0.97, "z": -3.0}, "reliability": [words]}, 32)
+    score, order = card({"bootstrap": {"z": -3.0}, "reliability": [words]}, 32)
     assert (score["question"], score["verdict"], score["times"]) == ("score", "holds", pytest.approx(0.5))
     assert (order["question"], order["verdict"], order["times"]) == ("words", "", pytest.approx(1))
     assert math.isnan(order["high"])
     assert (score["words"], score["says"]) == (
         32,
-        "Another list of 32 words would turn the sign in 1 of 33 cases.",
+        "Another list of 32 words would give the same sign in about 98 % of cases.",
     )
-    (one_sided,) = card({"bootstrap": {"same_side": None, "z": None}}, 32)
-    assert one_sided["note"] == "values lie on one side of the neutral value"
+    (one_sided,) = card({"bootstrap": {"z": None}}, 32)
+    assert one_sided["note"] == "the metric's sign is no direction of bias"
     assert (one_sided["verdict"], one_sided["says"], order["says"]) == ("", "", "")
     assert card({}, 32) == []
 
@@ -96,7 +104,7 @@ def test_the_card_of_a_score():
         ({"question": "metrics", "low": 0.6, "high": 0.6}, "metric (rnd)", "does not score the words of Career alike "
          "(alpha .88 [.60, .60], poor)"),
         ({"question": "score", "coefficient": "order", "value": 0.9}, "list of 8 words",
-         "would change the order of two models in 1 of 10 cases"),
+         "would order two models alike in about 90 % of cases"),
     ],
 )  # fmt: skip
 def test_a_row_says_its_verdict(row, who, does):
@@ -128,6 +136,7 @@ def test_a_score_is_judged_by_its_sign_or_else_by_the_order_of_models():
     assert turned(scores[scores["metric"] == "weat"]) == "1 of 1 signs"
     assert turned(scores[scores["metric"] == "ect"]) == "1 of 1 orders"
     assert of_turning(table, {"weat": "WEAT"}) == (
-        "Another list of as many words may turn the sign of 1 of 2 scores (1 of 1 by WEAT, 0 of 1 by mac)."
+        "Another list of as many words would give the same sign in 95 % of cases or more for 1 of 2 scores (1 of 1 "
+        "by mac, 0 of 1 by WEAT)."
     )
     assert of_turning(None, {}) == of_turning(table.query("metric == 'ect'"), {}) == ""

@@ -23,7 +23,6 @@ SPEC = {
     "level": 0.95,
     "draws": [999],
 }
-SIGNIFICANT = "(all tests of words are significant)"
 
 
 def said(answers=(), spec=SPEC, **tables):
@@ -110,37 +109,46 @@ def test_metrics_that_grow_with_length_are_not_counted():
 
 def scores(**counts):
     """Rows of scores.csv: evidence -> how often, each of two tests and of a p_lowest that no draws give."""
-    row = {"criterion": "Gender", "debias": "none", "model": "a", "value": 1.0, "tests": 2, "p_lowest": 0.3}
-    return [row | {"evidence": name} for name, n in counts.items() for _ in range(n)]
+    row = {"criterion": "Gender", "query": "Q", "debias": "none", "value": 1.0, "tests": 2, "p_lowest": 0.3}
+    names = [name for name, n in counts.items() for _ in range(n)]
+    return [row | {"evidence": name, "model": f"m{i}", "metric": "weat"} for i, name in enumerate(names)]
 
 
-def test_full_marks_and_those_by_one_test():
-    rows = scores(all=3, none=1000, untested=100)
-    rows[0]["tests"] = 1
-    aggregates = [row | {"tests": 1} for row in scores(all=2, none=4)]
-    # of aggregations that do not rank, and of debiased states, which are a family of their own
-    aggregates += [aggregates[0] | {"tests": 0, "evidence": "untested"}, aggregates[0] | {"debias": "hard"}]
-    assert said(scores=rows, aggregates=aggregates)[0] == (
-        f"3 of 1,103 scores and 2 of 6 aggregates have full marks {SIGNIFICANT}, 1 and 2 of them by one test."
+def test_queries_with_evidence_and_in_how_many_models():
+    rows = scores(all=3, none=1, untested=1)
+    # by another metric in the same model, and in a debiased one: neither is one more model
+    rows += [rows[0] | {"metric": "rnd"}, rows[0] | {"model": "m9", "debias": "hard"}]
+    rows += [row | {"query": "R"} for row in scores(all=1, permutation=3)]
+    rows += [row | {"criterion": "Religion"} for row in scores(none=2)]
+    # of a metric that can have one test alone
+    rows += [row | {"criterion": "Religion", "metric": "mac", "tests": 1} for row in scores(all=2)]
+    assert said(scores=rows)[0] == (
+        "By both tests there is evidence of bias on Gender in Q (3 of 4 models) and R (1 of 4 models); none on "
+        "Religion."
     )
-    assert said(aggregates=aggregates) == [
-        "2 of 6 aggregates have full marks (all tests of words are significant), all by one test."
-    ]
-    # no score has the second test
+    many = [row | {"query": f"Q{i}"} for i in range(5) for row in scores(all=1)]
+    assert said(scores=many)[0] == (
+        "By both tests there is evidence of bias on Gender in Q0 (1 of 1 model), Q1 (1 of 1 model), Q2 (1 of 1 "
+        "model) and 2 more queries."
+    )
+    assert said(scores=scores(none=3))[0] == (
+        "By both tests there is evidence of bias on no query, which does not prove that there is none."
+    )
+    one = [row | {"tests": 1} for row in scores(all=1, none=1)]
+    assert said(scores=one)[0] == (
+        "By the one test that the metrics have there is evidence of bias on Gender in Q (1 of 2 models)."
+    )
+
+
+def test_what_is_said_without_the_second_test_and_without_any():
     untested = [row | {"p_groups": nan} for row in scores(permutation=3)]
     assert said(scores=untested)[0] == (
-        f"0 of 3 scores have full marks {SIGNIFICANT}; without the test against random groups (random_groups) half a "
-        "mark is the most."
+        "By both tests there is evidence of bias on no query, which does not prove that there is none; the test "
+        "against random groups (random_groups) was not made."
     )
     # older results
-    assert (
-        said(
-            aggregates=[
-                {**row} for row in pd.DataFrame(aggregates).drop(columns="evidence").to_dict("records")
-            ]
-        )
-        == []
-    )
+    older = pd.DataFrame(scores(all=2)).drop(columns="evidence").to_dict("records")
+    assert said(scores=older) == ["All 2 scores have a value."]
     assert said(scores=scores(untested=3)) == ["All 3 scores have a value."]
 
 
@@ -162,19 +170,15 @@ def test_what_is_out_of_reach_says_how_many_draws_would_do(adjust, tails, m, sig
         row["p_lowest"] = tails / 1000
     (sentence, _) = said(spec=SPEC | {"adjust": adjust}, scores=rows)
     number = ceil(needed / 100) * 100
-    assert sentence.endswith(
-        f"full marks (all tests of words are significant); 3 scores have too few draws for any mark (about "
-        f"{number:,} would do)."
-    )
+    assert sentence.endswith(f"; 3 scores have too few draws (about {number:,} would do) to be significant.")
 
 
 def test_what_is_out_of_reach_of_its_words():
     rows = scores(all=1, out_of_reach=2, none=300)
     rows[2]["p_lowest"] = 1 / 1000
-    aggregates = [row | {"tests": 1} for row in scores(out_of_reach=1, none=1)]
-    assert said(scores=rows, aggregates=aggregates)[0] == (
-        f"1 of 303 scores and 0 of 2 aggregates have full marks {SIGNIFICANT}; 1 score and 1 aggregate have too "
-        "few words for any mark, 1 score too few draws (about 3,100 would do)."
+    assert said(scores=rows)[0] == (
+        "By both tests there is evidence of bias on Gender in Q (1 of 303 models); 1 score has too few words, 1 "
+        "score too few draws (about 3,100 would do) to be significant."
     )
 
 

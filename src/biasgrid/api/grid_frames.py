@@ -262,11 +262,11 @@ class Grid:
     def summary(self) -> str:
         """What the study says, in at most six sentences by rule.
 
-        Which model is the least biased, and whether that is decided, by how many metrics that compare; how many
-        scores and aggregates have full marks (every test of words is significant: `evidence` of scores.csv), and how
-        many can have none; what was lost, from which model; what debiasing did to its own criterion and to others;
-        how many published numbers are reproduced, and which metrics do not compare. A study's page begins with the
-        same sentences, and a run ends with them. One that the study has nothing to say of is left out.
+        Which model is the least biased, and whether that is decided, by how many metrics that compare; on which
+        queries there is evidence of bias by both tests (`evidence` of scores.csv), in how many of the models, and how
+        many scores can have none; what was lost, from which model; what debiasing did to its own criterion and to
+        others; how many published numbers are reproduced, and which metrics do not compare. A study's page begins
+        with the same sentences, and a run ends with them. One that the study has nothing to say of is left out.
 
         Returns
         -------

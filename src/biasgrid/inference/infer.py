@@ -109,7 +109,7 @@ def infer(
                 low, high = resampler.range
                 ends = min(low, resampler.value), max(high, resampler.value)
                 interval_record["jackknife"] = np.clip(interval_record["jackknife"], *ends).tolist()
-                interval_record |= _beside_neutral(metric, resampler.value, interval_record, resamples[place])
+                interval_record |= _beside_neutral(metric, resampler.value, interval_record)
                 if resampler.redrawn_units:
                     names = [s.name for s in sample.targets + sample.attributes]
                     unit_values = resampler.redrawn_units(np.random.default_rng([seed, digest(names)]), draws)
@@ -122,19 +122,11 @@ def infer(
     return as_finite(results), resamples
 
 
-def _beside_neutral(
-    metric: Metric, value: float, interval_record: dict[str, Any], resamples: np.ndarray
-) -> dict[str, float]:
-    """How sure it is on which side of the neutral value a score lies: the share of resamples that lie there, and how
-    many standard errors it is away. NaN where all values of a metric lie on one side."""
-    sides = np.sign(resamples[np.isfinite(resamples)] - metric.neutral)
-    if metric.bias != "two-sided" or not len(sides):
-        return {"same_side": math.nan, "z": math.nan}
+def _beside_neutral(metric: Metric, value: float, interval_record: dict[str, Any]) -> dict[str, float]:
+    """Return how many standard errors a score is away from the neutral value; NaN where its sign is no direction."""
     error = interval_record["standard_error"]
-    return {
-        "same_side": float((sides == np.sign(value - metric.neutral)).mean()),
-        "z": (value - metric.neutral) / error if error > 0 else math.nan,
-    }
+    is_known = metric.is_directed and error > 0
+    return {"z": (value - metric.neutral) / error if is_known else math.nan}
 
 
 def _keep(

@@ -149,6 +149,7 @@ METRICS = (
         label="Indirect Bias",
         function=indirect_bias,
         asks="How much of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ?",
+        has_directions=False,
         above="part of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ",
         below="{A1} and {A2} are more similar without the direction in which {T1} and {T2} differ",
         details={

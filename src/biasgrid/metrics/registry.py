@@ -150,6 +150,9 @@ class Metric:
         In words, why it is none, or what limits what is said of the items.
     halved
         Parameters that replace those given where words are scored by half of the items.
+    has_directions
+        Whether values above and below the neutral one are bias towards different groups, if there are both. MAC's are
+        not: they say whether words are near or far.
     asks
         What it asks of a query, as a question. `sentence` fills in the sets' names: {T1}, {T2}, {A1}, {A2} are one
         target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} are the groups and {W} the sets on the other
@@ -201,6 +204,7 @@ class Metric:
     by_item: Callable[..., list[list[tuple[float, np.ndarray]]]] | None = None
     item_note: str = ""
     halved: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    has_directions: bool = True
     asks: str = ""
     above: str = ""
     below: str = ""
@@ -265,6 +269,11 @@ class Metric:
         those towards the other end; else those on both sides."""
         low, high = self.range
         return "greater" if self.neutral == low else "less" if self.neutral == high else "two-sided"
+
+    @property
+    def is_directed(self) -> bool:
+        """Whether the sides of the neutral value are two directions of bias."""
+        return self.bias == "two-sided" and self.has_directions
 
     @property
     def sign(self) -> str:

@@ -46,11 +46,11 @@ def summary_of(study: Planned) -> dict[str, str]:
 
 
 def sides_of(study: Planned) -> list[tuple[str, str, float]]:
-    """(criterion, metric, neutral value) of the metrics of ranked criteria whose values lie on both sides of it."""
+    """(criterion, metric, neutral value) of the metrics of ranked criteria whose sign is a direction of bias."""
     return [
         (criterion, key, value)
         for (criterion, key), value in neutrals(study).items()
-        if criterion in study.ranked_criteria and study.metric(criterion, key).bias == "two-sided"
+        if criterion in study.ranked_criteria and study.metric(criterion, key).is_directed
     ]
 
 

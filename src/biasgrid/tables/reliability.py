@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,17 @@ import numpy as np
 from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
 from ..results import ACROSS_MODELS, KEYS, results
 from ..statistics.intraclass import icc_agreement, icc_consistency
-from ..verdicts.reliability import METRICS, ORDER, QUESTIONS, SCORE, TRAININGS, VERDICTS, card, judged
+from ..verdicts.reliability import (
+    METRICS,
+    ORDER,
+    QUESTIONS,
+    SCORE,
+    TRAININGS,
+    VERDICTS,
+    card,
+    judged,
+    of_another_list,
+)
 from .inputs import sample_files
 from .keys import CELL
 from .rank_samples import value_samples
@@ -71,8 +82,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _orders(
     scores: pd.DataFrame, samples: np.ndarray, neutral: Mapping[tuple[str, str], float]
 ) -> Iterator[tuple[tuple, tuple[float, int]]]:
-    """For each score, the mean share of resamples in which its model and another one come in the same order, by
-    distance from the neutral value, as by the words themselves; and how many models there are."""
+    """For each score, in what share of cases another list of as many words orders its model and another one alike, by
+    distance from the neutral value, on average over the other models; and how many models there are."""
     for (criterion, _, metric, _), part in scores.groupby(ACROSS_MODELS, sort=False):
         part = part[part["value"].notna()]
         center = neutral[criterion, metric]
@@ -84,7 +95,9 @@ def _orders(
             counts = np.isfinite(differences).sum(axis=1)
             is_known = counts > 0
             alike = (np.sign(differences) == orders[:, None]).sum(axis=1)
-            shares = alike[is_known] / counts[is_known]
+            # a share of 0 or 1 of so many draws is not that of all
+            shares = ((alike + 0.5) / (counts + 1))[is_known]
+            shares = np.array([of_another_list(NormalDist().inv_cdf(share)) for share in shares.tolist()])
             yield key, (float(shares.mean()) if len(shares) else math.nan, len(shares) + 1)
 
 
@@ -189,10 +202,10 @@ TABLE = Table(
         ),
         Column(
             "coefficient",
-            "what the value is. `sign`, `order`: the share of resampled lists with the same sign, and (on average "
-            "over the other models) the same order of two models by distance from the neutral value; `alpha`, "
-            "`split-half`: reliability of the order of words; `ICC(C,1)`, `rank correlation`: of "
-            "two metrics' numbers of the words; `ICC(A,1)`: of all seeds' numbers of the words",
+            "what the value is. `sign`, `order`: the share of cases in which another list of as many words has the "
+            "same sign, and (on average over the other models) the same order of two models by distance from the "
+            "neutral value; `alpha`, `split-half`: reliability of the order of words; `ICC(C,1)`, `rank "
+            "correlation`: of two metrics' numbers of the words; `ICC(A,1)`: of all seeds' numbers of the words",
         ),
         Column("set", "whose words; empty of all sets together, each about its own mean"),
         Column("beside", "the other metric's key, or the name of the trainings"),

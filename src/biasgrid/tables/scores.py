@@ -104,7 +104,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     outcome = judge(
         of_words,
         table["tests"].to_numpy(),
-        table["criterion"].tolist(),
+        list(zip(table["criterion"], table["debias"] == UNTOUCHED, strict=True)),
         spec["adjust"],
         spec["level"],
     )
@@ -158,9 +158,10 @@ def adjust(
         "holm" or "benjamini-hochberg", see `biasgrid.statistics.adjustment`.
     of_tests
         (criterion, query, metric, model) -> (family, test), from `inference.families.tests_of_cells`. A criterion's
-        tests of one family are adjusted together, and those of one name on the same query, model and debias method
-        count once: the largest of their p-values, which differ only where their draws do, is that of all. A key that
-        is missing stands for a test of words that is like no other metric's.
+        tests of one family are adjusted together, of original models and of debiased ones apart. Those of one name on
+        the same query, model and debias method count once: the largest of their p-values, which differ only where
+        their draws do, is that of all. A key that is missing stands for a test of words that is like no other
+        metric's.
     column
         The p-values' column; NaN is no test.
 
@@ -185,7 +186,8 @@ def _test(
     families, names, is_of = [], [], []
     for criterion, query, metric, model, debias in table[KEYS].itertuples(index=False, name=None):
         family, test = (of_tests or {}).get((criterion, query, metric, model), ("words", metric))
-        families.append((criterion, family))
+        # debiased states are a family of their own
+        families.append((criterion, family, debias == UNTOUCHED))
         names.append((query, model, debias, test))
         is_of.append(test_of in (None, family))
     p_values = np.where(is_of, table[column].to_numpy(), math.nan)

@@ -6,36 +6,34 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..debias import UNTOUCHED
-from .evidence import MARKS, UNTESTED
+from .evidence import ALL, UNTESTED
 from .text import pluralize
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PLACE = ["criterion", "metric", "query", "query_id"]
-READ = {*PLACE, "model", "debias", "value", "ci_low", "ci_high", "evidence"}
-MARKED = [verdict for verdict, mark in MARKS.items() if mark in ("full", "half")]
+READ = {*PLACE, "model", "debias", "value", "evidence"}
 
 
 def directions(scores: pd.DataFrame | None, sides: Iterable[tuple[str, str, float]]) -> pd.DataFrame:
     """The (sub-)queries on which a metric can tell directions apart, and whether models differ in direction.
 
-    Two models differ in direction where one score lies above the neutral value and one below, each with evidence: a
-    full or half mark, or an interval on its side of the neutral value. Signs of scores without evidence may be noise
-    around the neutral value, and do not count.
+    Two models differ in direction where one score lies above the neutral value and one below, each with evidence by
+    every test that the metric has. Signs of other scores may be noise around the neutral value, and do not count.
 
     Parameters
     ----------
     scores
         scores.csv; None, or one of older code: no rows.
     sides
-        (criterion, metric, neutral value) of each metric whose values lie on both sides of the neutral one.
+        (criterion, metric, neutral value) of each metric whose sign is a direction of bias.
 
     Returns
     -------
     DataFrame
-        A row for each metric and (sub-)query of which two or more models without debiasing have a score with a test
-        or an interval: the columns of `PLACE`, and `is_opposed`.
+        A row for each metric and (sub-)query of which two or more models without debiasing have a score with a test:
+        the columns of `PLACE`, and `is_opposed`.
     """
     import pandas as pd
 
@@ -43,10 +41,10 @@ def directions(scores: pd.DataFrame | None, sides: Iterable[tuple[str, str, floa
         return pd.DataFrame(columns=[*PLACE, "is_opposed"])
     neutral = pd.DataFrame(list(sides), columns=["criterion", "metric", "neutral"])
     rows = scores[scores["value"].notna() & (scores["debias"] == UNTOUCHED)]
-    rows = rows[(rows["evidence"] != UNTESTED) | rows["ci_low"].notna()].merge(neutral)
-    is_marked = rows["evidence"].isin(MARKED)
-    rows["above"] = (rows["value"] > rows["neutral"]) & (is_marked | (rows["ci_low"] > rows["neutral"]))
-    rows["below"] = (rows["value"] < rows["neutral"]) & (is_marked | (rows["ci_high"] < rows["neutral"]))
+    rows = rows[rows["evidence"] != UNTESTED].merge(neutral)
+    has_evidence = rows["evidence"] == ALL
+    rows["above"] = (rows["value"] > rows["neutral"]) & has_evidence
+    rows["below"] = (rows["value"] < rows["neutral"]) & has_evidence
     places = rows.groupby(PLACE, sort=False).agg({"model": "size", "above": "any", "below": "any"})
     places = places[places["model"] > 1].reset_index()
     return places.assign(is_opposed=places["above"] & places["below"])[[*PLACE, "is_opposed"]]

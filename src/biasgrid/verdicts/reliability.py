@@ -33,7 +33,7 @@ VERDICTS = (*LEVELS, HOLDS, MAY_TURN)
 THRESHOLDS = {"acceptable": 0.7, "good": 0.8, "excellent": 0.9, "holds": 0.95}
 SCORE, WORDS, METRICS, TRAININGS = QUESTIONS = ("score", "words", "metrics", "trainings")
 SIGN, ORDER = "sign", "order"
-ONE_SIDED = "values lie on one side of the neutral value"
+NO_SIGN = "the metric's sign is no direction of bias"
 GOAL = 0.8  # the reliability that lengths of lists are given for
 
 
@@ -49,7 +49,7 @@ def of_interval(low: float, high: float, thresholds: Mapping[str, float] = THRES
 
 
 def of_share(share: float, thresholds: Mapping[str, float] = THRESHOLDS) -> str:
-    """Whether what is true of this share of resampled lists "holds" or "may turn"; "" where it is not known."""
+    """Whether what another list gives in this share of cases "holds" or "may turn"; "" where it is not known."""
     if math.isnan(share):
         return ""
     return HOLDS if share >= thresholds["holds"] else MAY_TURN
@@ -89,9 +89,9 @@ def card(
     """
     rows: list[dict[str, Any]] = []
     if "bootstrap" in record:
-        same_side, z = (_number(record["bootstrap"].get(name)) for name in ("same_side", "z"))
-        row = {"question": SCORE, "coefficient": SIGN, "value": same_side, "z": z, "times": times_for_sign(z)}
-        row |= {"words": words, "note": ONE_SIDED if math.isnan(same_side) else ""}
+        z = _number(record["bootstrap"].get("z"))
+        row = {"question": SCORE, "coefficient": SIGN, "value": of_another_list(abs(z)), "z": z}
+        row |= {"times": times_for_sign(z), "words": words, "note": NO_SIGN if math.isnan(z) else ""}
         rows.append(judged(row, thresholds))
     for part in record.get("reliability", ()):
         value, low, high = (_number(part[name]) for name in ("value", "low", "high"))
@@ -135,24 +135,29 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def odds(share: float) -> str:
-    """A share of cases as people say it: "1 of 5 cases", "fewer than 1 of 100 cases"."""
-    if share < 0.01:
-        return "fewer than 1 of 100 cases"
-    if share > 0.5:
-        return f"{min(round(share * 10), 9)} of 10 cases"
-    return f"1 of {round(1 / share)} cases"
+def of_another_list(z: float) -> float:
+    """Return the share of cases in which another list of as many words gives the same sign: Phi(z / sqrt 2).
+
+    Parameters
+    ----------
+    z
+        How many standard errors over words the number is away from zero, on the side that is asked for. A resample
+        says where this list's number may be. That of another list errs as much again: the difference of the two has
+        sqrt 2 times the standard error.
+    """
+    return 0.5 * (1 + math.erf(z / 2))
 
 
 def sentence(what: str, share: float, words: int) -> str:
-    """What a share of resampled lists says: `what` is "sign" or "order"."""
-    turns = {"sign": "turn the sign", "order": "change the order of two models"}[what]
-    return f"Another list of {words} words would {turns} in {odds(1 - share)}."
+    """Say in what share of cases another list of as many words gives the same: `what` is "sign" or "order"."""
+    gives = {"sign": "give the same sign", "order": "order two models alike"}[what]
+    about = "more than 99 %" if share > 0.995 else f"about {percentage(share)}"
+    return f"Another list of {words} words would {gives} in {about} of cases."
 
 
 def meanings(thresholds: Mapping[str, float] = THRESHOLDS) -> tuple[str, str, str]:
     """What it means that a score's sign or order among the models may turn, and that its words' order is poor."""
-    often = f"in more than {percentage(1 - thresholds['holds'])} of resamples"
+    often = f"in more than {percentage(1 - thresholds['holds'])} of cases"
     return (
         f"another list of as many words would turn its sign {often}",
         f"of a metric without a sign, its order among the models {often}",
@@ -181,13 +186,14 @@ def turned(rows: pd.DataFrame) -> str:
 
 
 def of_turning(table: pd.DataFrame | None, labels: Mapping[str, str]) -> str:
-    """Of how many scores another list of words may turn the sign, and by which metrics most and fewest; empty without
-    a card."""
+    """Say for how many scores another list of words would give the same sign, by which metrics for most and fewest;
+    empty without a card."""
     if table is None or (rows := table[(table["coefficient"] == SIGN) & (table["verdict"] != "")]).empty:
         return ""
-    turns = (rows["verdict"] == MAY_TURN).groupby(rows["metric"], sort=False).agg(["sum", "size", "mean"])
-    ends = dict.fromkeys([turns["mean"].idxmax(), turns["mean"].idxmin()])
-    named = [f"{turns['sum'][m]:,} of {turns['size'][m]:,} by {labels.get(m, m)}" for m in ends]
+    holds = (rows["verdict"] == HOLDS).groupby(rows["metric"], sort=False).agg(["sum", "size", "mean"])
+    ends = dict.fromkeys([holds["mean"].idxmax(), holds["mean"].idxmin()])
+    named = [f"{holds['sum'][m]:,} of {holds['size'][m]:,} by {labels.get(m, m)}" for m in ends]
     by_metric = f" ({', '.join(named)})" if len(named) > 1 else ""
-    of_all = f"{turns['sum'].sum():,} of {len(rows):,}"
-    return f"Another list of as many words may turn the sign of {of_all} scores{by_metric}."
+    of_all = f"{holds['sum'].sum():,} of {len(rows):,}"
+    often = f"in {percentage(THRESHOLDS['holds'])} of cases or more"
+    return f"Another list of as many words would give the same sign {often} for {of_all} scores{by_metric}."

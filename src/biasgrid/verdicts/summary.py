@@ -12,7 +12,7 @@ from ..statistics.aggregation import OVERALL
 from .comparability import Incomparable, incomparable
 from .debias_effect import of_debias_methods
 from .direction import directions, of_directions
-from .full_marks import of_full_marks
+from .findings import of_findings
 from .least_biased import Answer, RankedState
 from .reliability import of_turning
 from .text import count_name, join_names, model_name, queries_of, with_note
@@ -33,8 +33,8 @@ def summary(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> dict[str, str]:
     """Which model is the least biased, and whether that is decided, by how many metrics that compare, and on how many
-    queries models differ in direction; what has full marks; what other words would turn; what was lost,
-    from which model; what debiasing did; what was reproduced, and what does not compare.
+    queries models differ in direction; on which queries there is evidence; what other words would turn; what was
+    lost, from which model; what debiasing did; what was reproduced, and what does not compare.
 
     Before all, which models are not measured, as they could not be downloaded.
 
@@ -66,7 +66,7 @@ def summary(
     sentences = {
         "Not measured": of_absent(spec.get("absent", ())),
         "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
-        "Evidence": of_full_marks(tables, spec),
+        "Evidence": of_findings(tables, spec),
         "Other words": of_turning(tables.get("reliability"), labels),
         "Missing": _lost(tables.get("scores"), answers, labels),
         "Debiasing": of_debias_methods(answers, lengths, spec),
