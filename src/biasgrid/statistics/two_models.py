@@ -98,6 +98,7 @@ def compare_two(
     *,
     words: float = math.inf,
     clusters: Sequence[int] | np.ndarray | None = None,
+    baseline_variance: float = 0.0,
     level: float = LEVEL,
 ) -> Comparison:
     """Compare the standardised bias of two models on the same queries.
@@ -115,6 +116,9 @@ def compare_two(
         degrees of freedom.
     clusters
         The cluster of each query, (queries,): queries that share sets are one cluster. None: all are independent.
+    baseline_variance
+        Variance of the mean difference because the random groups of the baselines were drawn. It counts for these
+        queries; what clusters differ by has it already.
     level
         Confidence level of the interval.
 
@@ -139,7 +143,7 @@ def compare_two(
     total, shared = word_variances(words_a, words_b, ids, words)
     differences, count = a - b, int(ids.max()) + 1
     scale = np.abs([a, b]).max()
-    these = these_queries(differences.mean(), total, words, level, scale)
+    these = these_queries(differences.mean(), total + baseline_variance, words, level, scale)
     if count < FEWEST_CLUSTERS:
         return Comparison(these, Claim(*[np.full((), math.nan)] * 8), len(a), count, FEW_CLUSTERS)
     other = other_queries(cluster_means(differences, ids), shared, level, scale)
