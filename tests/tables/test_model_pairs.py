@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import biasgrid as bg
 from biasgrid.in_memory import InMemory
 from biasgrid.statistics.shared import FEW_SHARED, NO_VALUE
+from biasgrid.tables import model_pairs, pairs
 from biasgrid.tables.model_pairs import NO_BASELINE, StandardizedScores, compare_family
 from biasgrid.tables.shared import places_of
 
@@ -129,3 +131,47 @@ def test_a_model_without_scale_has_no_standardised_score():
     table = pd.DataFrame([("Gender", "q", "weat", "a", "none", 0.6, 1.0)], columns=names)
     scores = StandardizedScores.read(table, np.zeros((1, 3)), {"inferences": []}, {"weat": 0.0})
     assert np.isnan(scores.values).all()
+
+
+def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
+    rng = np.random.default_rng(5)
+    words = {name: [f"{name}{i}" for i in range(6)] for name in ("x", "y", *(f"a{q}" for q in range(6)))}
+    queries = [
+        bg.Query([words["x"], words["y"]], [words[f"a{q}"]], ["X", "Y"], [f"A{q}"], name=f"q{q}")
+        for q in range(6)
+    ]
+
+    def model(bias):
+        return bg.load(
+            {
+                word: rng.normal(size=8) * 0.2 + np.eye(8)[0] * (bias if name != "y" else 0.2)
+                for name, of_set in words.items()
+                for word in of_set
+            }
+        )
+
+    models = {"one": model(0.2), "two": model(3.0)}
+    grid = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
+    raw = grid.frame("pairs")
+    assert set(raw["answer"].fillna("")) == {""}
+    real_read, real_results = pairs.read_ranked, model_pairs.results
+
+    def with_scale(files):
+        for key, query, result in real_results(files):
+            scale = {"neutral": 0.0, "mean": 1.0, "sd": 0.5, "variances": [0.0, 0.0, 0.0]}
+            yield key, query, result | {"random_groups": {"scale": scale}}
+
+    def standardized(*args):
+        scores = real_read(*args)
+        return scores.assign(standardized=(scores["value"].abs() - 1) / 0.5)
+
+    monkeypatch.setattr(pairs, "read_ranked", standardized)
+    monkeypatch.setattr(model_pairs, "results", with_scale)
+    again = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
+    (row,) = again.frame("pairs").query("criterion == 'C'").to_dict("records")
+    scores = again.scores.query("criterion == 'C'").groupby("model")["value"]
+    means = scores.apply(lambda values: (values.abs() - 1).mean() / 0.5)
+    assert row["difference"] == pytest.approx(means["one"] - means["two"])
+    assert (row["queries"], row["clusters"], row["holds_for"]) == (6, 6, "these queries")
+    assert row["answer"] == "different"
+    assert row["low"] <= row["difference"] <= row["high"] < 0
