@@ -64,7 +64,7 @@ def test_words_that_queries_share_make_the_error_larger():
     plain = other_queries(a - b)
     assert apart.other.high == pytest.approx(plain.high, rel=0.05)
     expected = math.sqrt((a - b).var(ddof=1) / 6 + 5 / 6)
-    reach = stats.t.ppf(0.975, 5) * expected
+    reach = stats.t.ppf(0.975, 3) * expected
     assert together.other.high >= np.mean(a - b) + reach * 0.97
 
 
@@ -73,13 +73,14 @@ def test_other_queries_span_the_t_tests_without_each_cluster():
     parts = [differences, *(np.delete(differences, i) for i in range(7))]
     claim = other_queries(differences)
     errors = [stats.sem(part) for part in parts]
-    p_values = [2 * stats.t.sf(abs(p.mean()) / e, 6) for p, e in zip(parts, errors, strict=True)]
+    # seven clusters without one, and one less: 7 - 3 degrees of freedom
+    p_values = [2 * stats.t.sf(abs(p.mean()) / e, 4) for p, e in zip(parts, errors, strict=True)]
     assert claim.p == pytest.approx(max(p_values), rel=1e-10)
     assert claim.p > stats.ttest_1samp(differences, 0).pvalue
-    ends = [stats.t.interval(0.95, 6, loc=p.mean(), scale=e) for p, e in zip(parts, errors, strict=True)]
+    ends = [stats.t.interval(0.95, 4, loc=p.mean(), scale=e) for p, e in zip(parts, errors, strict=True)]
     assert claim.low == pytest.approx(min(low for low, _ in ends), rel=1e-10)
     assert claim.high == pytest.approx(max(high for _, high in ends), rel=1e-10)
-    inner = [stats.t.interval(0.9, 6, loc=p.mean(), scale=e) for p, e in zip(parts, errors, strict=True)]
+    inner = [stats.t.interval(0.9, 4, loc=p.mean(), scale=e) for p, e in zip(parts, errors, strict=True)]
     assert claim.inner_high == pytest.approx(max(high for _, high in inner), rel=1e-10)
 
 
@@ -228,3 +229,14 @@ def test_undefined_resamples_count_as_no_move():
     words_a[2, :50] = math.nan
     found = compare_two(a, b, words_a, words_b, words=8)
     assert np.isfinite(found.these[:6]).all()
+
+
+def test_few_words_limit_the_degrees_of_freedom():
+    differences = np.random.default_rng(7).normal(1, 1, size=30)
+    assert (other_queries(differences).freedom, other_queries(differences, words=4).freedom) == (27, 6)
+    a, b, words_a, words_b = models()
+    # the smallest set counts for the degrees of freedom, the mean for the resamples' variance
+    these = compare_two(a, b, words_a, words_b, words=np.array([4, *[12] * 7])).these
+    error = np.std((words_a - words_b).mean(axis=0), ddof=1) / math.sqrt(1 - 1 / 11)
+    assert these.freedom == 6
+    assert these.error == pytest.approx(error, rel=1e-12)

@@ -96,7 +96,7 @@ def compare_two(
     words_a: np.ndarray,
     words_b: np.ndarray,
     *,
-    words: float = math.inf,
+    words: float | np.ndarray = math.inf,
     clusters: Sequence[int] | np.ndarray | None = None,
     baseline_variance: float = 0.0,
     level: float = LEVEL,
@@ -112,8 +112,8 @@ def compare_two(
         both models and all queries; or standard errors over words, (queries,), if no words are shared. A resample
         without a value is NaN; it is replaced by the mean of the others.
     words
-        Number of words in a query's smallest set, on average: it corrects the resamples' variance and sets the
-        degrees of freedom.
+        Number of words in the smallest set of each query, (queries,) or one number. The mean corrects the resamples'
+        variance; the smallest sets the degrees of freedom.
     clusters
         The cluster of each query, (queries,): queries that share sets are one cluster. None: all are independent.
     baseline_variance
@@ -140,13 +140,14 @@ def compare_two(
         raise ValueError("each query needs one score, one row of resamples or one error, and one cluster")
     if not (np.isfinite(a).all() and np.isfinite(b).all()):
         raise ValueError("each query needs a value of both models")
-    total, shared = word_variances(words_a, words_b, ids, words)
+    fewest = float(np.min(words))
+    total, shared = word_variances(words_a, words_b, ids, float(np.mean(words)))
     differences, count = a - b, int(ids.max()) + 1
     scale = np.abs([a, b]).max()
-    these = these_queries(differences.mean(), total + baseline_variance, words, level, scale)
+    these = these_queries(differences.mean(), total + baseline_variance, fewest, level, scale)
     if count < FEWEST_CLUSTERS:
         return Comparison(these, Claim(*[np.full((), math.nan)] * 8), len(a), count, FEW_CLUSTERS)
-    other = other_queries(cluster_means(differences, ids), shared, level, scale)
+    other = other_queries(cluster_means(differences, ids), shared, fewest, level, scale)
     return Comparison(these, other, len(a), count, "")
 
 
@@ -157,10 +158,12 @@ def word_variances(
 
     Parameters
     ----------
-    words_a, words_b, words
+    words_a, words_b
         As `compare_two` takes them.
     clusters
         The cluster of each query, from 0.
+    words
+        Number of words in a query's smallest set, on average.
 
     Returns
     -------
@@ -209,7 +212,7 @@ def these_queries(
     variance
         Its variance over words, of the same shape.
     words
-        Number of words in a query's smallest set, on average, n.
+        Number of words in the smallest set of all queries, n.
     level
         Confidence level.
     scale
@@ -230,16 +233,22 @@ def these_queries(
 
 
 def other_queries(
-    differences: np.ndarray, shared: np.ndarray | float = 0.0, level: float = LEVEL, scale: float = 1.0
+    differences: np.ndarray,
+    shared: np.ndarray | float = 0.0,
+    words: float = math.inf,
+    level: float = LEVEL,
+    scale: float = 1.0,
 ) -> Claim:
     """Test the difference of two models for other queries, from clusters of queries.
 
     Parameters
     ----------
     differences
-        Mean difference of each cluster, (..., clusters), at least three clusters.
+        Mean difference of each cluster, (..., clusters), at least four clusters.
     shared
         Variance of the mean over clusters that comes from words that clusters share, (...,).
+    words
+        Number of words in the smallest set of all queries, n.
     level
         Confidence level.
     scale
@@ -250,13 +259,15 @@ def other_queries(
     Claim
         The one-sample t-test of the clusters' means, where no single cluster may decide: the test is repeated without
         each cluster, p is the largest of all these p-values, and an interval spans all these intervals. All have
-        k - 1 degrees of freedom. `error` is half the interval in units of the t-distribution.
+        k - 3 degrees of freedom, but not more than 2 (n - 1). `error` is half the interval in units of the
+        t-distribution.
 
     Notes
     -----
     The t-test of cluster means holds its level for normal clusters of unlike variance (Ibragimov and Müller 2010).
-    Differences of models are skewed, though: a few queries are far from the rest. The t-test alone then rejects in up
-    to 12 % of simulated families.
+    Differences of models are skewed, though: a few queries are far from the rest. The t-test alone then rejects in
+    more than 10 % of some simulated families. The degrees of freedom are those of a mean without one cluster, minus
+    one, which the simulation needs.
 
     References
     ----------
@@ -274,14 +285,14 @@ def other_queries(
         np.concatenate(
             [
                 (squares / k / (k - 1) + shared)[..., None],
-                squares_without / (k - 1) / (k - 2),
+                squares_without / (k - 1) / (k - 2) + np.asarray(shared)[..., None],
             ],
             axis=-1,
         )
     )
     errors = _without_rounding(errors, scale)
     middles = np.concatenate([mean[..., None], means_without], axis=-1)
-    freedom = k - 1.0
+    freedom = _cluster_freedom(k, words)
     # a cluster without which the difference changes sign decides the sign
     p_values = _p_values(middles, errors, freedom)
     p = np.where(middles * mean[..., None] < 0, 1.0, p_values).max(axis=-1)
@@ -345,7 +356,7 @@ def words_needed(
     claim
         For these queries.
     words
-        Number of words in a query's smallest set, on average.
+        Number of words in the smallest set of all queries.
     margin, level
         As `answers` takes them.
     pairs
@@ -367,7 +378,13 @@ def words_needed(
 
 
 def queries_needed(
-    claim: Claim, queries: int, clusters: int, margin: float = MARGIN, pairs: int = 1, level: float = LEVEL
+    claim: Claim,
+    queries: int,
+    clusters: int,
+    words: float = math.inf,
+    margin: float = MARGIN,
+    pairs: int = 1,
+    level: float = LEVEL,
 ) -> float:
     """Return how many queries would be needed to find a difference of `margin` for other queries with 80 % power.
 
@@ -377,6 +394,8 @@ def queries_needed(
         For other queries.
     queries, clusters
         Their numbers in the claim. New queries are taken to share sets as these do.
+    words
+        Number of words in the smallest set of all queries.
     margin, level
         As `answers` takes them.
     pairs
@@ -391,7 +410,10 @@ def queries_needed(
         return math.nan
 
     def is_enough(k: int) -> bool:
-        return float(claim.error) * math.sqrt(clusters / k) * _reach(k - 1.0, pairs, level) <= margin
+        return (
+            float(claim.error) * math.sqrt(clusters / k) * _reach(_cluster_freedom(k, words), pairs, level)
+            <= margin
+        )
 
     return float(math.ceil(_first(is_enough, FEWEST_CLUSTERS) * queries / clusters))
 
@@ -399,6 +421,11 @@ def queries_needed(
 def _without_rounding(values: np.ndarray, scale: float) -> np.ndarray:
     """Return values with 0 for what is rounding noise of values of this size."""
     return np.where(np.abs(values) <= 1e-12 * scale, 0.0, values)
+
+
+def _cluster_freedom(clusters: int, words: float) -> float:
+    """Return the degrees of freedom of a mean over clusters, of which any one may be left out."""
+    return min(clusters - 3.0, 2 * (max(words, 2.0) - 1))
 
 
 def _reach(freedom: float, pairs: int, level: float) -> float:

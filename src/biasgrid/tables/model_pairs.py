@@ -141,7 +141,13 @@ def compare_family(
                 row["needed"] = words_needed(comparison.these, of_words, margin, len(comparisons), level)
             if other[number].answer == CANNOT_TELL:
                 row["other_needed"] = queries_needed(
-                    comparison.other, comparison.queries, comparison.clusters, margin, tested_others, level
+                    comparison.other,
+                    comparison.queries,
+                    comparison.clusters,
+                    of_words,
+                    margin,
+                    tested_others,
+                    level,
                 )
             row["other_reason"] = comparison.reason
             number += 1
@@ -152,7 +158,7 @@ def compare_family(
 def _compare(
     place: Place, pair: tuple[State, State], scores: StandardizedScores, words: np.ndarray, level: float
 ) -> tuple[tuple[str, int], Comparison | None, float]:
-    """Return why two cannot be compared, with the number of their queries; their comparison; and words of a set."""
+    """Return why two cannot be compared, with the number of their queries; their comparison; and fewest words."""
     columns = [place.column(state) for state in pair]
     sides = place.places[:, columns]
     if not place.has_value[:, columns].any(axis=0).all():
@@ -171,18 +177,17 @@ def _compare(
     first, second = sides[rows].T
     baselines = scores.baseline_variances[first] + scores.baseline_variances[second]
     smallest = np.array([words[member].min() for member in members])
-    of_words = float(smallest.mean())
     comparison = compare_two(
         weights @ scores.values[first],
         weights @ scores.values[second],
         weights @ scores.resamples[first],
         weights @ scores.resamples[second],
-        words=of_words,
+        words=smallest,
         clusters=place.clusters[:, members.argmax(axis=1)].argmax(axis=0),
         baseline_variance=float((weights**2 @ baselines).sum()) / count**2,
         level=level,
     )
-    return ("", count), comparison, of_words
+    return ("", count), comparison, float(smallest.min())
 
 
 def _columns(prefix: str, claim: Claim, answer: Any) -> dict[str, Any]:
