@@ -158,7 +158,7 @@ def compare_family(
 def _compare(
     place: Place, pair: tuple[State, State], scores: StandardizedScores, words: np.ndarray, level: float
 ) -> tuple[tuple[str, int], Comparison | None, float]:
-    """Return why two cannot be compared, with the number of their queries; their comparison; and fewest words."""
+    """Return why two cannot be compared, with the number of their queries; their comparison; and words of a set."""
     columns = [place.column(state) for state in pair]
     sides = place.places[:, columns]
     if not place.has_value[:, columns].any(axis=0).all():
@@ -176,18 +176,18 @@ def _compare(
     weights = (members / members.sum(axis=1, keepdims=True))[:, rows]
     first, second = sides[rows].T
     baselines = scores.baseline_variances[first] + scores.baseline_variances[second]
-    smallest = np.array([words[member].min() for member in members])
+    of_words = float(np.mean([words[member].min() for member in members]))
     comparison = compare_two(
         weights @ scores.values[first],
         weights @ scores.values[second],
         weights @ scores.resamples[first],
         weights @ scores.resamples[second],
-        words=smallest,
+        words=of_words,
         clusters=place.clusters[:, members.argmax(axis=1)].argmax(axis=0),
         baseline_variance=float((weights**2 @ baselines).sum()) / count**2,
         level=level,
     )
-    return ("", count), comparison, float(smallest.min())
+    return ("", count), comparison, of_words
 
 
 def _columns(prefix: str, claim: Claim, answer: Any) -> dict[str, Any]:
