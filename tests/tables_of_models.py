@@ -79,13 +79,14 @@ def tables(values, p_values, queries=None, states=(), holds_for="other queries")
         {column.name: 0 for column in RANKINGS.columns} | {"criterion": "Gender", "queries_of": OF} | row
         for row in rankings
     ]
-    return pd.DataFrame(rows, columns=RANKINGS.names), pd.DataFrame(pairs, columns=PAIRS.names)
+    return pd.DataFrame(rows, columns=RANKINGS.names), pd.DataFrame(pairs).reindex(columns=PAIRS.names)
 
 
 def _pair(metric, family, a, b, difference, p, queries, reason, holds_for):
     width = nan if reason else 0.2
     numbers = nan if reason else difference, difference - width, difference + width, p
-    return ("Gender", metric, family, *a, *b, *numbers, 1, queries, OF, reason, holds_for)
+    values = ("Gender", metric, family, *a, *b, *numbers, 1, queries, OF, reason, holds_for)
+    return dict(zip(PAIRS.names, values, strict=False))
 
 
 def answered(values, p_values=None, bootstrap=True, draws=500, **more):

@@ -19,6 +19,7 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from . import debias as debias
     from . import metrics as metrics
+    from .api.compare_models import compare_models as compare_models
     from .api.encoding import encode as encode
     from .api.examining import Examination as Examination
     from .api.examining import examine as examine
@@ -59,6 +60,7 @@ _PUBLIC = {
     "Result": "result",
     "WordOptions": "words",
     "WordSet": "word_set",
+    "compare_models": "api.compare_models",
     "debias": "",
     "encode": "api.encoding",
     "examine": "api.examining",
@@ -87,6 +89,7 @@ __all__ = [
     "WordOptions",
     "WordSet",
     "__version__",
+    "compare_models",
     "debias",
     "encode",
     "examine",

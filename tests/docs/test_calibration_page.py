@@ -79,10 +79,57 @@ def test_coverage_of_intervals():
     assert table("| metric | `jackknife`") == expected
 
 
-def test_orders_of_models():
-    columns = ("family error", "pairs found", "all six intervals hold")
-    expected = {row["metric"]: [row[column] for column in columns] for row in file("pairs")}
-    assert table("| metric | samples with a wrong decision") == expected
+def percent(share):
+    share = float(share)
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def power(row):
+    return " · ".join(f"{100 * float(row[f'power_{shift}']):.0f}" for shift in ("0.5", "1", "2")) + " %"
+
+
+def test_level_and_power_of_two_models():
+    expected = {
+        f"{row['claim']}: {row['test']}": [
+            f"{percent(row['family_error_largest'])} ± {100 * float(row['monte_carlo_error']):.1f}",
+            percent(row["family_error_mean"]),
+            power(row),
+            percent(row["alike_if_equal"]),
+            percent(row["alike_at_margin_largest"]),
+            percent(row["covers_smallest"]),
+        ]
+        for row in file("two_models_tests")
+    }
+    shown = table("| test | family error, worst design")
+    assert {name.strip("*"): row for name, row in shown.items()} == expected
+    # the chosen tests, which keep 6 %
+    chosen = [name.strip("*") for name in shown if name.startswith("**")]
+    assert [name.split(":")[0] for name in chosen] == ["these queries", "other queries"]
+    assert all(float(expected[name][0].split(" %")[0]) <= 6 for name in chosen)
+
+
+def test_two_models_by_number_of_queries():
+    expected = defaultdict(list)
+    for row in file("two_models_queries"):
+        expected[row["queries"]] += [power(row), percent(row["alike_if_equal"])]
+    assert table("| queries | these queries: finds") == expected
+
+
+def test_a_model_without_bias():
+    found = defaultdict(list)
+    for row in file("two_models_neutral"):
+        if row["claim"] == "these queries":
+            found[row["neutral"], row["queries"], row["metric"]].append(f"{100 * float(row['found']):.0f}")
+    names = {"exact": "exactly neutral", "sampled": "unbiased words"}
+    expected = {
+        f"{name}, {queries} queries": [
+            " · ".join(found[neutral, queries, metric])
+            for metric in ("weat", "weat_es", "mac", "rnsb", "rnd", "ripa", "ect")
+        ]
+        for neutral, name in names.items()
+        for queries in ("5", "7", "12", "25")
+    }
+    assert table("| model without bias, these queries") == expected
 
 
 def test_four_crossed_groups():

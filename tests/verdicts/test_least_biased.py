@@ -3,9 +3,10 @@
 from math import isnan, nan, sqrt
 
 import pytest
-from tables_of_models import answered, only
+from tables_of_models import answered, only, tables
 
 from biasgrid.verdicts.agreement import agreement
+from biasgrid.verdicts.least_biased import answers
 
 
 def letters_of(answer):
@@ -128,3 +129,22 @@ def test_decisions_in_a_circle_and_too_few_leave_no_order():
     assert agreement(circle).order == ()
     some = agreement(answered({"weat": {"a": 1, "b": 2, "c": 3}}, {"weat": {("a", "c"): 0.01}}))
     assert (some.order, some.n_decided, some.pairs) == ((), 1, 3)
+
+
+def test_on_the_standardised_scale_ranks_of_raw_values_do_not_decide():
+    # b has the lower raw value; on the standardised scale, a is below both others
+    rankings, pairs = tables({"weat": {"a": 0.5, "b": 0.1, "c": 0.9}}, {})
+    pairs["answer"] = "cannot tell"
+    for (model_a, model_b), difference, p in (
+        (("a", "b"), -1.0, 0.01),
+        (("a", "c"), -2.0, 0.001),
+        (("b", "c"), -0.5, 0.5),
+    ):
+        row = (pairs["model_a"] == model_a) & (pairs["model_b"] == model_b)
+        pairs.loc[row, ["difference", "p_adjusted"]] = difference, p
+    (found,) = answers(rankings, pairs, ["weat"], 0.95, 500)
+    assert found.least_biased == "a"
+    # without one of the differences there is no clear winner
+    pairs.loc[0, "p_adjusted"] = 0.06
+    (found,) = answers(rankings, pairs, ["weat"], 0.95, 500)
+    assert found.least_biased is None

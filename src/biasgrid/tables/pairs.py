@@ -15,9 +15,11 @@ from ..statistics.aggregation import OVERALL
 from ..statistics.pairs import Parts, compare_pairs
 from ..statistics.ranks import query_parts
 from ..statistics.shared import FEW_SHARED, NO_VALUE, OTHER_QUERIES, THESE_QUERIES, is_comparable
+from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, FEW_CLUSTERS, FEWEST_CLUSTERS, MARGIN
 from ..verdicts.least_biased import MODELS, STATES
 from . import rank_samples
 from .keys import CRITERION, METRIC
+from .model_pairs import NO_BASELINE, StandardizedScores, compare_family
 from .query_groups import subqueries_of
 from .scores import read_ranked
 from .shared import Place, State, places_of
@@ -30,12 +32,17 @@ if TYPE_CHECKING:
 
 
 FAMILIES = MODELS, STATES
+ANSWERS = DIFFERENT, ALIKE, CANNOT_TELL
+# of the columns of text, where a pair has no answer
+TEXTS = {"reason": "", "holds_for": "", "answer": "", "other_answer": "", "other_reason": ""}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The pairs of each family, each compared on the rows that it shares (`tables.shared`): for other words, and for
-    other queries or these (`holds_for`). Queries that share attribute sets ask about one topic: such clusters are the
-    sample of what might be asked.
+    """Compare the pairs of each family.
+
+    Scores with the column `standardized` are compared on that scale, each pair by its own variance (`model_pairs`).
+    Scores without it are compared as raw values, all pairs of a family together; the columns of answers stay empty.
+    Queries that share attribute sets ask about one topic: such clusters are the sample of what might be asked.
 
     spec: that of `rank_samples.write`; "level"; "words": criterion -> metric -> (sub-)query -> words of its smallest
     set.
@@ -43,15 +50,52 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     ranking = spec["ranking"]
     scores = read_ranked(inputs["scores"], ranking)
     samples, _ = rank_samples.value_samples(scores, inputs, spec)
-    rows: list[tuple[Any, ...]] = []
+    rows: list[dict[str, Any]] = []
+    standardized = None
+    if "standardized" in scores:
+        standardized = StandardizedScores.read(scores, samples, inputs, ranking["neutral"])
     for place in places_of(
         scores, ranking["ranked"], ranking["coverage"], ranking["parts"], spec["clusters"]
     ):
         if place.criterion == OVERALL or place.criterion in ranking["ranked"]:
             for family, members in _families(place.states):
-                pairs = [_Pair(place, a, b) for a, b in combinations(members, 2)]
-                rows += _compare(place, family, pairs, scores, samples, spec)
+                states = list(combinations(members, 2))
+                if standardized is not None:
+                    words = _words(place, scores, spec)
+                    compared = compare_family(place, states, standardized, words, level=spec["level"])
+                    rows += [_row(place, family, *pair) for pair in zip(states, compared, strict=True)]
+                else:
+                    pairs = [_Pair(place, a, b) for a, b in states]
+                    rows += _compare(place, family, pairs, scores, samples, spec)
     return PAIRS.finish(rows)
+
+
+def _row(place: Place, family: str, states: tuple[State, State], compared: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of the table. Its first claim is about these queries."""
+    keys = ("criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b")
+    values = (place.criterion, place.metric, family, *states[0], *states[1])
+    holds_for = "" if compared["reason"] else THESE_QUERIES
+    return (
+        TEXTS
+        | dict(zip(keys, values, strict=True))
+        | {
+            "queries_of": len(place.queries),
+            **compared,
+            "holds_for": holds_for,
+        }
+    )
+
+
+def _words(place: Place, scores: pd.DataFrame, spec: Mapping[str, Any]) -> np.ndarray:
+    """Return the number of words in the smallest set of each row."""
+    criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
+    sizes = spec["words"]
+    return np.array(
+        [
+            sizes[criterion][place.metric].get(name, math.inf)
+            for criterion, name in zip(criteria, place.names, strict=True)
+        ]
+    )
 
 
 class _Pair:
@@ -85,21 +129,22 @@ def _compare(
     scores: pd.DataFrame,
     samples: np.ndarray,
     spec: Mapping[str, Any],
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table of one family."""
+) -> Iterator[dict[str, Any]]:
+    """The rows of the table of one family, of raw values."""
     comparable = [pair for pair in pairs if not pair.reason]
     numbers = dict(zip(comparable, _numbers(place, comparable, scores, samples, spec), strict=True))
     for pair in pairs:
-        (model_a, debias_a), (model_b, debias_b) = pair.states
-        yield (
-            *(place.criterion, place.metric, family, model_a, debias_a, model_b, debias_b),
-            *numbers.get(pair, [math.nan] * 4),
-            len(comparable),
-            pair.queries,
-            len(place.queries),
-            pair.reason,
-            pair.holds_for,
-        )
+        difference, low, high, p_adjusted = numbers.get(pair, [math.nan] * 4)
+        compared = {
+            "difference": difference,
+            "low": low,
+            "high": high,
+            "p_adjusted": p_adjusted,
+            "pairs": len(comparable),
+            "queries": pair.queries,
+            "reason": pair.reason,
+        }
+        yield _row(place, family, pair.states, compared) | {"holds_for": pair.holds_for}
 
 
 def _numbers(
@@ -122,16 +167,12 @@ def _numbers(
     sides = [[units[tuple(pair.places[side])] for pair in pairs] for side in (0, 1)]
     first, second = (Parts(*map(np.stack, zip(*side, strict=True))) for side in sides)
     criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
-    sizes = spec["words"]
-    words = [
-        sizes[criteria[row]][place.metric].get(place.names[row], math.inf) for row in range(len(criteria))
-    ]
     first_row = place.clusters.argmax(axis=1)
     is_apart = all(len(set(criteria[cluster])) == 1 for cluster in place.clusters)
     outcome = compare_pairs(
         first,
         second,
-        words=float(np.mean(words)),
+        words=float(np.mean(_words(place, scores, spec))),
         # criteria that share attribute sets are no samples of their own
         strata=criteria[first_row] if is_apart else None,
         of_queries=np.array([pair.holds_for == OTHER_QUERIES for pair in pairs]),
@@ -164,6 +205,44 @@ def _spec(study: Planned) -> dict[str, Any]:
     return {**rank_samples.spec(study), "words": words}
 
 
+def _of_other_queries() -> tuple[Column, ...]:
+    """Return the columns of the second claim."""
+    return (
+        Column(
+            "clusters",
+            "how many clusters the queries form: queries that share attribute sets are one cluster",
+            "optional count",
+        ),
+        Column.value(
+            "other_difference",
+            "the difference for other queries of this kind: the mean over clusters",
+            "standard deviations",
+        ),
+        Column.value("other_low", "lower end of its 95 % interval", "standard deviations"),
+        Column.value("other_high", "its upper end", "standard deviations"),
+        Column.share("other_p", "p-value of the difference for other queries, not adjusted"),
+        Column.share("other_p_adjusted", "the same, adjusted over the pairs of the family (Holm)"),
+        Column("other_answer", "the answer for other queries", values=("", *ANSWERS)),
+        Column.value(
+            "other_smallest_difference",
+            "the smallest difference for other queries that would be found with 80 % power",
+            "standard deviations",
+            0,
+        ),
+        Column(
+            "other_needed",
+            f"if the answer for other queries is {CANNOT_TELL!r}: how many queries would find a difference of "
+            f"{MARGIN:g} with 80 % power",
+            "optional count",
+        ),
+        Column(
+            "other_reason",
+            f"why there is no answer for other queries: fewer than {FEWEST_CLUSTERS} clusters",
+            values=("", FEW_CLUSTERS),
+        ),
+    )
+
+
 PAIRS = Table(
     "pairs",
     "One row per ranked criterion, metric and pair of models (or of states of one model): whether they differ.",
@@ -181,30 +260,33 @@ PAIRS = Table(
         Column("debias_b", "its debias method", key="debias"),
         Column.value(
             "difference",
-            "what model_a is ranked by on the (sub-)queries that count, less that of model_b: below 0, model_a is "
-            "the less biased",
+            "mean standardised bias of model_a on the queries that count, minus that of model_b: below 0, model_a is "
+            "the less biased. Of scores without a baseline, the difference of what models are ranked by",
+            "standard deviations",
         ),
         Column.value(
             "low",
-            "lower end of its 95 % interval, for other words and what `holds_for` says, for all pairs of the family "
-            "at once",
+            "lower end of its 95 % interval, for other words and what `holds_for` says. Of scores without a baseline "
+            "it holds for all pairs of the family at once",
+            "standard deviations",
         ),
-        Column.value("high", "its upper end"),
+        Column.value("high", "its upper end", "standard deviations"),
         Column.share(
-            "p_adjusted", "p-value of the difference, adjusted over all pairs of the family (step-down max-T)"
+            "p_adjusted",
+            "p-value of the difference, adjusted over all pairs of the family (Holm; of scores without a baseline, "
+            "step-down max-T)",
         ),
         Column.count("pairs", "how many pairs of the family can be compared, and are tested together"),
         Column.count(
             "queries",
-            "how many queries count: of two ranked models, those that all ranked models have; else those that both "
-            "have. A query counts where all of its sub-queries have values",
+            "how many queries count: those of which both have all values, with a baseline",
         ),
         Column.count("queries_of", "how many queries there are"),
         Column(
             "reason",
-            "why the two cannot be compared: no value, or fewer than five queries that both have (or than all, where "
-            "there are fewer)",
-            values=("", NO_VALUE, FEW_SHARED),
+            "why the two cannot be compared: no value, no baseline of random groups, or fewer than five queries that "
+            "both have (or than all, where there are fewer)",
+            values=("", NO_VALUE, NO_BASELINE, FEW_SHARED),
         ),
         Column(
             "holds_for",
@@ -213,6 +295,26 @@ PAIRS = Table(
             "the two are not compared",
             values=("", OTHER_QUERIES, THESE_QUERIES),
         ),
+        Column.share("p", "p-value of the difference for these queries and other words, not adjusted"),
+        Column(
+            "answer",
+            f"for these queries: {DIFFERENT!r} (p_adjusted is at most .05), {ALIKE!r} (the 90 % interval lies within "
+            f"{MARGIN:g} standard deviations of 0) or {CANNOT_TELL!r}",
+            values=("", *ANSWERS),
+        ),
+        Column.value(
+            "smallest_difference",
+            "the smallest difference that would be found with 80 % power, as the first of the family's pairs",
+            "standard deviations",
+            0,
+        ),
+        Column(
+            "needed",
+            f"if the answer is {CANNOT_TELL!r}: how many words a set would find a difference of {MARGIN:g} with 80 % "
+            "power",
+            "optional count",
+        ),
+        *_of_other_queries(),
     ),
     when="ranked and bootstrap",
     inputs=rank_samples.inputs,

@@ -232,6 +232,31 @@ class Pairs:
         return (row.high - row.low) / 2
 
 
+def find_least_biased(models: Iterable[State], pairs: Pairs) -> State | None:
+    """Return the model that is clearly the least biased, if there is one.
+
+    Parameters
+    ----------
+    models
+        The original models with a value.
+    pairs
+        Their comparisons.
+
+    Returns
+    -------
+    tuple of str, optional
+        The model that is different from, and below, every other one that it can be compared with. There is at most
+        one if all models can be compared; of several, there is none.
+    """
+    models = list(models)
+    found = []
+    for model in models:
+        rivals = [rival for rival in models if pairs.is_comparable(model, rival)]
+        if rivals and all(pairs.is_decided(model, rival) for rival in rivals):
+            found.append(model)
+    return found[0] if len(found) == 1 else None
+
+
 def answers(
     rankings: pd.DataFrame, pairs: pd.DataFrame | None, order: Sequence[str], level: float, draws: int = 0
 ) -> list[Answer]:
@@ -280,6 +305,12 @@ def _answer(
         (state for state, row in untouched.items() if not row.reason), key=lambda s: rows[s].rank_shared
     )
     unranked = sorted((state for state in untouched if state not in ranking), key=lambda s: -rows[s].queries)
+    # pairs on the standardised scale have answers; ranks are those of raw values
+    if any(isinstance(row.answer, str) and row.answer for row in pairs.rows.values()):
+        with_value = [state for state, row in untouched.items() if not isnan(row.value)]
+        if (clear := find_least_biased(with_value, pairs)) is not None:
+            ranking = [clear, *(state for state in ranking if state != clear)]
+            unranked = [state for state in unranked if state != clear]
     first: Any = ranking[0] if ranking else None
     rivals = [
         state for state, row in untouched.items() if first not in (None, state) and not isnan(row.value)

@@ -1,0 +1,202 @@
+"""Pairs of models, or of variants of a model, compared on the standardised scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..debias import UNTOUCHED
+from ..results import KEYS, results
+from ..statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
+from ..statistics.two_models import (
+    CANNOT_TELL,
+    LEVEL,
+    MARGIN,
+    Claim,
+    Comparison,
+    answers,
+    compare_two,
+    queries_needed,
+    words_needed,
+)
+from .shared import Place, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .table import Files
+
+NO_BASELINE = "no baseline"
+
+
+@dataclass(frozen=True)
+class StandardizedScores:
+    """Scores on the standardised scale, row by row as in scores.csv.
+
+    Attributes
+    ----------
+    values
+        Standardised bias, (rows,); NaN where a score has no value or no baseline.
+    resamples
+        The same in resamples of words, (rows, draws).
+    baseline_variances
+        Variance of each value because the random groups of its baseline were drawn, (rows,).
+    """
+
+    values: np.ndarray
+    resamples: np.ndarray
+    baseline_variances: np.ndarray
+
+    @classmethod
+    def read(
+        cls, scores: pd.DataFrame, samples: np.ndarray, inputs: Files, neutral: Mapping[str, float]
+    ) -> StandardizedScores:
+        """Read the scale of each score from the inference records, and put its resamples on it.
+
+        Parameters
+        ----------
+        scores
+            The table, with the column `standardized`.
+        samples
+            The value of each row in each resample of words, (rows, draws).
+        inputs
+            "inferences": the files with the scales.
+        neutral
+            The no-bias value of each metric.
+
+        Notes
+        -----
+        A resample on the other side of the no-bias value counts as less than no bias, by so much: absolute values
+        would be larger than the score on average (`statistics.ranks`). A debiased variant is read on the scale of its
+        original model.
+        """
+        scales = {
+            key: scale
+            for key, _, result in results(inputs["inferences"])
+            if (scale := (result.get("random_groups") or {}).get("scale"))
+        }
+        values = scores["standardized"].to_numpy(dtype=float)
+        raw = scores["value"].to_numpy(dtype=float)
+        resamples = np.full(samples.shape, math.nan)
+        variances = np.full(len(values), math.nan)
+        places = scores[KEYS].itertuples(index=False, name=None)
+        for row, (*place, _) in enumerate(places):
+            scale = scales.get((*place, UNTOUCHED))
+            if scale is None or math.isnan(values[row]):
+                continue
+            side = -1.0 if raw[row] < neutral[place[2]] else 1.0
+            resamples[row] = values[row] + side * (samples[row] - raw[row]) / scale["sd"]
+            of_mean, together, of_sd = scale["variances"]
+            variance = of_mean + 2 * values[row] * together + values[row] ** 2 * of_sd
+            variances[row] = max(variance, 0.0) / scale["sd"] ** 2
+        return cls(np.where(np.isnan(variances), math.nan, values), resamples, variances)
+
+
+def compare_family(
+    place: Place,
+    pairs: Sequence[tuple[State, State]],
+    scores: StandardizedScores,
+    words: np.ndarray,
+    margin: float = MARGIN,
+    level: float = LEVEL,
+) -> list[dict[str, Any]]:
+    """Compare the pairs of a family on one criterion and metric.
+
+    Parameters
+    ----------
+    place
+        The criterion and metric, with the rows of the scores.
+    pairs
+        The two models, or variants, of each pair.
+    scores
+        All scores.
+    words
+        Number of words in the smallest set of each row of the place, (rows,).
+    margin, level
+        As `statistics.two_models.answers` takes them.
+
+    Returns
+    -------
+    list of dict
+        For each pair the columns of pairs.csv from `difference` on. A pair is compared on the queries of which both
+        have all values with a baseline; other models do not matter.
+    """
+    compared = [_compare(place, pair, scores, words, level) for pair in pairs]
+    comparisons = [comparison for _, comparison, _ in compared if comparison is not None]
+    these = answers([comparison.these for comparison in comparisons], margin, level)
+    other = answers([comparison.other for comparison in comparisons], margin, level)
+    tested_others = sum(not math.isnan(answer.p_adjusted) for answer in other)
+    rows, number = [], 0
+    for reason, comparison, of_words in compared:
+        row: dict[str, Any] = {"queries": reason[1], "reason": reason[0], "pairs": len(comparisons)}
+        if comparison is not None:
+            row["clusters"] = comparison.clusters
+            row |= _columns("", comparison.these, these[number])
+            row |= _columns("other_", comparison.other, other[number])
+            if these[number].answer == CANNOT_TELL:
+                row["needed"] = words_needed(comparison.these, of_words, margin, len(comparisons), level)
+            if other[number].answer == CANNOT_TELL:
+                row["other_needed"] = queries_needed(
+                    comparison.other,
+                    comparison.queries,
+                    comparison.clusters,
+                    of_words,
+                    margin,
+                    tested_others,
+                    level,
+                )
+            row["other_reason"] = comparison.reason
+            number += 1
+        rows.append(row)
+    return rows
+
+
+def _compare(
+    place: Place, pair: tuple[State, State], scores: StandardizedScores, words: np.ndarray, level: float
+) -> tuple[tuple[str, int], Comparison | None, float]:
+    """Return why two cannot be compared, with the number of their queries; their comparison; and words of a set."""
+    columns = [place.column(state) for state in pair]
+    sides = place.places[:, columns]
+    if not place.has_value[:, columns].any(axis=0).all():
+        return (NO_VALUE, 0), None, math.nan
+    is_scored = (sides >= 0) & ~np.isnan(scores.values)[sides]
+    if not is_scored.any(axis=0).all():
+        return (NO_BASELINE, 0), None, math.nan
+    complete = ~(place.queries & ~is_scored.all(axis=1)).any(axis=1)
+    count = int(complete.sum())
+    if not is_comparable(count, len(place.queries)):
+        return (FEW_SHARED, count), None, math.nan
+    # a query's score is the mean of its sub-queries
+    members = place.queries[complete]
+    rows = members.any(axis=0)
+    weights = (members / members.sum(axis=1, keepdims=True))[:, rows]
+    first, second = sides[rows].T
+    baselines = scores.baseline_variances[first] + scores.baseline_variances[second]
+    of_words = float(np.mean([words[member].min() for member in members]))
+    comparison = compare_two(
+        weights @ scores.values[first],
+        weights @ scores.values[second],
+        weights @ scores.resamples[first],
+        weights @ scores.resamples[second],
+        words=of_words,
+        clusters=place.clusters[:, members.argmax(axis=1)].argmax(axis=0),
+        baseline_variance=float((weights**2 @ baselines).sum()) / count**2,
+        level=level,
+    )
+    return ("", count), comparison, of_words
+
+
+def _columns(prefix: str, claim: Claim, answer: Any) -> dict[str, Any]:
+    return {
+        f"{prefix}difference": float(claim.difference),
+        f"{prefix}low": float(claim.low),
+        f"{prefix}high": float(claim.high),
+        f"{prefix}p": float(claim.p),
+        f"{prefix}p_adjusted": answer.p_adjusted,
+        f"{prefix}answer": answer.answer,
+        f"{prefix}smallest_difference": answer.smallest_difference,
+    }

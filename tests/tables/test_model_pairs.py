@@ -1,0 +1,177 @@
+"""Pairs of models on the standardised scale: which rows count, and what third models may change."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import biasgrid as bg
+from biasgrid.in_memory import InMemory
+from biasgrid.statistics.shared import FEW_SHARED, NO_VALUE
+from biasgrid.tables import model_pairs, pairs
+from biasgrid.tables.model_pairs import NO_BASELINE, StandardizedScores, compare_family
+from biasgrid.tables.shared import places_of
+
+QUERIES, DRAWS = 8, 300
+A, B, C = (("a", "none"), ("b", "none"), ("c", "none"))
+
+
+def study(models, spread=0.3, seed=0, parts=1):
+    """Scores of models by name: their standardised bias in each query, or none; and the arrays that go with them."""
+    rows, resamples = [], []
+    for model, values in models.items():
+        moves = np.random.default_rng([seed, ord(model)]).normal(size=(QUERIES * parts, DRAWS)) * spread
+        for row in range(QUERIES * parts):
+            value = values[row // parts] if values is not None else math.nan
+            rows.append(("Gender", f"q{row}", "weat", model, "none", value, value))
+            resamples.append(value + moves[row])
+    names = ["criterion", "query", "metric", "model", "debias", "value", "standardized"]
+    table = pd.DataFrame(rows, columns=names)
+    return table, np.array(resamples)
+
+
+def compared(models, pairs, clusters=None, parts=1, baselines=None, **options):
+    table, resamples = study(models, parts=parts, **options)
+    names = [[f"q{query * parts + part}" for part in range(parts)] for query in range(QUERIES)]
+    groups = {"weat": [[("Gender", name) for q in group for name in names[q]] for group in clusters or []]}
+    (place, _) = places_of(table, ["Gender"], parts={"Gender": {"weat": names}}, clusters=groups)
+    values = table["standardized"].to_numpy(float)
+    if baselines is not None:
+        values = np.where(table["model"].isin(baselines), values, math.nan)
+    scores = StandardizedScores(values, resamples, np.zeros(len(values)))
+    return compare_family(place, pairs, scores, np.full(QUERIES * parts, 8.0))
+
+
+def scores_of(seed, shift=0.0):
+    return np.random.default_rng(seed).normal(shift, 0.5, size=QUERIES)
+
+
+def test_two_models_differ_on_both_claims():
+    (row,) = compared({"a": scores_of(1), "b": scores_of(2, 3.0)}, [(A, B)])
+    assert row["answer"] == row["other_answer"] == "different"
+    assert row["difference"] == pytest.approx(np.mean(scores_of(1) - scores_of(2, 3.0)))
+    assert (row["queries"], row["clusters"], row["reason"]) == (QUERIES, QUERIES, "")
+    assert "needed" not in row
+
+
+def test_a_third_model_changes_the_adjustment_alone():
+    two = {"a": scores_of(1), "b": scores_of(2, 0.4)}
+    (alone,) = compared(two, [(A, B)])
+    # a third model with many times the spread, and without values of some queries
+    third = 40 * scores_of(3)
+    third[:2] = math.nan
+    together, *_ = compared(two | {"c": third}, [(A, B), (A, C), (B, C)])
+    for name in ("difference", "low", "high", "p", "other_difference", "other_low", "other_p", "queries"):
+        assert together[name] == alone[name]
+    assert alone["p_adjusted"] <= together["p_adjusted"] <= 3 * alone["p_adjusted"]
+
+
+def test_unclear_pairs_say_what_would_be_needed():
+    (row,) = compared({"a": 4 * scores_of(1), "b": scores_of(2)}, [(A, B)], spread=2.0)
+    assert row["answer"] == row["other_answer"] == "cannot tell"
+    assert row["smallest_difference"] > 0.5
+    assert row["needed"] > 8
+    assert row["other_needed"] > QUERIES
+
+
+def test_few_clusters_say_nothing_about_other_queries():
+    clusters = [[0, 1, 2], [3, 4], [5, 6, 7]]
+    (row,) = compared({"a": scores_of(1), "b": scores_of(2, 3.0)}, [(A, B)], clusters)
+    assert (row["clusters"], row["other_answer"], row["other_reason"]) == (3, "", "too few clusters")
+    assert row["answer"] == "different"
+    assert math.isnan(row["other_p"])
+
+
+def test_sub_queries_are_averaged_first():
+    values = {"a": scores_of(1), "b": scores_of(2)}
+    (row,) = compared(values, [(A, B)], parts=2)
+    assert row["queries"] == row["clusters"] == QUERIES
+    assert row["difference"] == pytest.approx(np.mean(values["a"] - values["b"]))
+
+
+def test_reasons_say_why_two_are_not_compared():
+    few = scores_of(3)
+    few[3:] = math.nan
+    (no_value,) = compared({"a": scores_of(1), "b": None}, [(A, B)])
+    (few_shared,) = compared({"a": scores_of(1), "b": few}, [(A, B)])
+    (no_baseline,) = compared({"a": scores_of(1), "b": scores_of(2)}, [(A, B)], baselines=["a"])
+    reasons = [row["reason"] for row in (no_value, few_shared, no_baseline)]
+    assert reasons == [NO_VALUE, FEW_SHARED, NO_BASELINE]
+    assert few_shared["queries"] == 3
+    assert "answer" not in no_value
+
+
+def test_resamples_are_put_on_the_scale_of_the_original_model():
+    names = ["criterion", "query", "metric", "model", "debias", "value", "standardized"]
+    place = ("Gender", "q", "ect", "a")
+    table = pd.DataFrame([(*place, "none", 0.6, 1.0), (*place, "hard", 0.8, -1.0)], columns=names)
+    scale = {
+        "neutral": 1.0,
+        "mean": 0.3,
+        "sd": 0.1,
+        "variances": [1e-4, 0.0, 4e-4],
+        "draws": 999,
+        "topics": 99,
+    }
+    cell = dict(zip(("criterion", "metric", "model"), ("Gender", "ect", "a"), strict=True))
+    records = [
+        InMemory((), {**cell, "query": "q", "debias": debias, "results": [{"query": "q", **found}]})
+        for debias, found in (("none", {"random_groups": {"scale": scale}}), ("hard", {}))
+    ]
+    samples = np.array([[0.5, 0.7], [0.8, 1.1]])
+    scores = StandardizedScores.read(table, samples, {"inferences": records}, {"ect": 1.0})
+    # further below 1 is more biased; beyond 1 counts as less than no bias
+    assert scores.resamples == pytest.approx(np.array([[2.0, 0.0], [-1.0, -4.0]]))
+    assert scores.baseline_variances == pytest.approx([(1e-4 + 4e-4) / 0.01] * 2)
+
+
+def test_a_model_without_scale_has_no_standardised_score():
+    names = ["criterion", "query", "metric", "model", "debias", "value", "standardized"]
+    table = pd.DataFrame([("Gender", "q", "weat", "a", "none", 0.6, 1.0)], columns=names)
+    scores = StandardizedScores.read(table, np.zeros((1, 3)), {"inferences": []}, {"weat": 0.0})
+    assert np.isnan(scores.values).all()
+
+
+def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
+    rng = np.random.default_rng(5)
+    words = {name: [f"{name}{i}" for i in range(6)] for name in ("x", "y", *(f"a{q}" for q in range(6)))}
+    queries = [
+        bg.Query([words["x"], words["y"]], [words[f"a{q}"]], ["X", "Y"], [f"A{q}"], name=f"q{q}")
+        for q in range(6)
+    ]
+
+    def model(bias):
+        return bg.load(
+            {
+                word: rng.normal(size=8) * 0.2 + np.eye(8)[0] * (bias if name != "y" else 0.2)
+                for name, of_set in words.items()
+                for word in of_set
+            }
+        )
+
+    models = {"one": model(0.2), "two": model(3.0)}
+    grid = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
+    raw = grid.frame("pairs")
+    assert set(raw["answer"].fillna("")) == {""}
+    real_read, real_results = pairs.read_ranked, model_pairs.results
+
+    def with_scale(files):
+        for key, query, result in real_results(files):
+            scale = {"neutral": 0.0, "mean": 1.0, "sd": 0.5, "variances": [0.0, 0.0, 0.0]}
+            yield key, query, result | {"random_groups": {"scale": scale}}
+
+    def standardized(*args):
+        scores = real_read(*args)
+        return scores.assign(standardized=(scores["value"].abs() - 1) / 0.5)
+
+    monkeypatch.setattr(pairs, "read_ranked", standardized)
+    monkeypatch.setattr(model_pairs, "results", with_scale)
+    again = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
+    (row,) = again.frame("pairs").query("criterion == 'C'").to_dict("records")
+    scores = again.scores.query("criterion == 'C'").groupby("model")["value"]
+    means = scores.apply(lambda values: (values.abs() - 1).mean() / 0.5)
+    assert row["difference"] == pytest.approx(means["one"] - means["two"])
+    assert (row["queries"], row["clusters"], row["holds_for"]) == (6, 6, "these queries")
+    assert row["answer"] == "different"
+    assert row["low"] <= row["difference"] <= row["high"] < 0
