@@ -70,7 +70,8 @@ def summary_spec(study: Planned) -> dict[str, Any]:
         "criteria": study.ranked_criteria,
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
-        "scaled": scaled_metrics(study),
+        # against random groups of their own, models compare whatever the length of their vectors
+        "scaled": {} if "random_groups" in study.config.inference.parts else scaled_metrics(study),
         "sides": sides_of(study),
         **facts_of(study, ("adjust", "level")),
         "draws": sorted({test.draws for test in tests if test} - {None}),
