@@ -150,6 +150,7 @@ def test_a_wrong_row_of_a_power_of_ten(tmp_path, row, message):
 
 
 PLACE = {"criterion": "C", "query": "q", "metric": "weat", "model": "a", "debias": "none"}
+PLACE |= {"function": "weat", "params": {}, "words": {}}
 
 
 def compared(folder, tested, words_lost=0, **row):

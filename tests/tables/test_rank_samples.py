@@ -296,6 +296,9 @@ def counts_of_queries(folder, spec, criterion, queries):
             "metric": "weat",
             "model": "m",
             "debias": "none",
+            "function": "weat",
+            "params": {},
+            "words": {},
             "inference": {},
             "results": [{"query": q, "status": "ok"}],
         }

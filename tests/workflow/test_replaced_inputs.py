@@ -324,8 +324,8 @@ def unpacked(folder: Path) -> None:
     shutil.copy2(folder / "new.txt", folder / "new" / "one.txt")
     with tarfile.open(folder / "new.tar", "w") as archive:
         archive.add(folder / "new" / "one.txt", "one.txt")
-    with tarfile.open(folder / "new.tar") as archive:
-        archive.extractall(folder, filter="data")
+    # Python's own extraction asks for a filter from 3.14 on, and has none before 3.11.4
+    subprocess.run(["tar", "xf", "new.tar"], cwd=folder, check=True)
 
 
 def synchronised(folder: Path) -> None:
