@@ -97,7 +97,7 @@ def test_a_value_is_read_out(measured):
     assert "Above 0: the words of A lean more to C than the words of B do." in text
     # 2 of the 70 ways to part 8 words are as extreme; 16 words have no random groups
     assert "Tests: permutation test, p = .029." in text
-    assert "Another list of 16 words would turn the sign in " in text
+    assert "Another list of 16 words would give the same sign in " in text
     assert "Another list of 8 items " in text
     assert (
         "Evidence, unadjusted for other tests that you make: the permutation test alone is significant."

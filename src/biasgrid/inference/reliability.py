@@ -16,6 +16,7 @@ from ..embeddings.kinds import REGISTRY as KINDS
 from ..metrics.registry import Detail
 from ..sample import Sample
 from ..statistics.internal_consistency import (
+    UNCORRELATED,
     Split,
     all_splits,
     alpha,
@@ -39,7 +40,6 @@ ALIKE = "words do not differ"
 MOST_ITEMS = 200  # of a metric that trains a classifier on them, one per half
 MANY_ITEMS = f"a classifier of more than {MOST_ITEMS} items"
 NO_HALF = "a half of the items has no score"
-UNCORRELATED = "none: the scores by halves of the items do not correlate"
 NO_GROUPS = "too few random groups are as coherent as the items"
 ALPHA, HALVES = "alpha", "split-half"
 

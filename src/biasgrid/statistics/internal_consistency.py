@@ -15,6 +15,8 @@ import numpy as np
 
 from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
 
+UNCORRELATED = "none: the scores by halves of the items do not correlate"
+
 
 def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
     """Coefficient alpha of the items' sum, with Feldt's interval.

@@ -40,8 +40,9 @@ TEXTS = {"reason": "", "holds_for": "", "answer": "", "other_answer": "", "other
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Compare the pairs of each family.
 
-    Scores with the column `standardized` are compared on that scale, each pair by its own variance (`model_pairs`).
-    Scores without it are compared as raw values, all pairs of a family together; the columns of answers stay empty.
+    Scores of a metric that has standardised bias are compared on that scale, each pair by its own variance
+    (`model_pairs`). Others, of metrics of sentences or in a study without random groups, are compared as raw values,
+    all pairs of a family together; the columns of answers stay empty.
     Queries that share attribute sets ask about one topic: such clusters are the sample of what might be asked.
 
     spec: that of `rank_samples.write`; "level"; "words": criterion -> metric -> (sub-)query -> words of its smallest
@@ -51,16 +52,16 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     scores = read_ranked(inputs["scores"], ranking)
     samples, _ = rank_samples.value_samples(scores, inputs, spec)
     rows: list[dict[str, Any]] = []
-    standardized = None
-    if "standardized" in scores:
-        standardized = StandardizedScores.read(scores, samples, inputs, ranking["neutral"])
+    standardized = StandardizedScores.read(scores, samples, inputs, ranking["neutral"])
     for place in places_of(
         scores, ranking["ranked"], ranking["coverage"], ranking["parts"], spec["clusters"]
     ):
         if place.criterion == OVERALL or place.criterion in ranking["ranked"]:
+            rows_of_place = place.places[place.places >= 0]
+            has_scale = not np.isnan(standardized.values[rows_of_place]).all()
             for family, members in _families(place.states):
                 states = list(combinations(members, 2))
-                if standardized is not None:
+                if has_scale:
                     words = _words(place, scores, spec)
                     compared = compare_family(place, states, standardized, words, level=spec["level"])
                     rows += [_row(place, family, *pair) for pair in zip(states, compared, strict=True)]

@@ -11,11 +11,10 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..inference.reliability import UNCORRELATED
 from ..numbers import coefficient, interval
 from ..numbers import share as percentage
 from ..results import KEYS
-from ..statistics.internal_consistency import times_for
+from ..statistics.internal_consistency import UNCORRELATED, times_for
 
 if TYPE_CHECKING:
     import pandas as pd
