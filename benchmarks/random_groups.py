@@ -53,6 +53,7 @@ from biasgrid.inference.pool import Pool, make_pool
 from biasgrid.inference.significance.random_groups import groups_test
 from biasgrid.request import Request
 from biasgrid.sample import look_up
+from biasgrid.statistics.scale import Scale
 from biasgrid.words import FoundSet, WordOptions, find
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
@@ -371,7 +372,8 @@ def both_nulls(model: Model, name: str, query: Query) -> str:
         return "lacks words"
     tests = [record["random_groups"] for record in records]
     numbers = [f"{test['p_value']:.2g}" if "p_value" in test else "none" for test in tests]
-    numbers += [f"{tests[1]['excess']:.2f}"] if "excess" in tests[1] else []
+    scale = Scale.of_record(tests[1])
+    numbers += [f"{scale.read(records[1]['value']).value:.2f}"] if scale else []
     return f"{records[1]['value']:.2f} ({records[1]['permutation']['p_value']:.2g}): {', '.join(numbers)}"
 
 

@@ -124,7 +124,8 @@ def test_inference_in_full(tmp_path):
 def test_who_asks_for_the_former_table_is_told_its_names(study, capsys):
     assert main(["table", "--study", "config/config.yaml", "--table", "inference"]) == 2
     assert capsys.readouterr().err == (
-        "biasgrid: config/config.yaml: table 'inference' is several now: tests (p-values), intervals, and sensitivity\n"
+        "biasgrid: config/config.yaml: table 'inference' is several now: tests (p-values), intervals, and "
+        "sensitivity\n"
     )
 
 

@@ -35,6 +35,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 from threadpoolctl import threadpool_limits
 
+from biasgrid.statistics.scale import Scale
 from biasgrid.statistics.two_models import (
     FEWEST_CLUSTERS,
     MARGIN,
@@ -208,26 +209,18 @@ def _read_scores(path: Path) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for cell in json.loads(path.read_text())["cells"]:
         for result in cell["results"]:
-            groups, bootstrap = result.get("random_groups") or {}, result.get("bootstrap") or {}
-            if groups.get("excess") is None or not bootstrap.get("standard_error"):
+            scale, bootstrap = Scale.of_record(result.get("random_groups")), result.get("bootstrap") or {}
+            if scale is None or not scale.sd or not bootstrap.get("standard_error"):
                 continue
-            neutral = groups.get("neutral") or 0.0
-            ends = np.linspace(
-                groups["histogram"]["low"],
-                groups["histogram"]["high"],
-                len(groups["histogram"]["counts"]) + 1,
-            )
-            draws = np.repeat((ends[1:] + ends[:-1]) / 2, groups["histogram"]["counts"])
-            deviation = np.abs(draws - neutral).std(ddof=1)
-            distance = result["value"] - neutral
+            deviation, distance = scale.sd, result["value"] - scale.neutral
             side = -1.0 if distance < 0 else 1.0
             influence = result["influence"]
             found.setdefault(
                 result["query"],
                 {
                     "criterion": cell["criterion"],
-                    "standardized": groups["excess"],
-                    "floor": groups["excess"] - abs(distance) / deviation,
+                    "standardized": scale.read(result["value"]).value,
+                    "floor": -scale.mean / deviation,
                     "error": bootstrap["standard_error"] / deviation,
                     "words": {
                         label: {
