@@ -13,7 +13,7 @@ from . import REGISTRY
 from .inputs import facts_of, holds
 from .pairs import PAIRS
 from .rankings import RANKINGS
-from .scales import neutrals, scaled_metrics
+from .scales import incomparable_metrics, neutrals
 
 if TYPE_CHECKING:
     from ..planned import Planned
@@ -29,7 +29,7 @@ def answers_of(study: Planned) -> list[Answer]:
 
 def lengths_of(study: Planned) -> dict[str, list[str]]:
     """Criterion -> the metrics by which its models do not compare, as lengths of vectors differ."""
-    scaled = scaled_metrics(study)
+    scaled = incomparable_metrics(study)
     has_lengths = any(scaled.values()) and "scalars" in study.tables
     scalars = REGISTRY["scalars"].read(study.paths.table_file("scalars")) if has_lengths else None
     return metrics_by_length(scalars, scaled)
@@ -70,8 +70,7 @@ def summary_spec(study: Planned) -> dict[str, Any]:
         "criteria": study.ranked_criteria,
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
-        # against random groups of their own, models compare whatever the length of their vectors
-        "scaled": {} if "random_groups" in study.config.inference.parts else scaled_metrics(study),
+        "scaled": incomparable_metrics(study),
         "sides": sides_of(study),
         **facts_of(study, ("adjust", "level")),
         "draws": sorted({test.draws for test in tests if test} - {None}),

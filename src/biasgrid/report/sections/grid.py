@@ -71,6 +71,7 @@ def make(material: Material) -> dict[str, Any]:
     ]
     return {
         "panels": panels,
+        "standardized": "random_groups" in spec["inference"],
         "at": at,
         "forests": _forests(tables.get("rank_intervals"), panels[0], material),
         "level": plain(100 * spec["level"]),
