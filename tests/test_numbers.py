@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import biasgrid
+from biasgrid.caveats import is_at_floor
 from biasgrid.numbers import (
     coefficient,
     count,
@@ -195,3 +196,18 @@ def test_what_people_read_has_no_format_of_its_own(folder: str) -> None:
     assert {
         name: len(of_file) for name, of_file in formats.items() if len(of_file) > NOT_READ.get(name, 0)
     } == {}
+
+
+@pytest.mark.parametrize(
+    ("test", "text"),
+    [
+        ({"p_value": 0.01, "p_lowest": 0.01, "method": "monte_carlo"}, "p ≤ .010"),
+        ({"p_value": 0.01, "p_lowest": 0.01, "method": "drawn"}, "p ≤ .010"),
+        ({"p_value": 0.02, "p_lowest": 0.01, "method": "drawn"}, "p = .020"),
+        # with all permutations, p is what it is
+        ({"p_value": 0.01, "p_lowest": 0.01, "method": "exact"}, "p = .010"),
+        ({"p_value": 0.0001, "p_lowest": 0.0001, "method": "drawn"}, "p < .001"),
+    ],
+)
+def test_a_p_value_that_more_draws_could_lower_is_at_most_that(test: dict, text: str) -> None:
+    assert p_value(test["p_value"], at_most=is_at_floor(test)) == text

@@ -4,7 +4,7 @@ warnings."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import join_names, quote
 from .numbers import p_number
@@ -38,6 +38,13 @@ def lowest_p(p_lowest: float | None) -> str:
     """ "lowest possible p .33", of a test whose words or draws are too few for a p of .05; "" of others."""
     cannot_be_small = p_lowest is not None and p_lowest > LARGE_P + 1e-12
     return f"lowest possible p {p_number(p_lowest)}" if cannot_be_small else ""
+
+
+def is_at_floor(test: Mapping[str, Any]) -> bool:
+    """Return whether a p-value is the smallest that the test's draws can give: with more it might be smaller."""
+    p_value, p_lowest = (test.get(name) or 1.0 for name in ("p_value", "p_lowest"))
+    is_drawn = test.get("method") in ("monte_carlo", "drawn")
+    return is_drawn and bool(p_value <= p_lowest * (1 + 1e-9)) and p_lowest < 1
 
 
 def p_with_lowest(

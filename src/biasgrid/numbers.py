@@ -51,20 +51,21 @@ def interval(low: float, high: float, *digits: int, form: Callable[..., str] = n
     return NO_VALUE if math.isnan(low) else f"[{form(low, *digits)}, {form(high, *digits)}]"
 
 
-def p_number(p: float | None) -> str:
-    """A p-value in two significant digits without the zero before the point: ".012", "< .001", "1"."""
+def p_number(p: float | None, at_most: bool = False) -> str:
+    """A p-value in two significant digits without the zero before the point: ".012", "< .001", "1"; "≤ .012" where
+    it is `at_most` so large (`caveats.is_at_floor`)."""
     if p is None or math.isnan(p):
         return NO_VALUE
     if p < 0.001:
         return "< .001"
     text = number(p, 2)
-    return text.removeprefix("0") if p < 0.995 else "1" if p == 1 else "> .99"
+    return "≤ " * at_most + text.removeprefix("0") if p < 0.995 else "1" if p == 1 else "> .99"
 
 
-def p_value(p: float | None, name: str = "p") -> str:
-    """A p-value with its sign: "p = .012", "p < .001"."""
-    text = p_number(p)
-    return f"{name} {text}" if text[0] in "<>" else f"{name} = {text}"
+def p_value(p: float | None, name: str = "p", at_most: bool = False) -> str:
+    """A p-value with its sign: "p = .012", "p < .001", "p ≤ .012"."""
+    text = p_number(p, at_most)
+    return f"{name} {text}" if text[0] in "<>≤" else f"{name} = {text}"
 
 
 def share(value: float | None) -> str:

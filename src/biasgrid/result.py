@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import numbers
-from .caveats import ONE_WORD, p_with_lowest, why_undefined
+from .caveats import ONE_WORD, is_at_floor, p_with_lowest, why_undefined
 from .errors import InputError, is_among, join_names, quote, unknown_name
 from .schema import as_finite
 from .statistics.scale import EXCESS, NONE, Scale, Standardized
@@ -213,7 +214,10 @@ class Result:
         texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
         for name in self.tests:
             if math.isfinite(p := getattr(self, name)):
-                texts[name] = p_with_lowest(p, self.p_lowest(name))
+                at_most = is_at_floor((self.inference or {})[self.tests[name]])
+                texts[name] = p_with_lowest(
+                    p, self.p_lowest(name), partial(numbers.p_number, at_most=at_most)
+                )
         if math.isfinite(self.ci_low):
             texts["interval"] = numbers.interval(self.ci_low, self.ci_high)
         elif reason := self.reasons.get(f"{self.interval} interval"):

@@ -6,10 +6,11 @@ import argparse
 import math
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..caveats import lookalike_text, other_reasons, p_with_lowest
+from ..caveats import is_at_floor, lookalike_text, other_reasons, p_with_lowest
 from ..errors import BiasgridError, join_names, quote
 from ..inference import significance
 from ..numbers import count, interval, p_value, plain, share
@@ -110,12 +111,14 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
     ):
         if not math.isnan(low):
             yield f"{share(level)} interval over {units}: {interval(low, high)}."
+    made = result.inference or {}
     nouns = {test.column: test.noun_of(metric) for test in significance.tests()}
-    if tests := [
-        f"{noun}, {p_with_lowest(p, result.p_lowest(column), p_value)}"
-        for column, noun in nouns.items()
-        if not math.isnan(p := getattr(result, column))
-    ]:
+    tests = []
+    for column, noun in nouns.items():
+        if not math.isnan(p := getattr(result, column)):
+            form = partial(p_value, at_most=is_at_floor(made[result.tests[column]]))
+            tests.append(f"{noun}, {p_with_lowest(p, result.p_lowest(column), form)}")
+    if tests:
         yield f"Tests: {'; '.join(tests)}."
     yield from reading(result, metric)
     if "reliability" in (result.inference or {}):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..caveats import is_at_floor
 from ..inference.significance import REGISTRY, questions, tests
 from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
@@ -213,7 +214,7 @@ def _p_text(record: Mapping[str, Any], compared: str) -> list[str]:
     of_all = count(permutations) if permutations else "more than 1e300"
     draws_text = compared if is_random else f"random permutations of {of_all}"
     ends = interval(record["p_low"], record["p_high"], form=p_number)
-    return [p_value(p), f"(95 % interval {ends})", f"{draws:,} {draws_text}"]
+    return [p_value(p, at_most=is_at_floor(record)), f"(95 % interval {ends})", f"{draws:,} {draws_text}"]
 
 
 def facts(metric: Metric) -> dict[str, Any]:

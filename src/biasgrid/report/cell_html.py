@@ -11,7 +11,7 @@ import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 
-from ..caveats import lowest_p
+from ..caveats import is_at_floor, lowest_p
 from ..inference import significance
 from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
 from ..verdicts.evidence import MEANINGS
@@ -56,6 +56,7 @@ def install(environment: Environment) -> None:
         histogram,
         mark_of,
         interval,
+        is_at_floor,
         lowest_p,
         lost_shown,
     )

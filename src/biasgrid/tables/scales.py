@@ -42,8 +42,8 @@ def scaled_metrics(study: Planned) -> dict[str, list[str]]:
 
 
 def incomparable_metrics(study: Planned) -> dict[str, list[str]]:
-    """`scaled_metrics` by which models do not compare: none where each model is read against random groups of its own,
-    whatever the length of its vectors."""
+    """`scaled_metrics` by which models do not compare: none where each model is read against random groups of its
+    own, whatever the length of its vectors."""
     return {} if "random_groups" in study.config.inference.parts else scaled_metrics(study)
 
 
