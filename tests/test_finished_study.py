@@ -11,6 +11,7 @@ from reruns import NEWER_TABLES
 from same import differences
 from scipy.stats import false_discovery_control
 
+from biasgrid import BiasgridError, tables
 from biasgrid.inference.aggregates import write_aggregates
 from biasgrid.plan.steps import aggregates_step
 from biasgrid.plan.study import Study
@@ -41,6 +42,45 @@ def test_debiased_states_and_models_are_adjusted_apart(results):
         assert family["p_groups_adjusted"].to_numpy() == pytest.approx(
             false_discovery_control(family["p_groups"])
         )
+
+
+def test_scores_are_read_against_random_groups_of_the_original_model(results):
+    """And in the last column against those of the debiased one. Intervals that hold no bias begin at distance 0."""
+    scales = {}
+    for path in results.glob("inference/**/*.json"):
+        for cell in json.loads(path.read_text())["cells"]:
+            for result in cell["results"]:
+                if scale := result.get("random_groups", {}).get("scale"):
+                    place = cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
+                    # a sub-query of two queries is the first one's, and the query's words are in no random group
+                    scales.setdefault(place, []).append(scale)
+    scores = pd.read_csv(results / "scores.csv")
+    has_read = 0
+    for row in scores.itertuples():
+        own, original = (
+            scales.get((row.criterion, row.query, row.metric, row.model, debias), [])
+            for debias in (row.debias, "none")
+        )
+        for column, found in (("standardized", original), ("standardized_own", own)):
+            number = getattr(row, column)
+            if not found or np.isnan(row.value):
+                assert np.isnan(number)
+                continue
+            read = [(abs(row.value - s["neutral"]) - s["mean"]) / s["sd"] for s in found]
+            assert any(number == pytest.approx(one, rel=1e-9) for one in read)
+        if original and np.isfinite(row.ci_low):
+            has_read += row.debias != "none"
+            assert row.standardized_low <= row.standardized <= row.standardized_high
+            if row.ci_low <= original[0]["neutral"] <= row.ci_high:
+                assert row.standardized_low <= max(-s["mean"] / s["sd"] for s in original) + 1e-9
+    assert has_read > 5
+
+
+def test_former_scores_name_what_has_taken_the_place_of_excess(results, tmp_path):
+    former = pd.read_csv(results / "scores.csv").rename(columns={"standardized": "excess"})
+    former.to_csv(tmp_path / "scores.csv", index=False)
+    with pytest.raises(BiasgridError, match="excess is gone: standardized has taken its place"):
+        tables.read(tmp_path / "scores.csv")
 
 
 def test_the_lowest_p_value_of_a_score_is_the_larger_of_its_tests(results):

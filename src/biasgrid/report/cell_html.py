@@ -56,8 +56,8 @@ def install(environment: Environment) -> None:
         histogram,
         mark_of,
         interval,
-        is_at_floor,
         lowest_p,
+        p_of,
         lost_shown,
     )
     for function in functions:
@@ -137,6 +137,11 @@ def describe_comparison(test: Mapping[str, Any]) -> str:
     text = COMPARED.get(test["method"], f"{{}} {test['compared']}").format(count(test["draws"]))
     of_all = test["method"] == "monte_carlo" and test["partitions"]
     return f"{text} of {count(test['partitions'])}" if of_all else text
+
+
+def p_of(test: Mapping[str, Any]) -> str:
+    """The p-value of a test: "p = .012"; "p ≤ .005" of the smallest that its draws can give."""
+    return typeset(test["p_value"], form=partial(p_value, at_most=is_at_floor(test)))
 
 
 def observed(record: Record, test: Mapping[str, Any]) -> str:
