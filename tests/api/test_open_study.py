@@ -91,7 +91,9 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder
             assert part["rank_shared"].isna().all()
             assert not row["decided"]
             continue
-        assert part.loc[row["model"], "rank_shared"] == part["rank_shared"].min() == 1
+        # ranks are of raw values: the model that is clearly the least biased need not be the first
+        is_first = part.loc[row["model"], "rank_shared"] == part["rank_shared"].min() == 1
+        assert is_first or row["decided"]
         # each pair from both sides, the model as "a"
         other = tests.rename(columns={"model_a": "model_b", "model_b": "model_a"})
         both = pd.concat([tests, other.assign(difference=-other["difference"])])
@@ -121,10 +123,11 @@ def test_the_least_biased_model_is_the_first_and_decided_as_the_pairs_say(folder
 def test_the_least_biased_models_are_printed_in_80_columns(grid):
     lines = str(grid.least_biased("First")).splitlines()
     assert lines[0].split() == ["metric", "model_label", "decided", "p_adjusted", "queries"]
-    # and a line on what holds for two queries, and one on what grows with the length of vectors
+    # and a line on what holds for these queries, and one on what another seed may turn
     assert len(lines) == 4 + len(grid.rank(criterion="First").columns)
     assert [line.split()[0] for line in lines if "these queries" in line] == ["*"]
-    assert [line.split()[0] for line in lines if "‡" in line] == ["rnd‡", "‡"]
+    # against random groups of its own, no model is set apart by the length of its vectors
+    assert not [line for line in lines if "‡" in line]
     assert max(map(len, lines)) <= 80
 
 

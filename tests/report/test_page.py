@@ -233,7 +233,7 @@ def test_one_table_says_which_scores_to_distrust_and_why(page_study):
     rnsb = of_query.query("metric == 'rnsb'")
     assert set(rnsb["coefficient"]) == {"order"}
     assert f">≷ {(rnsb['verdict'] == 'may turn').sum()}/{len(rnsb)}</a>" in row
-    signs = of_query[(of_query["coefficient"] == "sign") | (of_query["metric"] == "rnsb")]
+    signs = of_query[(of_query["coefficient"] == "sign") | of_query["metric"].isin(["mac", "rnsb"])]
     assert html.escape(signs.loc[signs["value"].idxmin(), "says"]) in row
     signs = card[(card["coefficient"] == "sign") & card["criterion"].isin(["First", "Second"])]
     turns = (signs["verdict"] == "may turn").groupby(signs["metric"]).agg(["sum", "size"])

@@ -9,6 +9,7 @@ import rulegraph
 from finished_study import finished
 from PIL import Image
 
+from biasgrid import tables
 from biasgrid.figures.frame import style
 from biasgrid.plan.study import Study
 from biasgrid.workflow.plan import Plan
@@ -32,7 +33,9 @@ def test_a_job_reads_what_its_steps_read(monkeypatch):
             jobs.append((files["output"], files.get("input", set())))
     plan = Plan(study)
     assert {name: step.name for name, step in plan.items()} == {name: name for name in plan}
-    steps = list(plan.values())
+    # tests load all plugins that come with biasgrid, and the run loads none
+    of_plugins = {f"table {name}" for name in tables.REGISTRY if not tables.REGISTRY.is_shipped(name)}
+    steps = [step for step in plan.values() if step.name not in of_plugins]
     assert len(steps) > 50
     for step in steps:
         found = [job for job in jobs if str(step.output) in job[0]]

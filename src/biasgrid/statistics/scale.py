@@ -104,7 +104,7 @@ class Scale:
     @property
     def record(self) -> dict[str, Any]:
         """What a file of inference has of it."""
-        return asdict(self)
+        return asdict(self) | {"variances": list(self.variances)}
 
     def read(
         self, value: float, low: float = math.nan, high: float = math.nan, level: float = 0.95

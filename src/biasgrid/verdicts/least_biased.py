@@ -306,7 +306,9 @@ def _answer(
     )
     unranked = sorted((state for state in untouched if state not in ranking), key=lambda s: -rows[s].queries)
     # pairs on the standardised scale have answers; ranks are those of raw values
-    if any(isinstance(row.answer, str) and row.answer for row in pairs.rows.values()):
+    # older results have no answers
+    answered = [getattr(row, "answer", "") for row in pairs.rows.values()]
+    if any(isinstance(answer, str) and answer for answer in answered):
         with_value = [state for state, row in untouched.items() if not isnan(row.value)]
         if (clear := find_least_biased(with_value, pairs)) is not None:
             ranking = [clear, *(state for state in ranking if state != clear)]
