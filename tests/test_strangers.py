@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -67,7 +68,7 @@ LINES = {
     "verify": [["results/small"]],
     "list": [["metrics"], ["plugins"]],
     "publish": [["results/small", "published"]],
-    "join": [["published", "results/small", "--into", "joined"]],
+    "join": [["same", "results/small", "--into", "joined"]],
     "convert": [["--input", "one.txt", "--output", "converted"]],
     "fetch": [["--model", "remote", "--config", "remote.yaml"]],
     "pin": [["strange.yaml"]],
@@ -214,6 +215,7 @@ def folder(tmp_path_factory):
     (folder / "remote.yaml").write_text(yaml.safe_dump(CONFIG | {"models": models}, sort_keys=False))
     (folder / "pairs.json").write_text(json.dumps({"definitional_pairs": finished_study.PAIRS}))
     (folder / "sentences.txt").write_text((folder / "pairs.csv").read_text().splitlines()[1].split(",")[0])
+    shutil.copytree(folder / "results" / "small", folder / "same")
     plant(folder, folder.parent / "ran")
     return folder
 
