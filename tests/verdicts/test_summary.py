@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tables_of_models import answered
 
-from biasgrid.verdicts.summary import summary
+from biasgrid.verdicts.summary import of_pairs, summary
 
 LABELS = {
     **{"weat": "WEAT", "mac": "MAC", "rnd": "RND", "hard": "hard debias"},
@@ -138,6 +138,21 @@ def test_queries_with_evidence_and_in_how_many_models():
     assert said(scores=one)[0] == (
         "By the one test that the metrics have there is evidence of bias on Gender in Q (1 of 2 models)."
     )
+
+
+def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found():
+    answers = ["different", "alike", "cannot tell", "cannot tell", "cannot tell", ""]
+    pairs = pd.DataFrame(
+        {"family": "models", "answer": answers, "smallest_difference": [2, 1, 0.5, 0.94, 3, nan]}
+    )
+    # of a debiased model and its original
+    pairs.loc[6] = ["states", "different", 1]
+    assert of_pairs(pairs) == (
+        "1 of 5 comparisons of two models find them different, 1 alike; the others cannot tell, and would find a "
+        "difference of about 0.94 standard deviations"
+    )
+    assert of_pairs(pairs[:2]) == "1 of 2 comparisons of two models find them different, 1 alike"
+    assert of_pairs(None) == of_pairs(pairs[5:]) == of_pairs(pairs.drop(columns="answer")) == ""
 
 
 def test_what_is_said_without_the_second_test_and_without_any():

@@ -8,20 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import UNJUDGED, VERDICTS
 from ..comparison.wholes import counted
+from ..numbers import number
 from ..statistics.aggregation import OVERALL
+from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT
 from .comparability import Incomparable, incomparable
 from .debias_effect import of_debias_methods
 from .direction import directions, of_directions
 from .findings import of_findings
-from .least_biased import Answer, RankedState
+from .least_biased import MODELS, Answer, RankedState
 from .reliability import of_turning
-from .text import count_name, join_names, model_name, queries_of, with_note
+from .text import count_name, join_names, model_name, pluralize, queries_of, with_note
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # the tables that it reads, beside those of `least_biased.answers`
-READ = ("scores", "aggregates", "scalars", "comparison", "reliability")
+READ = ("scores", "pairs", "scalars", "comparison", "reliability")
 FEW_VERDICTS = 3
 # why a score is missing
 REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
@@ -32,9 +34,10 @@ Lengths = Mapping[tuple[str, str], Incomparable]
 def summary(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Which model is the least biased, and whether that is decided, by how many metrics that compare, and on how many
-    queries models differ in direction; on which queries there is evidence; what other words would turn; what was
-    lost, from which model; what debiasing did; what was reproduced, and what does not compare.
+    """Say which model is the least biased, and whether that is decided, by how many metrics that compare, which
+    answers the comparisons of two models give, and on how many queries models differ in direction; on which queries
+    there is evidence; how often another list gives the same sign; what was lost, from which model; what debiasing
+    did; what was reproduced, and what does not compare.
 
     Before all, which models are not measured, as they could not be downloaded.
 
@@ -59,6 +62,7 @@ def summary(
     }
     clauses = [
         _least_biased(answers, spec["criteria"], lengths, labels),
+        of_pairs(tables.get("pairs")),
         of_directions(directions(tables.get("scores"), spec["sides"])),
     ]
     published = reproduced(tables.get("comparison"))
@@ -150,6 +154,25 @@ def _least_biased(
         if answer.criterion in criteria and answer.criterion != together and not _by_length(answer, lengths)
     ]
     return f"No model can be called least biased: of {metrics}, {text}{_by_criterion(single, labels)}"
+
+
+def of_pairs(pairs: pd.DataFrame | None) -> str:
+    """Say of how many comparisons of two models the answer is which, and what the others could have found: a clause;
+    empty where no models are compared on the standardised scale."""
+    if pairs is None or "answer" not in pairs:
+        return ""
+    rows = pairs[(pairs["family"] == MODELS) & pairs["answer"].isin([DIFFERENT, ALIKE, CANNOT_TELL])]
+    if rows.empty:
+        return ""
+    different, alike = (int((rows["answer"] == answer).sum()) for answer in (DIFFERENT, ALIKE))
+    unclear = rows[rows["answer"] == CANNOT_TELL]
+    text = f"{different:,} of {pluralize(len(rows), 'comparison')} of two models find them different, {alike:,} alike"
+    if unclear.empty:
+        return text
+    smallest = number(float(unclear["smallest_difference"].median()), 2)
+    return (
+        f"{text}; the others cannot tell, and would find a difference of about {smallest} standard deviations"
+    )
 
 
 def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
