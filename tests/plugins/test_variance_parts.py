@@ -28,6 +28,7 @@ SETS = [[word for word in NAMES if word[0] == name] for name in "mfxy"]
 PAIRS = bg.Query(SETS[:2], SETS[2:3], ["M", "F"], ["X"])
 FOUR = bg.Query(SETS[2:], SETS[:2], ["X", "Y"], ["M", "F"])
 METRICS = ["ripa", "weat"]
+pytestmark = pytest.mark.filterwarnings("ignore:not measured")  # WEAT needs more sets than one query has
 
 
 @pytest.fixture(scope="module")
