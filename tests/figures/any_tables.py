@@ -184,13 +184,15 @@ def _copied_rows(table, columns, of_copy, added, allowed):
 
 
 def _near(rows: pd.DataFrame, place: int) -> pd.DataFrame:
-    """Rows with other numbers: ranks further down, others a little smaller."""
+    """Rows with other numbers: ranks further down, others a little smaller. Counts stay."""
     numbers = rows.select_dtypes("float64")
+    is_count = (numbers.isna() | (numbers % 1 == 0)).all()
     is_rank = [("rank" in name or (name in ("low", "high") and "rank" in rows)) for name in numbers]
     return rows.assign(
         **{
             name: numbers[name] + place if ranked else numbers[name] * (1 - place / 50)
             for name, ranked in zip(numbers, is_rank, strict=True)
+            if ranked or not is_count[name]
         }
     )
 
