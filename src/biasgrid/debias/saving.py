@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,11 @@ def write_model(
         rows = (_copy_store if is_store else _write_store)(model, transform, output, block)
     else:
         rows = len(model)
-        parts = writers.words_by_row(model, block)
-        writers.write(output, (rows, model.dimensions), _transform_blocks(model, transform, parts, output))
+        # a word that is refused leaves the database open, and another thread may not close it
+        with closing(writers.words_by_row(model, block)) as parts:
+            writers.write(
+                output, (rows, model.dimensions), _transform_blocks(model, transform, parts, output)
+            )
     return {
         "output": str(output),
         "format": suffix,

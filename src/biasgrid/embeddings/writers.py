@@ -16,7 +16,7 @@ import os
 import shutil
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO
@@ -77,7 +77,7 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
             file.write(lines(words, vectors))
 
 
-def words_by_row(store: Model, size: int = FETCH) -> Iterator[tuple[list[str], np.ndarray]]:
+def words_by_row(store: Model, size: int = FETCH) -> Generator[tuple[list[str], np.ndarray]]:
     """Every word and its row, `size` at a time, in the order of `Model.words`; of a store without holding all."""
     if not isinstance(store, EmbeddingStore):
         words = store.words()
