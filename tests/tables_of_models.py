@@ -12,14 +12,15 @@ from biasgrid.verdicts.least_biased import answers
 OF = 7  # queries
 
 
-def tables(values, p_values, queries=None, states=(), holds_for="other queries"):
+def tables(values, p_values, queries=None, states=(), why="", smallest=0.2):
     """Tables of models by metric.
 
     values    metric -> model -> value; NaN is none
     p_values  metric -> pair of models -> adjusted p; 1 where nothing is said
     queries   model -> how many queries it has; fewer than 5 of 7 are too few to be ranked and compared
     states    model, value and p of models under "hard"
-    holds_for  of all pairs that are compared
+    why       why no two models, and no two states, are compared; empty where they are
+    smallest  difference that pairs that are compared would find
     """
     rankings, pairs = [], []
     for metric, by_model in values.items():
@@ -46,7 +47,7 @@ def tables(values, p_values, queries=None, states=(), holds_for="other queries")
             reason = (
                 "no value"
                 if isnan(by_model[a] + by_model[b])
-                else ""
+                else why
                 if shared > 4
                 else "too few shared queries"
             )
@@ -63,7 +64,7 @@ def tables(values, p_values, queries=None, states=(), holds_for="other queries")
                         shared,
                         reason,
                     ),
-                    "" if reason else holds_for,
+                    smallest,
                 )
             )
         for model, value, p in states:
@@ -73,7 +74,7 @@ def tables(values, p_values, queries=None, states=(), holds_for="other queries")
             )
             difference = value - by_model[model]
             pairs.append(
-                _pair(metric, "states", (model, "hard"), (model, "none"), difference, p, OF, "", holds_for)
+                _pair(metric, "states", (model, "hard"), (model, "none"), difference, p, OF, why, smallest)
             )
     rows = [
         {column.name: 0 for column in RANKINGS.columns} | {"criterion": "Gender", "queries_of": OF} | row
@@ -82,16 +83,17 @@ def tables(values, p_values, queries=None, states=(), holds_for="other queries")
     return pd.DataFrame(rows, columns=RANKINGS.names), pd.DataFrame(pairs).reindex(columns=PAIRS.names)
 
 
-def _pair(metric, family, a, b, difference, p, queries, reason, holds_for):
+def _pair(metric, family, a, b, difference, p, queries, reason, smallest):
     width = nan if reason else 0.2
-    numbers = nan if reason else difference, difference - width, difference + width, p
-    values = ("Gender", metric, family, *a, *b, *numbers, 1, queries, OF, reason, holds_for)
-    return dict(zip(PAIRS.names, values, strict=False))
+    numbers = nan if reason else difference, difference - width, difference + width, nan if reason else p
+    values = ("Gender", metric, family, *a, *b, *numbers, 1, queries, OF, reason)
+    row = dict(zip(PAIRS.names, values, strict=False))
+    return row | {"scale": "standardized", "smallest_difference": nan if reason else smallest}
 
 
-def answered(values, p_values=None, bootstrap=True, draws=500, **more):
+def answered(values, p_values=None, bootstrap=True, **more):
     rankings, pairs = tables(values, p_values or {}, **more)
-    return answers(rankings, pairs if bootstrap else None, list(values), 0.95, draws)
+    return answers(rankings, pairs if bootstrap else None, list(values), 0.95)
 
 
 def only(values, p_values=None, **more):

@@ -6,9 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 
 MISSPELLED = ("Appearence",)  # in names of sets that were printed so, and are kept as they were printed
-LENGTH_MARK = (
-    "\N{DOUBLE DAGGER}"  # of a metric that grows with the length of vectors: models do not compare by it
-)
 
 
 def short_labels(labels: Mapping[str, str]) -> dict[str, str]:

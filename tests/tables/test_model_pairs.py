@@ -152,8 +152,10 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
 
     models = {"one": model(0.2), "two": model(3.0)}
     grid = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
+    # without random groups, different models have no baseline
     raw = grid.frame("pairs")
     assert set(raw["answer"].fillna("")) == {""}
+    assert set(raw["reason"]) == {"no baseline"}
     real_read, real_results = pairs.read_ranked, model_pairs.results
 
     def with_scale(files):
@@ -172,6 +174,6 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
     scores = again.scores.query("criterion == 'C'").groupby("model")["value"]
     means = scores.apply(lambda values: (values.abs() - 1).mean() / 0.5)
     assert row["difference"] == pytest.approx(means["one"] - means["two"])
-    assert (row["queries"], row["clusters"], row["holds_for"]) == (6, 6, "these queries")
+    assert (row["queries"], row["clusters"], row["scale"]) == (6, 6, "standardized")
     assert row["answer"] == "different"
     assert row["low"] <= row["difference"] <= row["high"] < 0

@@ -12,8 +12,8 @@ from biasgrid.verdicts.summary import summary
 FINDING = "two models biased in opposite directions"
 
 
-def clause(*scores, neutral=0.0, sides=("weat",)):
-    """What the first sentence says after its verdict, of scores (query, model, value, interval, evidence)."""
+def sentence(*scores, neutral=0.0, sides=("weat",)):
+    """What the answer says last, of scores (query, model, value, interval, evidence)."""
     columns = ["query", "model", "value", "ci_low", "ci_high", "evidence"]
     table = pd.DataFrame([[q, m, v, *i, e] for q, m, v, i, e in scores], columns=columns)
     # a query's sub-queries, "q1" and "q1b", have its key
@@ -22,8 +22,7 @@ def clause(*scores, neutral=0.0, sides=("weat",)):
     table.loc[table["model"] == "hard", ["model", "debias"]] = "c", "hard"
     answers = answered({"weat": {"a": 0.1, "b": 0.5}})
     spec = SPEC | {"sides": [["Gender", metric, neutral] for metric in sides]}
-    sentence = summary(answers, {"scores": table}, spec)["Answer"]
-    return sentence.removesuffix(".").partition("from all others")[2].removeprefix("; ")
+    return summary(answers, {"scores": table}, spec)["Answer"].partition("the only metric. ")[2]
 
 
 NONE = (nan, nan)
@@ -48,8 +47,8 @@ A = ("q1", "a", 0.5, NONE, "all")
     ],
 )
 def test_a_query_counts_with_evidence_on_both_sides(other, is_opposed):
-    expected = f"on 1 of 1 query, a metric finds {FINDING}"
-    assert clause(A, other) == (expected if is_opposed else f"no metric finds {FINDING} on any of 1 query")
+    expected = f"On 1 of 1 query, a metric finds {FINDING}."
+    assert sentence(A, other) == (expected if is_opposed else f"No metric finds {FINDING} on any of 1 query.")
 
 
 def test_queries_are_counted_and_not_their_sub_queries_or_debiased_models():
@@ -60,13 +59,13 @@ def test_queries_are_counted_and_not_their_sub_queries_or_debiased_models():
         *(("q3", "a", 1, NONE, "all"), ("q3", "b", nan, NONE, "untested")),
         *(("q4", "a", 1, NONE, "untested"), ("q4", "b", -1, NONE, "untested")),
     ]
-    assert clause(*scores) == f"on 1 of 2 queries, a metric finds {FINDING}"
+    assert sentence(*scores) == f"On 1 of 2 queries, a metric finds {FINDING}."
     # nothing is said where nothing has evidence, and of metrics whose values lie on one side
-    assert clause(*scores[-2:]) == ""
-    assert clause(*scores, sides=()) == ""
+    assert sentence(*scores[-2:]) == ""
+    assert sentence(*scores, sides=()) == ""
 
 
 def test_sides_are_those_of_the_neutral_value():
     scores = ("q1", "a", 0.9, NONE, "all"), ("q1", "b", 1.2, NONE, "all")
-    assert clause(*scores, neutral=1.0) == f"on 1 of 1 query, a metric finds {FINDING}"
-    assert clause(*scores) == f"no metric finds {FINDING} on any of 1 query"
+    assert sentence(*scores, neutral=1.0) == f"On 1 of 1 query, a metric finds {FINDING}."
+    assert sentence(*scores) == f"No metric finds {FINDING} on any of 1 query."

@@ -1,11 +1,11 @@
-"""What a study says in at most six sentences: each by rule, from tables whose numbers are counted here."""
+"""What a study says in short texts: each by rule, from tables whose numbers are counted here."""
 
 from dataclasses import replace
 from math import ceil, nan
 
 import pandas as pd
 import pytest
-from tables_of_models import answered
+from tables_of_models import answered, tables
 
 from biasgrid.verdicts.summary import of_pairs, summary
 
@@ -17,8 +17,8 @@ SPEC = {
     "criteria": ["Gender"],
     "labels": LABELS,
     "debias": {"hard": "Gender"},
-    "scaled": {},
     "sides": [],
+    "margin": 0.5,
     "adjust": "benjamini-hochberg",
     "level": 0.95,
     "draws": [999],
@@ -36,46 +36,39 @@ LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
 @pytest.mark.parametrize(
     ("p_values", "more", "sentence"),
     [
-        (
-            {},
-            {},
-            "No model can be called least biased: of two metrics that compare, none separates one model from all "
-            "others.",
-        ),
+        ({}, {}, "No model is clearly the least biased according to either metric."),
         (
             {"weat": LOW},
             {},
-            "No model can be called least biased: of two metrics that compare, one separates word2vec (subset) from "
-            "all others.",
+            "word2vec (subset) is clearly the least biased according to one of two metrics, WEAT.",
         ),
         (
             {"weat": LOW, "mac": LOW},
             {},
-            "word2vec (subset) is the least biased model by both metrics that compare.",
+            "word2vec (subset) is clearly the least biased according to both metrics.",
         ),
-        # a model that lost queries says so, and so does one that was set aside
+        # a model that lost queries says so, and so does one that it was not compared with
         (
             {"weat": LOW, "mac": LOW},
             {"queries": {"a": 3, "b": 6}},
-            "word2vec (subset; 6 of 7 queries) is the least biased model by both metrics that compare, but was "
-            "not compared with GloVe 840B (filtered; 3 of 7 queries).",
-        ),
-        # what holds for these queries alone says so
-        (
-            {},
-            {"holds_for": "these queries"},
-            "No model can be called least biased: of two metrics that compare, none separates one model from all "
-            "others, for these queries.",
+            "word2vec (subset; 6 of 7 queries) is clearly the least biased according to both metrics. It was not "
+            "compared with GloVe 840B (filtered; 3 of 7 queries).",
         ),
         (
-            {"weat": LOW, "mac": LOW},
-            {"holds_for": "these queries"},
-            "word2vec (subset) is the least biased model by both metrics that compare, for these queries.",
+            {"weat": LOW},
+            {"why": "no baseline"},
+            "Models are not compared, because the study has no random-word baseline. To get one, add random_groups "
+            "to its inference.",
         ),
         (
             {},
             {"bootstrap": False},
             "No model can be called least biased: without a bootstrap nothing is decided.",
+        ),
+        (
+            {},
+            {"why": "too few shared queries"},
+            "No two models can be compared: they have too few queries in common.",
         ),
     ],
 )
@@ -84,27 +77,48 @@ def test_which_model_is_the_least_biased(p_values, more, sentence):
     assert said(answered(values, p_values, **more)) == [sentence]
 
 
-def test_models_that_share_too_few_queries():
-    answers = [replace(answer, comparable=()) for answer in answered({"weat": {"a": 0.1, "b": 0.2}})]
-    assert said(answers) == [
-        "No model can be called least biased: the first one has too few queries in common with any other."
+def test_single_topics_are_named_with_their_metrics():
+    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac")}
+    single = answered(values, {"weat": LOW, "mac": LOW})
+    others = [replace(answer, criterion="Religion") for answer in answered(values)]
+    of_all = [replace(answer, criterion="Overall") for answer in answered(values)]
+    spec = SPEC | {"criteria": ["Gender", "Religion"]}
+    assert said([*single, *others, *of_all], spec)[0] == (
+        "Over all topics, no model is clearly the least biased according to either metric. On single topics, a model "
+        "is clearly the least biased in 2 of 4 cases. On Gender it is word2vec (subset), according to WEAT and MAC."
+    )
+    assert said([*others, *of_all], spec)[0].endswith(
+        "On single topics, no model is clearly the least biased according to any metric."
+    )
+
+
+def test_metrics_without_a_baseline_are_named_beside_those_that_compare():
+    of_words = answered({"weat": {"a": 0.1, "b": 0.5}}, why="no baseline")
+    of_sentences = answered({"mac": {"a": 0.1, "b": 0.5}}, {"mac": {("a", "b"): 0.01}})
+    assert said([*of_words, *of_sentences]) == [
+        "GloVe 840B (filtered) is clearly the least biased according to MAC, the only metric. WEAT cannot compare "
+        "models without a random-word baseline (random_groups)."
     ]
+
+
+def test_sentences_of_the_answer_are_short_and_without_nested_brackets():
+    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac", "rnd")}
+    lost = {"queries": {"a": 3, "b": 6}}
+    answers = answered(values, {"weat": LOW, "mac": LOW}, **lost)
+    answers += [replace(answer, criterion="Overall") for answer in answers]
+    answers += [replace(answer, criterion="Religion") for answer in answered(values, {"rnd": LOW}, **lost)]
+    _, pairs = tables(values, {})
+    pairs["answer"] = "cannot tell"
+    (text, *_) = said(answers, SPEC | {"criteria": ["Gender", "Religion"]}, pairs=pairs)
+    assert len(sentences := text.split(". ")) > 5
+    assert max(len(sentence.split()) for sentence in sentences) <= 28
+    depths = [text[:i].count("(") - text[:i].count(")") for i in range(len(text))]
+    assert max(depths) == 1
 
 
 def test_one_model_is_no_answer_and_nothing_is_said_of_nothing():
     assert said(answered({"weat": {"a": 0.1}})) == []
     assert said() == []
-
-
-def test_metrics_that_grow_with_length_are_not_counted():
-    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "rnd")}
-    answers = answered(values, {"rnd": LOW})
-    # no length is known: they count as different
-    assert said(answers, SPEC | {"scaled": {"Gender": ["rnd"]}}) == [
-        "No model can be called least biased: of one metric that compares, none separates one model from all others.",
-        "RND does not compare, as the models' vectors differ in length (RND would call word2vec (subset) least "
-        "biased).",
-    ]
 
 
 def scores(**counts):
@@ -144,22 +158,32 @@ def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found()
     answers = ["different", "alike", "cannot tell", "cannot tell", "cannot tell", ""]
     pairs = pd.DataFrame(
         {"family": "models", "answer": answers, "smallest_difference": [2, 1, 0.5, 0.94, 3, nan]}
-    )
+    ).assign(scale="standardized")
     # of a debiased model and its original
-    pairs.loc[6] = ["states", "different", 1]
-    assert of_pairs(pairs) == (
-        "1 of 5 comparisons of two models find them different, 1 alike; the others cannot tell, and would find a "
-        "difference of about 0.94 standard deviations"
-    )
-    assert of_pairs(pairs[:2]) == "1 of 2 comparisons of two models find them different, 1 alike"
-    assert of_pairs(None) == of_pairs(pairs[5:]) == of_pairs(pairs.drop(columns="answer")) == ""
+    pairs.loc[6] = ["states", "different", 1, "standardized"]
+    counts = "1 of 5 comparisons of two models on these queries find them different"
+    assert of_pairs(pairs, 0.3) == [
+        f"{counts}, and 1 alike within 0.3 standard deviations.",
+        "The other 3 cannot tell; half of them would find a difference of 0.94 standard deviations with 80 % power.",
+    ]
+    assert len(of_pairs(pairs[:2], 0.3)) == 1
+    assert of_pairs(None, 0.3) == of_pairs(pairs[5:], 0.3) == of_pairs(pairs.drop(columns="scale"), 0.3) == []
+    # raw distances have other units for each metric, and are never alike
+    pairs = pairs[pairs["answer"] != "alike"].assign(scale="raw")
+    assert of_pairs(pairs, 0.3) == [counts.replace("5", "4") + ".", "The other 3 cannot tell."]
 
 
 def test_what_is_said_without_the_second_test_and_without_any():
     untested = [row | {"p_groups": nan} for row in scores(permutation=3)]
-    assert said(scores=untested)[0] == (
-        "By both tests there is evidence of bias on no query, which does not prove that there is none; the test "
-        "against random groups (random_groups) was not made."
+    lacking = (
+        "Evidence of bias also needs the test against random groups, which was not made (random_groups)."
+    )
+    assert said(scores=untested)[0] == lacking
+    # beside a metric that can have one test alone
+    one = [row | {"p_groups": nan, "tests": 1, "metric": "ceat"} for row in scores(all=1)]
+    assert said(scores=untested + one)[0] == (
+        "By the one test that the metrics have there is evidence of bias on Gender in Q (1 of 1 model). "
+        + lacking
     )
     # older results
     older = pd.DataFrame(scores(all=2)).drop(columns="evidence").to_dict("records")
@@ -219,24 +243,19 @@ def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
     ]
 
 
-def test_what_debiasing_did_by_metrics_that_compare_and_by_others():
-    # three metrics of model a: less by WEAT and RND, undecided by MAC
-    states = {"weat": ("a", 0.1, 0.01), "mac": ("a", 0.1, 0.6), "rnd": ("a", 0.1, 0.01)}
+def test_what_debiasing_did_and_which_metrics_do_not_compare():
+    # two metrics of model a: less by WEAT, undecided by MAC
+    states = {"weat": ("a", 0.1, 0.01), "mac": ("a", 0.1, 0.6)}
     answers = [
         answer
         for metric, state in states.items()
         for answer in answered({metric: {"a": 0.5, "b": 0.6}}, states=[state])
     ]
-    assert said(answers)[1] == "Hard debias lowers Gender by 2 of 3 metrics."
-    lengths = [
-        {"criterion": "Gender", "metric": "rnd", "model": model, "debias": debias, "value": length}
-        | {"quantity": "mean_length"}
-        for model, debias, length in (("a", "none", 3.0), ("a", "hard", 1.0), ("b", "none", 3.0))
-    ]
-    # models compare, the debiased state does not
-    assert said(answers, SPEC | {"scaled": {"Gender": ["rnd"]}}, scalars=lengths)[1] == (
-        "Hard debias lowers Gender by 1 of 2 metrics; by metrics that grow with vector length, which "
-        "debiasing changes, Gender by 1 of 1."
+    assert said(answers)[1] == "Hard debias lowers Gender by 1 of 2 metrics."
+    shorter = answered({"rnd": {"a": 0.5}}, states=[("a", 0.1, 0.01)], why="vector lengths differ")
+    assert said(answers + shorter)[1] == (
+        "Hard debias lowers Gender by 1 of 2 metrics. RND does not compare, as debiasing changes the length of "
+        "vectors."
     )
     raised = answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.9, 0.01)])
     assert said(raised)[1] == "Hard debias lowers Gender by 0 of 1 metrics (and raises it by 1)."

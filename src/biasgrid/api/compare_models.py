@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..config.inference import Inference, inference_of_tests
 from ..debias import UNTOUCHED
 from ..errors import InputError, unknown_name
 from ..keywords import checked_keywords
-from ..verdicts.least_biased import MODELS
+from ..statistics.two_models import MODELS
+from ..tables.pairs import PAIRS
+from ..validation import validate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,36 +19,39 @@ if TYPE_CHECKING:
 
 CLAIM = ("difference", "low", "high", "p", "p_adjusted", "answer", "smallest_difference", "needed")
 COLUMNS = (
-    *("criterion", "metric", *CLAIM, "queries", "reason"),
+    *("criterion", "metric", "scale", *CLAIM, "queries", "reason"),
     *(f"other_{name}" for name in CLAIM),
     *("clusters", "other_reason"),
 )
 
 
 @checked_keywords()
-def compare_models(grid: Grid, a: str, b: str) -> pd.DataFrame:
+def compare_models(grid: Grid, a: str, b: str, *, margin: float | None = None) -> pd.DataFrame:
     """Compare two models: are they different, alike, or can the study not tell?
 
     Parameters
     ----------
     grid
-        What `measure_grid` or `open_study` returned, with a bootstrap and random groups.
+        What `measure_grid` or `open_study` returned, with a bootstrap; metrics of vectors also need random groups.
     a, b
         Keys of two models.
+    margin
+        Models are alike if their standardised bias differs by at most this much; left out: the study's own
+        (`inference: margin`), .5 by default.
 
     Returns
     -------
     pandas.DataFrame
-        One row per criterion and metric. `difference` is the mean standardised bias of `a` minus that of `b`, with
-        its 95 % interval: below 0, `a` is less biased. `answer` is "different", "alike" or "cannot tell" for these
-        queries and other words; the columns `other_...` answer for other queries. p-values are adjusted over all
-        pairs of models of the grid. With "cannot tell", `smallest_difference` and `needed` say what the study could
-        have found, and what it would take. docs/reference has the columns of pairs.csv.
+        One row per criterion and metric. `difference` is the mean bias of `a` minus that of `b`, on the scale that
+        `scale` names, with its 95 % interval: below 0, `a` is less biased. `answer` is "different", "alike" or
+        "cannot tell" for these queries and other words; the columns `other_...` answer for other queries. p-values
+        are adjusted over all pairs of models of the grid. With "cannot tell", `smallest_difference` and `needed` say
+        what the study could have found, and what it would take. docs/reference has the columns of pairs.csv.
 
     Raises
     ------
     BiasgridError
-        For an unknown model, and a grid without a bootstrap.
+        For an unknown model, a margin that is not positive, and a grid without a bootstrap.
     """
     models = list(grid.study.models)
     for name in (a, b):
@@ -53,7 +59,7 @@ def compare_models(grid: Grid, a: str, b: str) -> pd.DataFrame:
             raise InputError(f"compare_models: {unknown_name('model', name, models)}")
     if a == b:
         raise InputError(f"compare_models: a and b are the same model, {a!r}")
-    pairs = grid.frame("pairs")
+    pairs = grid.frame("pairs") if margin is None else _pairs_within(grid, margin)
     is_original = (pairs["family"] == MODELS) & (pairs["debias_a"] == UNTOUCHED)
     forward = is_original & (pairs["model_a"] == a) & (pairs["model_b"] == b)
     backward = is_original & (pairs["model_a"] == b) & (pairs["model_b"] == a)
@@ -64,3 +70,14 @@ def compare_models(grid: Grid, a: str, b: str) -> pd.DataFrame:
         turned[[low, high]] = -turned[[high, low]].to_numpy()
     found = turned if backward.any() else pairs[forward]
     return found[list(COLUMNS)].reset_index(drop=True)
+
+
+def _pairs_within(grid: Grid, margin: float) -> pd.DataFrame:
+    """Make the table of pairs with another margin."""
+    margin = validate(inference_of_tests(Inference), {"margin": margin}, "compare_models").margin
+    study = getattr(grid.study, "plain", grid.study)
+    # a study without a bootstrap has no such table
+    inputs = PAIRS.inputs_of(study)
+    return (
+        PAIRS.frame(inputs, PAIRS.spec_of(study) | {"margin": margin}) if inputs else grid.frame(PAIRS.name)
+    )

@@ -199,11 +199,11 @@ class Grid:
     def least_biased(self, criterion: str | None = None, *, debiased: bool = False) -> pd.DataFrame:
         """Which model each metric finds the least biased, and whether that is decided.
 
-        Models are ranked on the queries that all of them have; one with values on less than `ranking: coverage` of
-        the queries is not ranked. The first is decided to be the least biased where it differs significantly from
-        every model that it can be compared with (on five queries that both have, or on all of a criterion that has
-        fewer): p-values are adjusted over all pairs of models. 5 % holds for each metric on each criterion: of 28
-        decisions, one or two may be wrong.
+        A model is decided to be the least biased if it is significantly less biased than every other model that it
+        can be compared with (on five queries that both have, or on all of a criterion that has fewer): p-values are
+        adjusted over all pairs of models. 5 % holds for each metric on each criterion: of 28 decisions, one or two
+        may be wrong. Metrics of vectors compare models by standardised bias, which needs `random_groups`. A model
+        with values on less than `ranking: coverage` of the queries is not ranked.
 
         Parameters
         ----------
@@ -215,13 +215,12 @@ class Grid:
         Returns
         -------
         pandas.DataFrame
-            One row per criterion and metric. `model_label` comes first, `decided` says whether it is decided to be
-            the least biased. `p_adjusted` is the largest p-value over the models that it was compared with;
-            `undecided` has those of which it is not decided, `not_ranked` the models that are not ranked, with the
-            number of queries that they have. `queries` of `queries_of` were compared. What is decided holds for other
-            words and for what `holds_for` says: "other queries" of this kind; "these queries", where there are fewer
-            than five, if queries that share attribute sets count as one. Of a debiased state `decided` says whether
-            it is less biased than its model.
+            One row per criterion and metric. `model_label` is the model that is below most others, `decided` says
+            whether it is decided to be the least biased, for these queries and other words. `p_adjusted` is the
+            largest p-value over the models that it was compared with; `undecided` has those of which it is not
+            decided, `smallest_difference` what would be found with 80 % power, `not_ranked` the models that are not
+            ranked, with the number of queries that they have. `queries` of `queries_of` were compared. Of a debiased
+            state `decided` says whether it is less biased than its model.
 
         Raises
         ------

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..errors import BiasgridError
-from ..labels import LENGTH_MARK, short_labels
+from ..labels import short_labels
 from ..numbers import NO_VALUE, p_number
-from ..statistics.shared import THESE_QUERIES
-from ..tables.answers import answers_of, lengths_of
+from ..tables.answers import answers_of
 
 if TYPE_CHECKING:
     from ..plan.study import Study
@@ -19,11 +18,9 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),
-    *("queries", "queries_of", "criterion", "model", "holds_for"),
+    *("queries", "queries_of", "criterion", "model", "smallest_difference"),
 )
-
-BORDERLINE = "~"
-THESE_MARK = "*"
+NOT_COMPARED = "no model where models have no baseline: inference: random_groups compares them"
 
 
 class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
@@ -42,29 +39,22 @@ def least_biased(
             "least_biased: which model is decided needs a bootstrap, which this grid does not have"
         )
     by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(study)}
-    places = ((criterion, metric) for criterion in criteria for metric in metrics)
+    places = [(criterion, metric) for criterion in criteria for metric in metrics]
     rows = [row for place in places if place in by_place for row in _rows(by_place[place], study, debiased)]
-    table = LeastBiased([row for row, _ in rows], columns=list(COLUMNS))
-    table.attrs["by_length"] = [
-        f"{criterion} {metric}" for criterion, metrics in lengths_of(study).items() for metric in metrics
-    ]
-    table.attrs["borderline"] = sorted({row["p_adjusted"] for row, is_borderline in rows if is_borderline})
+    table = LeastBiased(rows, columns=list(COLUMNS))
+    table.attrs["lacks_baseline"] = any(
+        by_place[place].lacks_baseline for place in places if place in by_place
+    )
     return table
 
 
 def _text(table: pd.DataFrame) -> str:
     """The table in lines of 80 characters: pandas would leave out the columns in the middle."""
     columns = {name: table[name].astype(str) for name in ("criterion", "metric", "model_label")}
-    grows = (columns["criterion"] + " " + columns["metric"]).isin(table.attrs.get("by_length", []))
-    columns["metric"] += grows.map({True: LENGTH_MARK, False: ""})
     if table["criterion"].nunique() < 2:
         del columns["criterion"]
-    of_these = table["holds_for"] == THESE_QUERIES
     columns["decided"] = table["decided"].map({True: "yes", False: "no"})
-    columns["decided"] += of_these.map({True: THESE_MARK, False: ""})
-    p_values = table["p_adjusted"].map(p_number).replace(NO_VALUE, "")
-    is_borderline = table["p_adjusted"].isin(table.attrs.get("borderline", []))
-    columns["p_adjusted"] = p_values + is_borderline.map({True: BORDERLINE, False: ""})
+    columns["p_adjusted"] = table["p_adjusted"].map(p_number).replace(NO_VALUE, "")
     columns["queries"] = table["queries"].astype(str) + " of " + table["queries_of"].astype(str)
     widths = {name: max([len(name), *texts.str.len()]) for name, texts in columns.items()}
     room = 80 - sum(width + 2 for name, width in widths.items() if name != "model_label")
@@ -77,48 +67,43 @@ def _text(table: pd.DataFrame) -> str:
         ).rstrip()
         for line in lines
     ]
-    if is_borderline.any():
-        lines_of_text.append(f"{BORDERLINE} borderline: another seed may say otherwise")
-    if of_these.any():
-        lines_of_text.append(f"{THESE_MARK} for other words and for these queries, not for others")
-    if grows.any():
-        lines_of_text.append(
-            f"{LENGTH_MARK} grows with the length of vectors, which differs: does not compare"
-        )
+    if table.attrs.get("lacks_baseline"):
+        lines_of_text.append(NOT_COMPARED)
     hidden_columns = ", ".join(name for name in table.columns if name not in columns)
     return "\n".join([*lines_of_text, f"[{len(table)} rows; also: {hidden_columns}]"])
 
 
-def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[tuple[dict[str, Any], bool]]:
-    """The rows of a criterion and metric, and whether their p-value is borderline."""
+def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
+    """The rows of a criterion and metric."""
     labels = study.labels | short_labels({model: study.labels[model] for model in study.models})
     names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
     place = {"metric": answer.metric, "criterion": answer.criterion}
-    row = place | {
-        "model_label": labels[answer.first[0].model] if answer.first else "",
-        "model": answer.first[0].model if answer.first else "",
+    first = answer.least_biased or (
+        answer.models[0].model if answer.models and not answer.lacks_baseline else ""
+    )
+    yield place | {
+        "model_label": labels[first] if first else "",
+        "model": first,
         "decided": answer.is_decided,
         "p_adjusted": answer.p_adjusted,
         "undecided": "; ".join(names[model] for model in answer.undecided),
         "not_ranked": "; ".join(names[state.model] for state in answer.not_ranked),
         "queries": answer.queries,
         "queries_of": answer.queries_of,
-        "holds_for": answer.holds_for,
+        "smallest_difference": answer.smallest_difference,
     }
-    yield row, answer.is_borderline
     for state in answer.debiased if debiased else ():
-        row = place | {
+        yield place | {
             "model_label": f"{labels[state.model]} under {labels[state.debias]}",
             "model": f"{state.model} under {state.debias}",
             "decided": state.direction == "less",
             "p_adjusted": state.p_adjusted,
-            "undecided": "" if state.direction else labels[state.model],
+            "undecided": "" if state.direction or state.reason else labels[state.model],
             "not_ranked": "",
             "queries": state.queries,
             "queries_of": state.queries_of,
-            "holds_for": state.holds_for,
+            "smallest_difference": state.smallest_difference,
         }
-        yield row, state.is_borderline
 
 
 def _name(state: RankedState, labels: Mapping[str, str]) -> str:

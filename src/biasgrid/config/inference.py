@@ -9,8 +9,9 @@ from pydantic import ConfigDict, PlainValidator, create_model
 
 from ..inference import significance
 from ..inference.significance import Test, tests
-from ..options import Bootstrap, Interval, Sensitivity
+from ..options import Bootstrap, Interval, Number, Sensitivity
 from ..registry import is_pending
+from ..statistics.two_models import MARGIN
 from ..validation import Strict, field, validate
 from .common import partial
 
@@ -34,6 +35,14 @@ class Inference(OfTests):
     interval: Interval = field("which interval the tables have", "jackknife")
     adjust: Literal["holm", "benjamini-hochberg"] = field(
         "how p-values are adjusted for the number of tests of a criterion", "holm"
+    )
+    margin: Number = field(
+        "two models are alike if their standardised bias surely differs by at most this much, in standard deviations "
+        "of random groups (`answer` of pairs.csv)",
+        MARGIN,
+        "standard deviations",
+        gt=0,
+        allow_inf_nan=False,
     )
 
     @property

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..labels import LENGTH_MARK
 from ..statistics.aggregation import OVERALL
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
 from .questions import AGREEMENT
-from .rows import criteria_of, metrics_by_length, read_table, rows_of, rows_where
+from .rows import criteria_of, read_table, rows_of, rows_where
 from .text import LONGEST_HEAD, SMALL, metric_head, percent, shorten, text_width
 from .types.heat import above_diagonal, coefficient_text, heat, scale
 
@@ -33,7 +32,6 @@ def correlations(
     method: str = "spearman",
     level: float = 0.95,
     rankings: pd.DataFrame | None = None,
-    by_length: Mapping[str, Sequence[str]] | None = None,
     subtitle: Sequence[str] = (),
     line: int = 0,
 ) -> figure.Figure:
@@ -42,7 +40,6 @@ def correlations(
     Colours run from -1 to 1 in all; a NaN is a hatched cell with "n/a" in it. Where the table has ci_low and ci_high,
     intervals of so much `level`, they stand under the coefficient. `rankings`, the table of ranks: over how many
     models each coefficient is. That stands beside the criterion, and there is no coefficient of fewer than FEWEST.
-    `by_length`: by criterion the metrics that grow with the length of vectors and do not compare, which are marked.
     `subtitle`: further lines of the note. `line`: after so many panels a new row begins.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
@@ -63,7 +60,6 @@ def correlations(
         return empty_page(title, f"{', '.join(single)} {_have(single)} one metric.")
     # Overall first, then the criteria
     criteria = sorted(criteria_of(table), key=lambda criterion: criterion != OVERALL)
-    by_length = by_length or {}
     matrices, texts, names, heads = {}, {}, {}, {}
     for criterion in criteria:
         part = rows_where(table, criterion=criterion)
@@ -75,22 +71,17 @@ def correlations(
             heads[criterion] += f", {_n(counts.to_numpy()[np.tril_indices(len(counts), -1)])}"
         matrices[criterion] = matrix
         texts[criterion] = _texts(part, matrix)
-        names[criterion] = [
-            metric_head(labels.get(key, key) + LENGTH_MARK * (key in by_length.get(criterion, ())))
-            for key in matrix
-        ]
+        names[criterion] = [metric_head(labels.get(key, key)) for key in matrix]
     has_intervals = "ci_low" in table and table["ci_low"].notna().any()
     has_missing = any(np.tril(matrix.isna(), -1).any() for matrix in matrices.values())
-    is_marked = any(criterion in by_length for criterion in criteria)
     notes = {
-        "Rank correlations of the metrics over the models. In brackets the "
+        "Rank correlations of the metrics over the models, from WEFE's ranks of raw values. In brackets the "
         f"{percent(level)} interval over words; it says nothing about other models. With few models, only few "
         "coefficients are possible.": has_intervals,
         "A marked corner: below 0.": any(np.tril(_below_0(t), -1).any() for t in texts.values()),
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
         f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
         f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
-        f"{LENGTH_MARK} grows with vector length, which differs between models, and does not compare.": is_marked,
     }
     page = Frame(title, "\n".join([*(note for note, is_so in notes.items() if is_so), *subtitle]))
     sides = {criterion: max((len(matrix) - 1) * CELL, SHORTEST) for criterion, matrix in matrices.items()}
@@ -150,8 +141,7 @@ def _have(names: Sequence[str]) -> str:
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
     table, rankings = read_table(inputs["correlations"]), read_table(inputs["rankings"])
-    rest = {name: value for name, value in spec.items() if name != "scaled"}
-    return correlations(table, rankings=rankings, by_length=metrics_by_length(inputs, spec), **rest)
+    return correlations(table, rankings=rankings, **spec)
 
 
 FIGURES = (
@@ -160,9 +150,9 @@ FIGURES = (
         "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
         _draw,
         question=AGREEMENT,
-        reads=("correlations", "rankings", "scalars"),
+        reads=("correlations", "rankings"),
         when="ranked",
-        facts=("labels", "level", "method", "scaled"),
+        facts=("labels", "level", "method"),
         reading="A cell is the rank correlation of two metrics over n models, with its 95 % interval over "
         "words; a marked corner is below 0, a hatched cell has no value. With four or five models, an "
         "interval from -1 to 1 is no error.",

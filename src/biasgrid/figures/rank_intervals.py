@@ -1,23 +1,22 @@
-"""Figure of how sure the models' ranks are: a forest of ranks with their intervals, a column per metric."""
+"""Figure of the models' ranks of raw values: a forest of ranks with their intervals, a column per metric."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ..labels import LENGTH_MARK
 from ..numbers import plain
 from ..statistics.aggregation import OVERALL
 from ..statistics.ranks import most_resampled
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import Answer, RankedState, answers
-from ..verdicts.text import join_names, with_note
-from .figure import Example, Figure, Files, each_criterion
+from ..verdicts.text import with_note
+from .figure import Example, Figure, each_criterion
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark
 from .questions import RANKS
-from .rows import metrics_by_length, read_table, rows_of, rows_where, units_of
-from .text import DAGGER, SMALL, metric_head, text_width, unit_label, wrap_text
+from .rows import from_tables, rows_of, rows_where, units_of
+from .text import DAGGER, metric_head, unit_label, wrap_text
 from .types.rows import row_panels, rows
 from .visuals import beside, few_ticks, legend_interval, legend_line, no_mark
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
+MOST_PAIRS = 4  # of different models, named in the note
 
 
 @styled
@@ -36,20 +36,18 @@ def rank_intervals(
     labels: Mapping[str, str],
     criterion: str = OVERALL,
     level: float = 0.95,
-    by_length: Collection[str] = (),
 ) -> figure.Figure:
     """The models' ranks under each metric with their intervals, from rank_intervals.csv, rankings.csv and pairs.csv.
 
     One column per metric, one row per model, in the study's order in all columns. A mark is the rank, the line its
-    interval over resamples of words and queries, where the table has such, else of words. Models that share a letter
-    in a column are not decided to differ. A dagger marks a ranked model that lost queries. `by_length`: the metrics
-    by which the models do not compare (`verdicts.comparability`), which are marked.
+    interval over resamples of words and queries, where the table has such, else of words. The note says which models
+    are shown to be different. A dagger marks a ranked model that lost queries.
     Raises BiasgridError where a table has no rows of the criterion.
     """
     import pandas as pd
 
     table = rows_of(intervals, "rank_intervals", criterion=criterion)
-    title = f"How sure are the models' ranks? {criterion}"
+    title = f"WEFE's ranks of raw values: {criterion}"
     if len(units_of(table)) < 2:
         return empty_page(title, "one model has no rank among others.")
     table, resampled = most_resampled(table)
@@ -61,10 +59,8 @@ def rank_intervals(
     names = {unit: wrap_text(unit_label(unit, labels), 26) for unit in units}
     looks = {unit: _enlarge(models[unit[0]]) for unit in units}
     page = Frame(title, "\n".join(_notes([*answers.values()], labels, level)))
-    heads = {m: metric_head(labels.get(m, m)) + LENGTH_MARK * (m in by_length) for m in metrics}
-    letters = [state.letters + DAGGER for answer in answers.values() for state in answer.models]
-    least = max([0.6, *(0.4 + text_width(text, SMALL) for text in letters)])
-    panels = row_panels(page, heads, names, least=least)
+    heads = {m: metric_head(labels.get(m, m)) for m in metrics}
+    panels = row_panels(page, heads, names, least=0.6)
     ends = table.set_index(["metric", "model", "debias"])[["low", "high"]]
     for metric, axes in panels.items():
         marks = [(s, s.model, s.debias) for s in _states(answers[metric])]
@@ -78,8 +74,8 @@ def rank_intervals(
         drawn.loc[drawn["says"] != "", ["value", "low", "high"]] = float("nan")
         places = rows(axes, drawn, names, looks, interval=INTERVAL)
         for state, *unit in marks:
-            if not state.reason:
-                beside(axes, places[*(tuple(unit),) * 2], state.letters + DAGGER * state.has_lost_queries)
+            if not state.reason and state.has_lost_queries:
+                beside(axes, places[*(tuple(unit),) * 2], DAGGER)
         axes.set_xlim(0.5, len(units) + 0.5)
         axes.set_xlabel("rank", labelpad=1)
         few_ticks(axes.xaxis, 4, integer=True)
@@ -89,8 +85,6 @@ def rank_intervals(
     ]
     if any(state.has_lost_queries for answer in answers.values() for state in answer.models):
         legend += [(f"{DAGGER} lost some of the queries", no_mark())]
-    if set(metrics) & set(by_length):
-        legend += [(f"{LENGTH_MARK} grows with vector length, which differs: does not compare", no_mark())]
     return page.done(legend)
 
 
@@ -109,11 +103,10 @@ def _why(state: RankedState) -> str:
 
 
 def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -> list[str]:
-    """What a letter says, and how many queries models have that are not ranked."""
+    """Which models are shown to be different, and how many queries models have that are not ranked."""
     lines = [
-        "Ranks on the queries that all ranked models have, 1 = least biased. Models that share a letter in a column: "
-        f"their order is undecided{_for_these(answers, labels)} (adjusted p of the difference above "
-        f"{plain(1 - level)})."
+        "Ranks on the queries that all ranked models have, 1 = nearest to no bias. They are no conclusion about "
+        f"models. {_different(answers, labels, level)}"
     ]
     lost: dict[str, list[str]] = {}
     for answer in answers:
@@ -144,34 +137,37 @@ def _answers(
     )
 
 
-def _for_these(of_metrics: Sequence[Answer], labels: Mapping[str, str]) -> str:
-    """By which metrics what is decided holds for these queries alone; empty of none."""
-    names = [labels.get(answer.metric, answer.metric) for answer in of_metrics if answer.is_of_these_queries]
-    by = "" if len(names) == len(of_metrics) else f" (by {join_names(names)})" if names else ""
-    return f" for these queries{by}" if names else ""
-
-
-def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    parts = [read_table(inputs[name]) for name in ("rank_intervals", "rankings", "pairs")]
-    by_length = metrics_by_length(inputs, spec).get(spec["criterion"], [])
-    rest = {name: value for name, value in spec.items() if name != "scaled"}
-    return rank_intervals(*parts, by_length=by_length, **rest)
+def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -> str:
+    """Say which models are shown to be different, the less biased first; of many pairs, how many."""
+    compared = [answer for answer in answers if answer.comparable]
+    if not compared:
+        return "Models are not compared: they have no baseline of random groups."
+    limit = f"(adjusted p at most {plain(1 - level)})"
+    pairs = [
+        f"{labels.get(a, a)} from {labels.get(b, b)} according to {labels.get(answer.metric, answer.metric)}"
+        for answer in compared
+        for (a, _), (b, _) in sorted(answer.decided_pairs)
+    ]
+    if not pairs:
+        return f"No two models are shown to be different {limit}."
+    if len(pairs) > MOST_PAIRS:
+        return f"Models are shown to be different in {len(pairs)} comparisons {limit}."
+    return f"Shown to be different, the less biased first {limit}: {'; '.join(pairs)}."
 
 
 FIGURES = (
     Figure(
         "rank-intervals",
-        "The models' ranks under each metric with bootstrap intervals, and which models' order is undecided.",
-        _draw,
+        "The models' ranks of raw values under each metric with bootstrap intervals, and which models are different.",
+        from_tables(rank_intervals),
         question=RANKS,
         drawings=each_criterion("rank-intervals", overall=True),
-        reads=("rank_intervals", "rankings", "pairs", "scalars"),
+        reads=("rank_intervals", "rankings", "pairs"),
         when="ranked and bootstrap",
-        facts=("labels", "level", "scaled"),
-        reading="A mark is a model's rank (1 is least biased) with its 95 % interval over words and queries. "
-        "Models that share a letter are not decided to differ (adjusted p > .05), whether or not "
-        "intervals overlap; those marked † lost queries, and by a metric marked ‡ models do not "
-        "compare.",
+        facts=("labels", "level"),
+        reading="A mark is WEFE's rank of a model's raw values, with its 95 % interval over words and "
+        "queries. It is no conclusion about models: the note says which are shown to be different "
+        "(adjusted p at most .05), whether or not intervals overlap. Models marked † lost queries.",
         example=Example("embedded", "rank-intervals", {"criterion": OVERALL}),
     ),
 )

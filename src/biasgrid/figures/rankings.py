@@ -16,7 +16,6 @@ from .rows import (
     by_rank,
     criteria_of,
     keys_of,
-    metrics_by_length,
     read_table,
     rows_of,
     rows_where,
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
 NOTE = (
-    "The form of Badilla et al. (IJCAI 2020, figure 2). A sum of ranks has no interval, and metrics that measure "
-    "alike count twice in it."
+    "The form of Badilla et al. (IJCAI 2020, figure 2): WEFE's ranks of raw values, which are no conclusion about "
+    "models. A sum of ranks has no interval, and metrics that measure alike count twice in it."
 )
 
 
@@ -113,7 +112,7 @@ def _stacked_bars(
         for names, where in _alike(without_rank).items()
         if names
     ]
-    page = Frame("Which model's ranks add up to the least?", "\n".join(notes))
+    page = Frame("WEFE's ranks of raw values, added up", "\n".join(notes))
     names = {unit: fit_text(unit_label(unit, labels), 0.33 * page.width, SMALL) for unit in order}
     inches = page.inside - width(names) - 0.1
     marked = set(keys_of(fewer, "criterion", "model", "debias"))
@@ -134,7 +133,7 @@ def _stacked_bars(
         bars(axes, panels[criterion], rows, looks, ends[criterion], inches=inches, one=one)
         if has_incomplete:
             axes.axhline(complete - 0.5, **RULE)
-    axes.set_xlabel(fit_text("Accumulated rank over the metrics (lower = less biased)", inches, NORMAL))
+    axes.set_xlabel(fit_text("Accumulated rank of raw values over the metrics", inches, NORMAL))
     drawn = [look for metric, look in looks.items() if any(metric in ranks for ranks in panels.values())]
     return page.done([(look["label"], legend_area(**look)) for look in drawn])
 
@@ -154,33 +153,22 @@ def _end(ranks: pd.Series, labels: Mapping[str, str], mark: str, room: float) ->
 
 
 def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Which metrics do not compare, as lines, and in which criteria the order of the sums is undecided."""
+    """Return what the comparisons of models say about the order of the sums, as lines, and the criteria in which it
+    is undecided."""
     from ..verdicts.agreement import agreement
     from ..verdicts.least_biased import answers
 
-    by_length = metrics_by_length(inputs, spec)
-    lines = []
-    for names, where in _alike({c: tuple(by_length.get(c, ())) for c in criteria}).items():
-        if names:
-            grow, do = ("grows", "does") if len(names) == 1 else ("grow", "do")
-            metrics = ", ".join(spec["labels"].get(name, name) for name in names)
-            lines.append(f"{metrics} {grow} with vector length and {do} not compare{_of(where, criteria)}")
     if "pairs" not in inputs:
-        return [*lines, "Whether the order of the sums is decided was not tested (no bootstrap)"], []
+        return ["Whether the order of the sums is decided was not tested (no bootstrap)"], []
     table = read_table(inputs["rankings"])
-    all_answers = answers(
-        table, read_table(inputs["pairs"]), sorted(set(table["metric"])), spec["level"], spec["draws"]
-    )
+    all_answers = answers(table, read_table(inputs["pairs"]), sorted(set(table["metric"])), spec["level"])
     undecided = []
     for criterion in criteria:
         of_criterion = [answer for answer in all_answers if answer.criterion == criterion]
-        comparable = [a for a in of_criterion if a.metric not in by_length.get(criterion, ())]
         sums = rows_where(table, criterion=criterion, debias="none").groupby("model")["rank"].sum()
-        if agreement(comparable).order != tuple(sums.sort_values(kind="stable").index):
+        if agreement(of_criterion).order != tuple(sums.sort_values(kind="stable").index):
             undecided.append(criterion)
-    if undecided:
-        lines.append(f"The order of the models is undecided{_of(undecided, criteria)}")
-    return lines, undecided
+    return [f"The order of the models is undecided{_of(undecided, criteria)}"] * bool(undecided), undecided
 
 
 def _alike(metrics: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
@@ -207,24 +195,24 @@ def _draw_by_criterion(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 READS: dict[str, Any] = {
-    "reads": ("rankings", "scalars", "pairs"),
+    "reads": ("rankings", "pairs"),
     "when": "ranked",
-    "facts": ("labels", "scaled", "level", "draws"),
+    "facts": ("labels", "level"),
 }
 FIGURES = (
     Figure(
         "rankings",
-        "The models' ranks over all criteria, stacked metric by metric: the shortest bar is the least biased model.",
+        "The models' ranks of raw values over all criteria, stacked metric by metric (WEFE's ranking).",
         _draw,
         question=RANKS,
         **READS,
-        reading="A segment is a rank under one metric, the number their sum; models below the dotted line "
-        "miss a rank. A sum has no interval: see rank-intervals.",
+        reading="A segment is WEFE's rank of raw values under one metric, the number their sum; models "
+        "below the dotted line miss a rank. A sum has no interval: rank-intervals shows which models differ.",
         example=Example("embedded", "rankings", {"criterion": OVERALL}, shown={"rankings": ["rank"]}),
     ),
     Figure(
         "rankings-by-criterion",
-        "The models' ranks for each criterion.",
+        "The models' ranks of raw values for each criterion.",
         _draw_by_criterion,
         question=RANKS,
         **READS,

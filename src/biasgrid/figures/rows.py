@@ -84,14 +84,6 @@ def reasons(statuses: pd.Series) -> str:
     return " or ".join(sorted(set(why(statuses))))
 
 
-def metrics_by_length(inputs: Files, spec: Mapping[str, Any]) -> dict[str, list[str]]:
-    """By criterion the metrics by which the models of a figure do not compare, as of `verdicts.comparability`: the
-    figure reads the table "scalars", and has the fact "scaled"."""
-    from ..verdicts import comparability
-
-    return comparability.metrics_by_length(read_table(inputs["scalars"]), spec["scaled"])
-
-
 def criteria_of(table: pd.DataFrame) -> list[str]:
     """The criteria of a table in alphabetical order, "Overall" last."""
     return sorted(table["criterion"].unique(), key=lambda criterion: (criterion == OVERALL, criterion))

@@ -45,7 +45,16 @@ COLUMNS: dict[str, tuple[list[str], list[str]]] = {
 # what `verdicts.least_biased` reads, too
 ANSWERED = {
     "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of", "reason"],
-    "pairs": ["difference", "low", "high", "p_adjusted", "queries", "queries_of", "reason", "holds_for"],
+    "pairs": [
+        "difference",
+        "low",
+        "high",
+        "p_adjusted",
+        "smallest_difference",
+        "queries",
+        "queries_of",
+        "reason",
+    ],
 }
 # columns that tables once did not have: without them, they are not compared
 LATER = {"evidence", *P_VALUES[2:]}
@@ -299,7 +308,7 @@ def _answers(a: Side, b: Side) -> pd.DataFrame:
     rows = []
     for place in sorted(first.keys() & second.keys()):
         both = first[place], second[place]
-        models = [sorted({state.model for state in answer.first}) for answer in both]
+        models = [[state.model for state in answer.models[:1]] for answer in both]
         decided = [answer.is_decided if answer.has_test else None for answer in both]
         changed = models[0] != models[1] or (None not in decided and decided[0] != decided[1])
         rows.append((*place, *models, *decided, changed))
@@ -309,13 +318,10 @@ def _answers(a: Side, b: Side) -> pd.DataFrame:
 def _answers_of(side: Side) -> dict[tuple[str, str], Answer]:
     """Nothing where the tables are of an earlier version, which compared models in another way."""
     of_study = {name: side.tables[name] for name in ANSWERED if name in side.tables}
-    if "pairs" in of_study:  # of older code, it does not say what a comparison holds for
-        of_study["pairs"] = pd.DataFrame({"holds_for": "", **of_study["pairs"]})
     is_complete = all({*ANSWERED[name]} <= {*table} for name, table in of_study.items())
     if not is_complete or "rankings" not in of_study or of_study["rankings"].empty:
         return {}
-    draws = side.config.get("inference", {}).get("bootstrap", {}).get("draws", 0)
-    found = answers(of_study["rankings"], of_study.get("pairs"), side.metrics, side.level, draws)
+    found = answers(of_study["rankings"], of_study.get("pairs"), side.metrics, side.level)
     return {(answer.criterion, answer.metric): answer for answer in found}
 
 

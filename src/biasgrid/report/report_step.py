@@ -16,7 +16,7 @@ from ..plan.study import Study
 from ..resources import find_file
 from ..tables.answers import summary_spec
 from ..tables.inputs import FACTS, facts_of, files_of
-from ..tables.scales import incomparable_metrics
+from ..tables.scales import scaled_metrics
 from ..validation import to_record
 from ..web_addresses import public
 from . import cells
@@ -81,7 +81,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         **facts_of(study, ("ranking", "level", "thresholds")),
         "inference": to_record(study.config.inference),
         "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
-        "scaled": incomparable_metrics(study),
+        "scaled": scaled_metrics(study),
         "summary": summary_spec(study),
         "facts": {key: _facts(study, key) for key in keys},
         "sections": list(REGISTRY),

@@ -26,14 +26,13 @@ REASONS = {
 }
 
 
-def of_borderline(answer: Answer) -> str:
-    """That another seed may decide otherwise; else empty."""
-    return "borderline: another seed may say otherwise" if answer.is_borderline else ""
-
-
 def of_incomparable(answer: Answer, names: Names) -> str:
     """Which rivals the first model was not compared with; else empty."""
-    rivals = [f"{names.state(r.model)}: {r.queries} of {r.queries_of} queries" for r in answer.incomparable]
+    rivals = [
+        f"{names.state(r.model)}: "
+        f"{f'{r.queries} of {r.queries_of} queries' if r.reason == FEW_SHARED else r.reason}"
+        for r in answer.incomparable
+    ]
     return f"not compared with {join_names(rivals)}" if rivals else ""
 
 
@@ -91,7 +90,9 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
         ]
         return f"There is no overall order, since metrics contradict each other: {'; '.join(statements)}."
     if not agreement.n_decided:
-        return f"There is no overall order: of {count_name(metrics)} metrics that compare, none tells models apart."
+        return (
+            f"There is no overall order: of {count_name(metrics)} metrics, none finds two models different."
+        )
     return (
         f"There is no overall order: metrics decide {agreement.n_decided} of "
         f"{pluralize(agreement.pairs, 'pair')} of models. No two metrics contradict each other in what they decide."
@@ -113,11 +114,8 @@ def of_lost_queries(states: Iterable[RankedState]) -> str:
     return "; ".join(statements)
 
 
-def of_coverage(
-    queries: int, models: int, inference: dict[str, Any], verdicts: int, of_these: Sequence[str]
-) -> list[str]:
-    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong;
-    `of_these` are criteria on which verdicts hold for these queries alone."""
+def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: int) -> list[str]:
+    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong."""
     basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [
@@ -125,15 +123,10 @@ def of_coverage(
         ]
     level = plain(100 * bootstrap["level"])
     sentences = [
-        f"These results generalise to similar words and queries only ({level} % for all pairs of models at once). "
+        f"These results hold for these queries, with similar words ({level} % for all pairs of models at once). "
         f"They rest on {basis}. They do not cover other training runs of a model, other corpora, other languages or "
-        "other tasks."
+        "other tasks. pairs.csv has the answers about other queries."
     ]
-    if of_these:
-        sentences.append(
-            f"On {join_names(of_these)}, the results hold for other words, but only for these queries: they are "
-            "fewer than five if queries that share attribute sets count as one."
-        )
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
         sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
     if models < FEW_MODELS:

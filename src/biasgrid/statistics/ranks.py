@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .aggregation import Aggregation
-from .pairs import Parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,60 +73,6 @@ def aggregates_of_resamples(
         means = np.nansum(values, axis=2) / np.count_nonzero(~np.isnan(values), axis=2)
     # each rounded by itself: of their difference, as many digits may be noise
     return _round(values) + (_round(aggregates) - _round(means)[..., None])
-
-
-def query_parts(
-    observed: np.ndarray,
-    samples: np.ndarray,
-    queries: np.ndarray,
-    count: int,
-    neutral: float,
-    aggregation: Aggregation = "abs_avg",
-    by: str = "distance",
-) -> Parts:
-    """What a unit is ranked by, and how far queries and words move it, for `pairs.compare_pairs`.
-
-    Parameters
-    ----------
-    observed
-        Scores, (rows,), all with a value.
-    samples
-        Their values in resamples of words, (rows, draws); an undefined one is taken for the score.
-    queries
-        The query of each row, 0 to `count` - 1, (rows,): sub-queries are of one query.
-    neutral, aggregation, by
-        As of `aggregates_of_resamples`.
-
-    Returns
-    -------
-    Parts
-        (), (count,), (count, draws). A query moves the aggregate by what leaving it out does (the jackknife's
-        pseudo-values), and with a resample by what taking its rows alone from the resample does.
-    """
-    zero = neutral if by == "distance" else 0.0
-    cells = observed[:, None] - zero
-    again = np.where(np.isnan(samples), observed[:, None], samples) - zero
-    absolute = isinstance(aggregation, str) and aggregation.startswith("abs_")
-    if absolute:
-        sides = _sides(cells, again)
-        cells, again = cells * sides, again * sides
-    of_rows = queries[:, None] == np.arange(count)
-    share = of_rows.mean(axis=0)
-    # a sum is a mean of so many rows, also where a query is left out
-    is_sum = isinstance(aggregation, str) and aggregation.endswith("sum")
-    name, size = ("avg", len(observed)) if is_sum else (aggregation, 1)
-    once = np.ones((len(observed), 1), dtype=np.int32)
-    value = _aggregate(cells, once, name)
-    moves = (1 - share) * (value - _aggregate(cells, (~of_rows).astype(np.int32), name))
-    has_query = share > 0
-    moves = np.where(has_query, moves - moves[has_query].mean(), math.nan)
-    words = np.zeros((count, samples.shape[1]))
-    for query in np.flatnonzero(has_query):
-        words[query] = _aggregate(np.where(of_rows[:, [query]], again, cells), once, name) - value
-    side = 1.0
-    if by == "distance" and not absolute:
-        side = _sides(value[:, None], _aggregate(again, once, name)[None])[0, 0]
-    return Parts(size * side * value[0], size * side * moves, size * side * words)
 
 
 def ranks_of_resamples(

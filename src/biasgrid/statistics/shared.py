@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 COVERAGE = 2 / 3  # the share of rows on which a unit needs values to be ranked
-# two units are not compared on fewer queries; and of fewer, resamples vary less than new queries would
-FEWEST_QUERIES = 5
-OTHER_QUERIES, THESE_QUERIES = "other queries", "these queries"
+FEWEST_QUERIES = 5  # two units are not compared on fewer queries
 FEW_QUERIES = "too few queries"  # of a unit: values on less than `coverage` of the rows
 FEW_UNITS = "too few models"  # fewer than two units have values on so many
 FEW_SHARED = "too few shared queries"  # of those that are to be ranked, or of a pair
@@ -76,12 +74,6 @@ def count_complete(rows: np.ndarray, queries: np.ndarray) -> int:
         Which rows a query has, (queries, rows) of bool. A row may be of several: queries share sub-queries.
     """
     return int((~(queries & ~rows).any(axis=1)).sum())
-
-
-def holds_for(clusters: int) -> str:
-    """Which queries a comparison on so many clusters holds for, of queries that share no attribute set with those of
-    another: others of this kind; of fewer than `FEWEST_QUERIES`, these alone, and words alone are resampled."""
-    return OTHER_QUERIES if clusters >= FEWEST_QUERIES else THESE_QUERIES
 
 
 def is_comparable(shared_queries: int, queries: int) -> bool:

@@ -1,7 +1,8 @@
-"""Comparison of two models by their standardised bias: different, alike, or cannot tell.
+"""Comparison of two models: different, alike, or cannot tell.
 
-Each pair of models is compared with its own variance only. A third model changes nothing but the adjustment of the
-p-values. docs/calibration.md shows the level and the power of both tests, and of the tests that were not chosen.
+Models are compared by their standardised bias, or by their distances from the no-bias value (`tables.scales`). Each
+pair is compared with its own variance only. A third model changes nothing but the adjustment of the p-values.
+docs/calibration.md shows the level and the power of both tests, and of the tests that were not chosen.
 """
 
 from __future__ import annotations
@@ -14,11 +15,17 @@ import numpy as np
 
 from .adjustment import holm
 
-MARGIN, LEVEL, POWER = 0.5, 0.95, 0.8
+# two models are alike if their standardised bias differs by at most this much: the config's default
+MARGIN = 0.5
+LEVEL, POWER = 0.95, 0.8
 # fewer clusters say too little about other queries
 FEWEST_CLUSTERS = 5
 FEW_CLUSTERS = "too few clusters"
 DIFFERENT, ALIKE, CANNOT_TELL = "different", "alike", "cannot tell"
+MODELS, STATES = "models", "states"  # families of pairs: of the original models; of one model's variants
+# why two are not compared: models of vectors without random groups; variants of a model, by metrics that grow with it
+NO_BASELINE, LENGTHS = "no baseline", "vector lengths differ"
+STANDARDIZED, RAW = "standardized", "raw"  # scales: standardised bias; distance from the no-bias value
 
 
 class Claim(NamedTuple):
@@ -27,7 +34,7 @@ class Claim(NamedTuple):
     Attributes
     ----------
     difference
-        Standardised bias of the first model minus that of the second: below 0, the first is less biased.
+        Bias of the first model minus bias of the second: below 0, the first is less biased.
     error
         Standard error. For other queries, it includes what the clusters add that matter most (`other_queries`).
     freedom
@@ -101,14 +108,14 @@ def compare_two(
     baseline_variance: float = 0.0,
     level: float = LEVEL,
 ) -> Comparison:
-    """Compare the standardised bias of two models on the same queries.
+    """Compare the bias of two models on the same queries.
 
     Parameters
     ----------
     a, b
-        Standardised bias of each model, (queries,).
+        Bias of each model, (queries,), on one scale.
     words_a, words_b
-        Either the standardised bias in resamples of the words, (queries, draws), the same words in the same draw for
+        Either the bias in resamples of the words, (queries, draws), the same words in the same draw for
         both models and all queries; or standard errors over words, (queries,), if no words are shared. A resample
         without a value is NaN; it is replaced by the mean of the others.
     words
@@ -305,7 +312,7 @@ def other_queries(
     return Claim(mean, error, np.full(mean.shape, freedom), low, high, p, *inner)
 
 
-def answers(claims: Sequence[Claim], margin: float = MARGIN, level: float = LEVEL) -> list[Answer]:
+def answers(claims: Sequence[Claim], margin: float | None = MARGIN, level: float = LEVEL) -> list[Answer]:
     """Conclude about the pairs of a family, each with its own claim.
 
     Parameters
@@ -313,7 +320,7 @@ def answers(claims: Sequence[Claim], margin: float = MARGIN, level: float = LEVE
     claims
         One for each pair; those with a p-value of NaN are not part of the family.
     margin
-        Two models are alike if they differ by at most this much.
+        Two models are alike if they differ by at most this much; None: they are never called alike.
     level
         Two models differ if the adjusted p-value is at most 1 - level.
 
@@ -333,7 +340,7 @@ def answers(claims: Sequence[Claim], margin: float = MARGIN, level: float = LEVE
             continue
         if p <= 1 - level + 1e-12:
             answer = DIFFERENT
-        elif -margin <= claim.inner_low and claim.inner_high <= margin:
+        elif margin is not None and -margin <= claim.inner_low and claim.inner_high <= margin:
             answer = ALIKE
         else:
             answer = CANNOT_TELL

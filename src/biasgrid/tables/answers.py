@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..labels import short_labels
-from ..verdicts.comparability import metrics_by_length
 from ..verdicts.evidence import COUNTING
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.summary import READ, summary
@@ -13,7 +12,7 @@ from . import REGISTRY
 from .inputs import facts_of, holds
 from .pairs import PAIRS
 from .rankings import RANKINGS
-from .scales import incomparable_metrics, neutrals
+from .scales import neutrals
 
 if TYPE_CHECKING:
     from ..planned import Planned
@@ -24,15 +23,7 @@ def answers_of(study: Planned) -> list[Answer]:
     pairs = PAIRS.read(study.paths.table_file("pairs")) if holds(study, PAIRS.when) else None
     metrics = list(dict.fromkeys(cell.metric for cell in study.grid.cells.values()))
     rankings = RANKINGS.read(study.paths.table_file("rankings"))
-    return answers(rankings, pairs, metrics, **facts_of(study, ("level", "draws")))
-
-
-def lengths_of(study: Planned) -> dict[str, list[str]]:
-    """Criterion -> the metrics by which its models do not compare, as lengths of vectors differ."""
-    scaled = incomparable_metrics(study)
-    has_lengths = any(scaled.values()) and "scalars" in study.tables
-    scalars = REGISTRY["scalars"].read(study.paths.table_file("scalars")) if has_lengths else None
-    return metrics_by_length(scalars, scaled)
+    return answers(rankings, pairs, metrics, **facts_of(study, ("level",)))
 
 
 def summary_of(study: Planned) -> dict[str, str]:
@@ -70,8 +61,8 @@ def summary_spec(study: Planned) -> dict[str, Any]:
         "criteria": study.ranked_criteria,
         "labels": study.labels | short,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
-        "scaled": incomparable_metrics(study),
         "sides": sides_of(study),
+        "margin": study.config.inference.margin,
         **facts_of(study, ("adjust", "level")),
         "draws": sorted({test.draws for test in tests if test} - {None}),
     }

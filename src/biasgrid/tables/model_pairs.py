@@ -1,4 +1,4 @@
-"""Pairs of models, or of variants of a model, compared on the standardised scale."""
+"""Pairs of models, or of variants of a model, compared on one scale."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from ..results import KEYS, results
 from ..statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
 from ..statistics.two_models import (
     CANNOT_TELL,
+    LENGTHS,
     LEVEL,
     MARGIN,
+    NO_BASELINE,
     Claim,
     Comparison,
     answers,
@@ -24,23 +26,22 @@ from ..statistics.two_models import (
     words_needed,
 )
 from .shared import Place, State
+from .vector_lengths import Lengths, have_other_lengths
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from .table import Files
 
-NO_BASELINE = "no baseline"
-
 
 @dataclass(frozen=True)
-class StandardizedScores:
-    """Scores on the standardised scale, row by row as in scores.csv.
+class Scores:
+    """Scores on the scale that pairs are compared on, row by row as in scores.csv.
 
     Attributes
     ----------
     values
-        Standardised bias, (rows,); NaN where a score has no value or no baseline.
+        How much bias, (rows,); NaN where a score has no value or no baseline.
     resamples
         The same in resamples of words, (rows, draws).
     baseline_variances
@@ -50,6 +51,24 @@ class StandardizedScores:
     values: np.ndarray
     resamples: np.ndarray
     baseline_variances: np.ndarray
+
+
+class RawScores(Scores):
+    """Distances from the no-bias value."""
+
+    @classmethod
+    def read(cls, scores: pd.DataFrame, samples: np.ndarray, neutral: Mapping[str, float]) -> RawScores:
+        """Return the distance of each score; parameters as those of `StandardizedScores.read`."""
+        offsets = scores["value"].to_numpy(dtype=float) - scores["metric"].map(neutral).to_numpy(dtype=float)
+        # a resample on the other side of the no-bias value counts as less than no bias
+        sides = np.where(offsets < 0, -1.0, 1.0)[:, None]
+        distances = np.abs(offsets)
+        resamples = distances[:, None] + sides * (samples - scores["value"].to_numpy(dtype=float)[:, None])
+        return cls(distances, resamples, np.zeros(len(distances)))
+
+
+class StandardizedScores(Scores):
+    """Standardised bias."""
 
     @classmethod
     def read(
@@ -99,10 +118,11 @@ class StandardizedScores:
 def compare_family(
     place: Place,
     pairs: Sequence[tuple[State, State]],
-    scores: StandardizedScores,
+    scores: Scores,
     words: np.ndarray,
-    margin: float = MARGIN,
+    margin: float | None = MARGIN,
     level: float = LEVEL,
+    lengths: Lengths | None = None,
 ) -> list[dict[str, Any]]:
     """Compare the pairs of a family on one criterion and metric.
 
@@ -113,11 +133,14 @@ def compare_family(
     pairs
         The two models, or variants, of each pair.
     scores
-        All scores.
+        All scores, on one scale.
     words
         Number of words in the smallest set of each row of the place, (rows,).
     margin, level
-        As `statistics.two_models.answers` takes them.
+        As `statistics.two_models.answers` takes them; without a margin, nothing says how many words or queries would
+        be needed.
+    lengths
+        Mean lengths of vectors, of variants of a model.
 
     Returns
     -------
@@ -125,7 +148,7 @@ def compare_family(
         For each pair the columns of pairs.csv from `difference` on. A pair is compared on the queries of which both
         have all values with a baseline; other models do not matter.
     """
-    compared = [_compare(place, pair, scores, words, level) for pair in pairs]
+    compared = [_compare(place, pair, scores, words, level, lengths or {}) for pair in pairs]
     comparisons = [comparison for _, comparison, _ in compared if comparison is not None]
     these = answers([comparison.these for comparison in comparisons], margin, level)
     other = answers([comparison.other for comparison in comparisons], margin, level)
@@ -137,9 +160,9 @@ def compare_family(
             row["clusters"] = comparison.clusters
             row |= _columns("", comparison.these, these[number])
             row |= _columns("other_", comparison.other, other[number])
-            if these[number].answer == CANNOT_TELL:
+            if margin is not None and these[number].answer == CANNOT_TELL:
                 row["needed"] = words_needed(comparison.these, of_words, margin, len(comparisons), level)
-            if other[number].answer == CANNOT_TELL:
+            if margin is not None and other[number].answer == CANNOT_TELL:
                 row["other_needed"] = queries_needed(
                     comparison.other,
                     comparison.queries,
@@ -156,13 +179,20 @@ def compare_family(
 
 
 def _compare(
-    place: Place, pair: tuple[State, State], scores: StandardizedScores, words: np.ndarray, level: float
+    place: Place,
+    pair: tuple[State, State],
+    scores: Scores,
+    words: np.ndarray,
+    level: float,
+    lengths: Lengths,
 ) -> tuple[tuple[str, int], Comparison | None, float]:
     """Return why two cannot be compared, with the number of their queries; their comparison; and words of a set."""
     columns = [place.column(state) for state in pair]
     sides = place.places[:, columns]
     if not place.has_value[:, columns].any(axis=0).all():
         return (NO_VALUE, 0), None, math.nan
+    if have_other_lengths(lengths, (place.criterion, place.metric), *pair):
+        return (LENGTHS, 0), None, math.nan
     is_scored = (sides >= 0) & ~np.isnan(scores.values)[sides]
     if not is_scored.any(axis=0).all():
         return (NO_BASELINE, 0), None, math.nan

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..statistics.ranks import RESAMPLED
+from ..statistics.two_models import FEWEST_CLUSTERS
 from .keys import CRITERION, METRIC
 from .rank_intervals import models_by_place
 from .rank_samples import read_ranks
@@ -60,7 +61,7 @@ ORDER = Table(
         METRIC,
         Column(
             "resampled",
-            "what was drawn again; words alone where the order holds for these queries (`holds_for` of pairs.csv)",
+            f"what was drawn again; words alone where the queries form fewer than {FEWEST_CLUSTERS} clusters",
             values=RESAMPLED,
         ),
         Column("model_a", "a model's key", key="model"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..debias import UNTOUCHED
 from ..statistics.ranks import RESAMPLED, rank_interval
+from ..statistics.two_models import FEWEST_CLUSTERS
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks
 from .rankings import RANKINGS
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
     """The rank_shared of each untouched model of the rankings over the resamples in which it has one, for each kind
-    of resamples; where their order holds for these queries alone, of words.
+    of resamples; of few clusters of queries, of words.
 
     `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the
     resamples the rank is below `low`, and in as many above `high`.
@@ -69,7 +70,7 @@ RANK_INTERVALS = Table(
         DEBIAS,
         Column(
             "resampled",
-            "what was drawn again; words alone where the order holds for these queries (`holds_for` of pairs.csv)",
+            f"what was drawn again; words alone where the queries form fewer than {FEWEST_CLUSTERS} clusters",
             values=RESAMPLED,
         ),
         Column.rank("rank", "rank_shared in the rankings"),

@@ -4,8 +4,8 @@ A resample of the study is a draw of the words of every set, the same in all cel
 `inference.bootstrap`), so that each resample gives every model a rank of its own. Ranks are taken over three kinds of
 resamples: of the words; of the queries of each criterion, drawn again with replacement, as many as it has, a
 sub-query with the first query that has it, the same draw for all models and metrics; and of both. And two kinds of
-ranks: `rank` and `rank_shared` of the rankings. Where the order of the ranked models holds for their queries alone
-(`statistics.shared.holds_for`), rank_shared has resamples of words alone.
+ranks: `rank` and `rank_shared` of the rankings. With fewer clusters of queries than
+`statistics.two_models` needs to say anything about other queries, rank_shared has resamples of words alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from ..results import KEYS, cells
 from ..seeds import seed_of
 from ..statistics.aggregation import OVERALL, Aggregation
 from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
-from ..statistics.shared import COVERAGE, THESE_QUERIES
+from ..statistics.shared import COVERAGE
+from ..statistics.two_models import FEWEST_CLUSTERS
 from ..untrusted import read_npy
 from .inputs import facts_of, sample_files
 from .query_groups import clusters_of
@@ -154,7 +155,7 @@ def rank_samples(
         if place.criterion not in (*ranked, OVERALL):
             continue
         groups.append(list(range(len(units), len(units) + len(place.states))))
-        if place.holds_for(place.shared.rows) == THESE_QUERIES:
+        if place.count_clusters(place.shared.rows) < FEWEST_CLUSTERS:
             on_few_queries += groups[-1]
         for column, is_ranked in enumerate(place.shared.units):
             places = place.places[:, column]

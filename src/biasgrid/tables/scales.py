@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..embeddings.kinds import REGISTRY as KINDS
+from ..statistics.two_models import MODELS, RAW, STANDARDIZED, STATES
 from ..validation import to_record
 from .query_groups import parts_of
 
@@ -41,10 +43,27 @@ def scaled_metrics(study: Planned) -> dict[str, list[str]]:
     }
 
 
-def incomparable_metrics(study: Planned) -> dict[str, list[str]]:
-    """`scaled_metrics` by which models do not compare: none where each model is read against random groups of its
-    own, whatever the length of its vectors."""
-    return {} if "random_groups" in study.config.inference.parts else scaled_metrics(study)
+def pair_scales(study: Planned) -> dict[str, dict[str, str]]:
+    """Return the scale that two models, and two variants of a model, are compared on: metric -> family -> scale.
+
+    No value is looked at. `STANDARDIZED`: each model is read against random groups of its own. Without random groups
+    two different models have no baseline, and are not compared: raw distances of vectors measure geometry, too.
+    `RAW`, the distance from the no-bias value: variants of one model without random groups; and metrics of sentences
+    and of counts, whose values mean the same for each model.
+    """
+    has_groups = "random_groups" in study.config.inference.parts
+    kinds = {
+        key: KINDS[study.metric(name, key).needs]
+        for name in study.ranked_criteria
+        for key in study.metrics(name)
+    }
+    return {
+        key: {
+            MODELS: STANDARDIZED if kind.has_vectors else RAW,
+            STATES: STANDARDIZED if kind.random_groups and has_groups else RAW,
+        }
+        for key, kind in kinds.items()
+    }
 
 
 def ranking(study: Planned) -> dict[str, Any]:

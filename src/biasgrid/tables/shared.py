@@ -10,7 +10,7 @@ import numpy as np
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import groups
-from ..statistics.shared import COVERAGE, Shared, count_complete, holds_for, shared_rows
+from ..statistics.shared import COVERAGE, Shared, count_complete, shared_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,27 +61,14 @@ class Place:
         is_compared = self.is_ranked(state[0]) and self.has_value[self.shared.rows, self.column(state)].all()
         return self.shared.rows & is_compared
 
-    def rows_of_pair(self, a: State, b: State) -> np.ndarray:
-        """The rows (rows,) on which two states are compared: where both models are ranked, those that all ranked
-        models have, else those that the two have."""
-        common_rows = self.has_value[:, self.column(a)] & self.has_value[:, self.column(b)]
-        if self.is_ranked(a[0]) and self.is_ranked(b[0]):
-            common_rows = common_rows & self.shared.rows
-        return common_rows
-
     def count_queries(self, rows: np.ndarray) -> int:
         """How many queries have all of their rows among these."""
         return count_complete(rows, self.queries)
 
-    def sizes(self, rows: np.ndarray) -> np.ndarray:
-        """How many queries of each cluster have some of these rows, (clusters,)."""
-        queries = (self.queries & rows).any(axis=1)
-        return np.count_nonzero(self.clusters[:, self.queries.argmax(axis=1)[queries]], axis=1)
-
-    def holds_for(self, rows: np.ndarray) -> str:
-        """Which queries a comparison on these rows holds for: a cluster counts that has all rows of a query."""
-        complete = ~(self.queries & ~rows).any(axis=1)
-        return holds_for(int(np.count_nonzero(self.sizes(self.queries[complete].any(axis=0)))))
+    def count_clusters(self, rows: np.ndarray) -> int:
+        """Return how many clusters have a query with all of its rows among these."""
+        complete = self.queries[~(self.queries & ~rows).any(axis=1)]
+        return int(self.clusters[:, complete.argmax(axis=1)].any(axis=1).sum()) if len(complete) else 0
 
 
 def places_of(

@@ -1,93 +1,74 @@
-"""What debias methods did to their own criterion and to others: a sentence."""
+"""What debias methods did to their own criterion and to others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .comparability import Incomparable
+from ..statistics.two_models import LENGTHS
 from .least_biased import Answer
 from .text import count_name, join_names
 
 FEW_METHODS = 2  # of more, sentences would run on
+# of how many comparisons a method lowers a criterion, and raises it, of how many
+Counts = list[int]
 
 
-def of_debias_methods(
-    answers: Iterable[Answer], lengths: Mapping[tuple[str, str], Incomparable], spec: Mapping[str, Any]
-) -> str:
-    """By how many metrics a debias method lowers its own criterion, and others; metrics that depend on the length of
-    vectors, which it changes, apart."""
+def of_debias_methods(answers: Iterable[Answer], spec: Mapping[str, Any]) -> str:
+    """Say by how many metrics a debias method lowers its own criterion, and others; and which metrics do not compare,
+    because it changes the lengths of vectors."""
     own_criteria: Mapping[str, str] = spec["debias"]
-    # method -> criterion -> (less, more, of so many verdicts), of metrics that compare, and of the others
-    counts: dict[str, dict[str, list[list[int]]]] = {}
+    labels: Mapping[str, str] = spec["labels"]
+    counts: dict[str, dict[str, Counts]] = {}  # method -> criterion ->
+    of_length: dict[str, None] = {}
     models = set()
     for answer in answers:
-        if answer.criterion not in spec["criteria"] or not answer.has_test:
+        if answer.criterion not in spec["criteria"]:
             continue
-        entry = lengths.get((answer.criterion, answer.metric))
         for state in answer.debiased:
+            if state.reason == LENGTHS:
+                of_length[labels.get(answer.metric, answer.metric)] = None
+            if state.reason:
+                continue
             models.add(state.model)
-            by_criterion = counts.setdefault(state.debias, {})
-            cell = by_criterion.setdefault(answer.criterion, [[0, 0, 0], [0, 0, 0]])[
-                entry is not None and (state.model, state.debias) in entry.states
-            ]
+            cell = counts.setdefault(state.debias, {}).setdefault(answer.criterion, [0, 0, 0])
             for i, is_of in enumerate((state.direction == "less", state.direction == "more", True)):
                 cell[i] += is_of
-    if not counts:
-        return ""
     unit = "metrics" if len(models) == 1 else "comparisons of a model by a metric"
     if len(counts) > FEW_METHODS:
         counts = {"": _pooled(counts, own_criteria)}
         labels = {"": f"{count_name(len(own_criteria)).capitalize()} debias methods together"}
-        return f"{_of_method('', counts[''], 'their own criterion', labels, unit)}."
-    parts = [
-        _of_method(key, of_method, own_criteria.get(key, ""), spec["labels"], unit)
+        own_criteria = {"": "their own criterion"}
+    sentences = [
+        _of_method(labels.get(key, key), of_method, own_criteria.get(key, ""), unit)
         for key, of_method in counts.items()
     ]
-    text = "; ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    if of_length:
+        do = "does" if len(of_length) == 1 else "do"
+        sentences.append(
+            f"{join_names(of_length)} {do} not compare, as debiasing changes the length of vectors"
+        )
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
-def _pooled(
-    counts: Mapping[str, Mapping[str, list[list[int]]]], own_criteria: Mapping[str, str]
-) -> dict[str, list[list[int]]]:
-    """The counts of all methods, on their own criteria and on others."""
-    pooled: dict[str, list[list[int]]] = {}
+def _pooled(counts: Mapping[str, Mapping[str, Counts]], own_criteria: Mapping[str, str]) -> dict[str, Counts]:
+    """Return the counts of all methods, on their own criteria and on others."""
+    pooled: dict[str, Counts] = {}
     for key, of_method in counts.items():
-        for criterion, groups in of_method.items():
+        for criterion, of_criterion in of_method.items():
             name = "their own criterion" if criterion == own_criteria.get(key) else "others"
-            sums = pooled.setdefault(name, [[0, 0, 0], [0, 0, 0]])
-            pooled[name] = [
-                [a + b for a, b in zip(*pair, strict=True)] for pair in zip(sums, groups, strict=True)
-            ]
+            sums = pooled.get(name, [0, 0, 0])
+            pooled[name] = [a + b for a, b in zip(sums, of_criterion, strict=True)]
     return pooled
 
 
-def _of_method(
-    key: str,
-    by_criterion: Mapping[str, list[list[int]]],
-    own_criterion: str,
-    labels: Mapping[str, str],
-    unit: str,
-) -> str:
-    """What a debias method lowers and raises, its own criterion first."""
-    criteria = sorted(by_criterion, key=lambda name: name != own_criterion)
+def _of_method(label: str, by_criterion: Mapping[str, Counts], own_criterion: str, unit: str) -> str:
+    """Say what a debias method lowers and raises, its own criterion first."""
     verdicts = []
-    for i, name in enumerate(criteria):
-        less, more_text, of_all = by_criterion[name][0]
+    for i, name in enumerate(sorted(by_criterion, key=lambda name: name != own_criterion)):
+        less, more, total = by_criterion[name]
         verdicts.append(
-            f"{name} by {less} of {of_all}{f' {unit}' if i == 0 else ''}"
-            + (f" (and raises it by {more_text})" if more_text else "")
+            f"{name} by {less} of {total}{f' {unit}' if i == 0 else ''}"
+            + (f" (and raises it by {more})" if more else "")
         )
-    apart = [
-        (name, by_criterion[name][1][0], by_criterion[name][1][2])
-        for name in criteria
-        if by_criterion[name][1][2]
-    ]
-    text = f"{labels.get(key, key)} lowers {join_names(verdicts)}"
-    if apart:
-        text += (
-            "; by metrics that grow with vector length, which debiasing changes, "
-            f"{join_names(f'{name} by {less} of {of_all}' for name, less, of_all in apart)}"
-        )
-    return text
+    return f"{label} lowers {join_names(verdicts)}"

@@ -51,12 +51,12 @@ def directions(scores: pd.DataFrame | None, sides: Iterable[tuple[str, str, floa
 
 
 def of_directions(table: pd.DataFrame) -> str:
-    """On how many queries of the study models differ in direction, by any metric: a clause; empty of no rows."""
+    """On how many queries of the study models differ in direction, by any metric: a sentence; empty of no rows."""
     by_query = table.groupby(["criterion", "query_id"])["is_opposed"].any()
     if by_query.empty:
         return ""
     queries = pluralize(len(by_query), "query", "queries")
     finding = "two models biased in opposite directions"
     if not by_query.any():
-        return f"no metric finds {finding} on any of {queries}"
-    return f"on {by_query.sum():,} of {queries}, a metric finds {finding}"
+        return f"No metric finds {finding} on any of {queries}."
+    return f"On {by_query.sum():,} of {queries}, a metric finds {finding}."

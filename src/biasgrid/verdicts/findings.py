@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_NAMED = 3  # queries of a criterion
+NO_GROUPS = "Evidence of bias also needs the test against random groups, which was not made (random_groups)"
 
 
 def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:
@@ -29,10 +30,15 @@ def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> 
     scores = scores[(scores["debias"] == UNTOUCHED) & (scores["evidence"] != UNTESTED)]
     if scores.empty:
         return ""
+    is_of_two = scores["tests"] > 1
+    without_groups = bool(is_of_two.any() and "p_groups" in scores and scores["p_groups"].isna().all())
+    has_two = bool(is_of_two.any()) and not without_groups
+    rows = scores[is_of_two] if has_two else scores[~is_of_two]
+    if rows.empty:
+        return f"{NO_GROUPS}{_out_of_reach(scores, spec)}."
     found, nothing = [], []
-    has_two = bool((scores["tests"] > 1).any())
-    for criterion, rows in scores.groupby("criterion", sort=False):
-        if queries := _queries(rows, has_two):
+    for criterion, of_criterion in rows.groupby("criterion", sort=False):
+        if queries := _queries(of_criterion):
             found.append(f"on {criterion} in {join_names(queries)}")
         else:
             nothing.append(str(criterion))
@@ -42,12 +48,12 @@ def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> 
         text = f"By {by} there is evidence of bias on no query, which does not prove that there is none"
     else:
         text = f"By {by} there is evidence of bias {'; '.join(filter(None, [*found, none]))}"
-    return f"{text}{_untested(scores)}{_out_of_reach(scores, spec)}."
+    rest = f". {NO_GROUPS}" if without_groups else ""
+    return f"{text}{rest}{_out_of_reach(scores, spec)}."
 
 
-def _queries(scores: pd.DataFrame, has_two: bool) -> list[str]:
+def _queries(rows: pd.DataFrame) -> list[str]:
     """Return the queries with evidence, those of most models first: "A wrt B (2 of 4 models)"."""
-    rows = scores[scores["tests"] > 1] if has_two else scores
     counts = []
     for query, of_query in rows.groupby("query", sort=False):
         models = of_query.loc[of_query["evidence"] == ALL, "model"].nunique()
@@ -57,14 +63,6 @@ def _queries(scores: pd.DataFrame, has_two: bool) -> list[str]:
     named = [f"{query} ({found} of {pluralize(of, 'model')})" for found, of, query in counts[:MOST_NAMED]]
     rest = len(counts) - len(named)
     return [*named, pluralize(rest, "more query", "more queries")] if rest else named
-
-
-def _untested(scores: pd.DataFrame) -> str:
-    """Say that there can be no evidence by both tests, where the study asks for one of them alone."""
-    if not (scores["tests"] > 1).any():
-        return ""
-    lacks = "p_groups" in scores and scores["p_groups"].isna().all()
-    return "; the test against random groups (random_groups) was not made" if lacks else ""
 
 
 def _out_of_reach(scores: pd.DataFrame, spec: Mapping[str, Any]) -> str:

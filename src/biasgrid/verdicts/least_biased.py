@@ -1,17 +1,16 @@
-"""Which model is the least biased, by criterion and metric, and whether that is decided.
+"""Which model is clearly the least biased, by criterion and metric.
 
-Models are ranked on the queries that all of them have; a model with values on too few is not ranked. A ranked model
-is *decided* to be the least biased where it comes first and differs significantly from every rival that it can be
-compared with: a rival is any model with a value, ranked or not, and two can be compared on five queries that both
-have (`biasgrid.statistics.shared`). rankings.csv and pairs.csv hold all of this; this module alone reads it off them.
+A model is clearly the least biased if it differs significantly from every other model that it can be compared with,
+and is below it. pairs.csv says which models can be compared, and on which scale. Ranks are of raw values, as WEFE's,
+and decide nothing; a model with values on too few queries is not ranked (`biasgrid.statistics.shared`). This module
+alone reads rankings.csv and pairs.csv.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
-from math import isnan, nan, sqrt
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,14 +18,13 @@ import numpy as np
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..statistics.aggregation import OVERALL
-from ..statistics.pairs import letters
-from ..statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE, OTHER_QUERIES, THESE_QUERIES
+from ..statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE
+from ..statistics.two_models import MODELS, NO_BASELINE, STATES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 State = tuple[str, str]  # a model's key and a debias method's
-MODELS, STATES = "models", "states"  # families of pairs: of the untouched models; of one model's states
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,8 @@ class RankedState:
     """A state of a model under a metric.
 
     model, debias  its keys
-    value, rank    `value_shared` and `rank_shared` of rankings.csv: NaN where it has none
-    letters        the groups of states that it does not differ from significantly; empty without a test
+    value, rank    `value_shared` and `rank_shared` of rankings.csv, of raw values: NaN where it has none
+    different      the models that it is shown to be different from
     queries        how many of the queries it has all values of, of so many (`queries_of`)
     p_first        p-value of its difference from the first state, adjusted over all pairs of the family; NaN for the
                    first state, and where the two were not compared
@@ -46,7 +44,7 @@ class RankedState:
     debias: str
     value: float
     rank: float
-    letters: str
+    different: tuple[str, ...]
     queries: int
     queries_of: int
     p_first: float
@@ -63,30 +61,30 @@ class DebiasedState:
     """A debiased state of a model beside the model without debiasing.
 
     model, debias  its keys
+    reason         why the two cannot be compared, as in pairs.csv; empty where they can
     direction      "less" or "more" biased than the model without debiasing; "" where neither is decided
     p_adjusted     of the difference, adjusted over all pairs of the model's states; NaN where there is no test
-    is_borderline  whether that is within two Monte Carlo standard errors of the limit
-    reach          half-width of the simultaneous interval of the difference
+    smallest_difference  as in pairs.csv
     queries, queries_of  how many queries both were compared on, of how many
-    holds_for      as in pairs.csv
     """
 
     model: str
     debias: str
+    reason: str
     direction: str
     p_adjusted: float
-    is_borderline: bool
-    reach: float
+    smallest_difference: float
     queries: int
     queries_of: int
-    holds_for: str
 
 
 @dataclass(frozen=True)
 class Rival:
-    """A model that cannot be compared with the first one, and how many queries both have, of how many."""
+    """A model that cannot be compared with the first one, why (as in pairs.csv), and how many queries both have, of
+    how many."""
 
     model: str
+    reason: str
     queries: int
     queries_of: int
 
@@ -97,23 +95,21 @@ class Answer:
 
     criterion, metric  their keys
     level          confidence level of the comparison
-    models         the ranked models, the least biased first
+    models         the ranked models, on the scale of their comparisons: the one that is clearly the least biased
+                   first, then those that are below most others; by their ranks where models are not compared
     not_ranked     the other models, those with most queries first
     reason         why no model is ranked, as in rankings.csv; empty where some are
-    states         of each model with debiased states: all its states, the least biased first
-    debiased       each debiased state beside its model without debiasing, where the two were compared
-    has_test       whether pairs were compared, that is, whether the study has a bootstrap and more than one model
+    debiased       each debiased state beside its model without debiasing, where both have a value
+    has_test       whether the study compares pairs: it has a bootstrap and more than one model
+    lacks_baseline whether no two models are compared, because they have no baseline of random groups
     least_biased   the model that is decided to be the least biased, if any
     comparable     the rivals that the first model can be compared with
     undecided      those of them of which it is not decided
     incomparable   the rivals that it cannot be compared with
     p_adjusted     the largest p-value over the rivals that it can be compared with; NaN of none
-    is_borderline  whether that is within two Monte Carlo standard errors of the limit: another seed may say otherwise
-    reach          half-width of the narrowest simultaneous interval of an undecided rival's difference: smaller
-                   differences cannot be decided; NaN where nothing is undecided
-    queries, queries_of  how many queries the ranked models were compared on, of how many; 0 without pairs
-    holds_for      what the comparison of the first model with its rivals holds for, as in pairs.csv: of these queries
-                   alone, if one of them is; empty of none
+    smallest_difference  the smallest difference from an undecided rival that would be found with 80 % power; NaN
+                   where nothing is undecided
+    queries, queries_of  the fewest queries on which the first model was compared with a rival, of how many
     decided_pairs  pairs of untouched models that differ significantly, the less biased first
     """
 
@@ -123,35 +119,23 @@ class Answer:
     models: tuple[RankedState, ...]
     not_ranked: tuple[RankedState, ...]
     reason: str
-    states: tuple[tuple[RankedState, ...], ...]
     debiased: tuple[DebiasedState, ...]
     has_test: bool
+    lacks_baseline: bool
     least_biased: str | None
     comparable: tuple[str, ...]
     undecided: tuple[str, ...]
     incomparable: tuple[Rival, ...]
     p_adjusted: float
-    is_borderline: bool
-    reach: float
+    smallest_difference: float
     queries: int
     queries_of: int
-    holds_for: str
     decided_pairs: frozenset[tuple[State, State]]
-
-    @property
-    def first(self) -> tuple[RankedState, ...]:
-        """The models with the lowest rank; none where no model is ranked."""
-        return tuple(state for state in self.models if state.rank == self.models[0].rank)
 
     @property
     def is_decided(self) -> bool:
         """Whether one model is the least biased."""
         return self.least_biased is not None
-
-    @property
-    def is_of_these_queries(self) -> bool:
-        """Whether what is decided holds for these queries alone."""
-        return self.holds_for == THESE_QUERIES
 
     @property
     def rivals(self) -> tuple[RankedState, ...]:
@@ -189,30 +173,36 @@ class Pairs:
         Of pairs.csv, of one criterion, metric and family: tuples with its names.
     level
         1 less the limit of p-values.
-    draws
-        Of the bootstrap: they say how exact a p-value is.
     """
 
-    def __init__(self, rows: Sequence[Any], level: float, draws: int) -> None:
-        self.limit = 1 - level
-        self.error = sqrt(level * (1 - level) / draws) if draws else nan
+    def __init__(self, rows: Sequence[Any], level: float) -> None:
         self.rows: dict[tuple[State, State], Any] = {}
         self.signs: dict[tuple[State, State], int] = {}
+        self.differences: dict[tuple[State, State], float] = {}
         differences = np.array([row.difference for row in rows])
         p_values = np.array([row.p_adjusted for row in rows])
-        signs = decisions(differences, p_values, self.limit)
+        signs = decisions(differences, p_values, 1 - level)
         for row, sign in zip(rows, signs.tolist(), strict=True):
             a, b = (row.model_a, row.debias_a), (row.model_b, row.debias_b)
             self.rows[a, b] = self.rows[b, a] = row
             self.signs[a, b], self.signs[b, a] = sign, -sign
+            self.differences[a, b], self.differences[b, a] = row.difference, -row.difference
 
     def p_adjusted(self, a: State | None, b: State) -> float:
         """NaN of two that were not compared."""
         return self.rows[a, b].p_adjusted if a is not None and (a, b) in self.rows else nan
 
+    def reason(self, a: State, b: State) -> str:
+        """Why the two cannot be compared, as in pairs.csv; "no value" of two that have no row."""
+        return str(self.rows[a, b].reason) if (a, b) in self.rows else NO_VALUE
+
     def is_comparable(self, a: State, b: State) -> bool:
         """Whether the two can be compared."""
-        return (a, b) in self.rows and not self.rows[a, b].reason
+        return not self.reason(a, b)
+
+    def count_above(self, a: State) -> int:
+        """Return how many others have more bias than this one, whether or not that is significant."""
+        return sum(difference < 0 for (first, _), difference in self.differences.items() if first == a)
 
     def is_decided(self, a: State, b: State) -> bool:
         """Whether the first is decided to be less biased than the second."""
@@ -221,15 +211,6 @@ class Pairs:
     def differ(self, a: State, b: State) -> bool:
         """Whether one of the two is decided to be less biased than the other."""
         return self.is_decided(a, b) or self.is_decided(b, a)
-
-    def is_borderline(self, p: float) -> bool:
-        """Whether a p-value is within two Monte Carlo standard errors of the limit."""
-        return abs(p - self.limit) <= 2 * self.error
-
-    def half_width(self, a: State, b: State) -> float:
-        """Of the simultaneous interval of the difference of two."""
-        row = self.rows[a, b]
-        return (row.high - row.low) / 2
 
 
 def find_least_biased(models: Iterable[State], pairs: Pairs) -> State | None:
@@ -258,7 +239,7 @@ def find_least_biased(models: Iterable[State], pairs: Pairs) -> State | None:
 
 
 def answers(
-    rankings: pd.DataFrame, pairs: pd.DataFrame | None, order: Sequence[str], level: float, draws: int = 0
+    rankings: pd.DataFrame, pairs: pd.DataFrame | None, order: Sequence[str], level: float
 ) -> list[Answer]:
     """What each metric says of the models, by criterion ("Overall" last) and in the order of the metrics.
 
@@ -270,8 +251,6 @@ def answers(
         The metrics' keys.
     level
         Of the bootstrap: two models differ where the adjusted p-value is at most 1 less it.
-    draws
-        Of the bootstrap; 0 for a study without one.
     """
     by_family: dict[tuple[str, ...], list[Any]] = {}
     # each table is taken apart once: part by part, it would take ten times as long
@@ -282,7 +261,7 @@ def answers(
         parts.setdefault((row.criterion, row.metric), []).append(row)
     criteria = sorted({criterion for criterion, _ in parts}, key=lambda name: (name == OVERALL, name))
     return [
-        _answer(*place, parts[place], by_family, level, draws)
+        _answer(*place, parts[place], by_family, level)
         for place in [(criterion, metric) for criterion in criteria for metric in order]
         if place in parts
     ]
@@ -294,73 +273,67 @@ def _answer(
     part: Sequence[Any],
     by_family: Mapping[tuple[str, ...], Sequence[Any]],
     level: float,
-    draws: int,
 ) -> Answer:
     pairs, state_pairs = (
-        Pairs(by_family.get((criterion, metric, family), ()), level, draws) for family in (MODELS, STATES)
+        Pairs(by_family.get((criterion, metric, family), ()), level) for family in (MODELS, STATES)
     )
     rows = {(row.model, row.debias): row for row in part}
     untouched = {state: row for state, row in rows.items() if state[1] == UNTOUCHED}
+    with_value = [state for state, row in untouched.items() if not isnan(row.value)]
+    # ranks are of raw values, and do not say which model is clearly the least biased
+    clear = find_least_biased(with_value, pairs)
     ranking = sorted(
-        (state for state, row in untouched.items() if not row.reason), key=lambda s: rows[s].rank_shared
+        (state for state, row in untouched.items() if not row.reason),
+        key=lambda s: (s != clear, -pairs.count_above(s), rows[s].rank_shared),
     )
     unranked = sorted((state for state in untouched if state not in ranking), key=lambda s: -rows[s].queries)
-    # pairs on the standardised scale have answers; ranks are those of raw values
-    # older results have no answers
-    answered = [getattr(row, "answer", "") for row in pairs.rows.values()]
-    if any(isinstance(answer, str) and answer for answer in answered):
-        with_value = [state for state, row in untouched.items() if not isnan(row.value)]
-        if (clear := find_least_biased(with_value, pairs)) is not None:
-            ranking = [clear, *(state for state in ranking if state != clear)]
-            unranked = [state for state in unranked if state != clear]
-    first: Any = ranking[0] if ranking else None
-    rivals = [
-        state for state, row in untouched.items() if first not in (None, state) and not isnan(row.value)
-    ]
+    first: Any = clear or (ranking[0] if ranking else None)
+    rivals = [state for state in with_value if first not in (None, state)]
     if pairs.rows and (lacking := [rival for rival in rivals if (first, rival) not in pairs.rows]):
         raise BiasgridError(
             f"pairs.csv: no row compares {'/'.join(first)} with {'/'.join(lacking[0])} ({criterion}, {metric}); make "
             "it again: biasgrid table --study CONFIG --table pairs"
         )
-    comparable = [rival for rival in rivals if pairs.is_comparable(first, rival)]
+    comparable = {rival: pairs.rows[first, rival] for rival in rivals if pairs.is_comparable(first, rival)}
     undecided = [rival for rival in comparable if not pairs.is_decided(first, rival)]
-    p_adjusted = _largest(pairs.p_adjusted(first, rival) for rival in comparable)
     reasons = {rows[state].reason for state in unranked}
-    kinds = {pairs.rows[first, rival].holds_for for rival in comparable}
+    pairs_reasons = {row.reason for row in pairs.rows.values()}
+
+    def ranked_state(state: State) -> RankedState:
+        row = rows[state]
+        return RankedState(
+            *(row.model, row.debias, float(row.value_shared), float(row.rank_shared)),
+            tuple(model for model, _ in untouched if pairs.differ(state, (model, UNTOUCHED))),
+            *(int(row.queries), int(row.queries_of), pairs.p_adjusted(first, state), row.reason),
+        )
+
     return Answer(
         criterion=criterion,
         metric=metric,
         level=level,
-        models=_group(ranking, rows, pairs),
-        not_ranked=tuple(
-            _ranked_state(rows[state], "", pairs.p_adjusted(first, state)) for state in unranked
-        ),
-        reason=next((reason for reason in (FEW_SHARED, FEW_UNITS) if reason in reasons and not first), ""),
-        states=tuple(
-            _group(_by_value([state for state in rows if state[0] == model], rows), rows, state_pairs)
-            for model in dict.fromkeys(model for model, debias in rows if debias != UNTOUCHED)
-        ),
+        models=tuple(map(ranked_state, ranking)),
+        not_ranked=tuple(map(ranked_state, unranked)),
+        reason=next((reason for reason in (FEW_SHARED, FEW_UNITS) if reason in reasons and not ranking), ""),
         debiased=tuple(
             _debiased_state(state, state_pairs)
             for state in rows
-            if state[1] != UNTOUCHED and state_pairs.is_comparable(state, (state[0], UNTOUCHED))
+            if state[1] != UNTOUCHED and state_pairs.reason(state, (state[0], UNTOUCHED)) != NO_VALUE
         ),
         has_test=bool(pairs.rows),
-        least_biased=first[0] if first and comparable and not undecided else None,
+        lacks_baseline=NO_BASELINE in pairs_reasons and "" not in pairs_reasons,
+        least_biased=clear[0] if clear else None,
         comparable=tuple(model for model, _ in comparable),
         undecided=tuple(model for model, _ in undecided),
         incomparable=tuple(
-            Rival(rival[0], pairs.rows[first, rival].queries, pairs.rows[first, rival].queries_of)
+            Rival(rival[0], row.reason, int(row.queries), int(row.queries_of))
             for rival in rivals
             if pairs.rows and rival not in comparable
+            for row in [pairs.rows[first, rival]]
         ),
-        p_adjusted=p_adjusted,
-        is_borderline=pairs.is_borderline(p_adjusted),
-        reach=-_largest(-pairs.half_width(first, rival) for rival in undecided),
-        # of two ranked models: what all ranked ones have
-        queries=next((pairs.rows[p].queries for p in permutations(ranking, 2) if pairs.is_comparable(*p)), 0),
-        queries_of=max(row.queries_of for row in rows.values()),
-        holds_for=next((kind for kind in (THESE_QUERIES, OTHER_QUERIES) if kind in kinds), ""),
+        p_adjusted=_largest(row.p_adjusted for row in comparable.values()),
+        smallest_difference=-_largest(-comparable[rival].smallest_difference for rival in undecided),
+        queries=min((int(row.queries) for row in comparable.values()), default=0),
+        queries_of=max(int(row.queries_of) for row in rows.values()),
         decided_pairs=frozenset(pair for pair in pairs.rows if pairs.is_decided(*pair)),
     )
 
@@ -370,37 +343,11 @@ def _largest(numbers: Iterable[float]) -> float:
     return max((number for number in numbers if not isnan(number)), default=nan)
 
 
-def _group(states: Sequence[State], rows: Mapping[State, Any], pairs: Pairs) -> tuple[RankedState, ...]:
-    """States that are compared with each other, in their order, with letters."""
-    comparable = [a for a in states if any(pairs.is_comparable(a, b) for b in states)]
-    differs = np.array([[pairs.differ(a, b) for b in comparable] for a in comparable], dtype=bool)
-    groups = dict(zip(comparable, letters(differs.reshape(len(comparable), len(comparable))), strict=True))
-    return tuple(
-        _ranked_state(rows[state], groups.get(state, ""), pairs.p_adjusted(states[0], state))
-        for state in states
-    )
-
-
-def _by_value(states: Sequence[State], rows: Mapping[State, Any]) -> list[State]:
-    """The states of a model, the least biased first: on the queries that models are ranked on, where it is ranked."""
-    values = {state: rows[state].value_shared for state in states}
-    if all(isnan(value) for value in values.values()):
-        values = {state: rows[state].value for state in states}
-    return sorted(states, key=lambda state: (isnan(values[state]), values[state]))
-
-
 def _debiased_state(state: State, pairs: Pairs) -> DebiasedState:
     original = state[0], UNTOUCHED
-    row, p_adjusted = pairs.rows[state, original], pairs.p_adjusted(state, original)
+    row = pairs.rows[state, original]
     direction = "less" if pairs.is_decided(state, original) else "more" * pairs.is_decided(original, state)
     return DebiasedState(
-        *(*state, direction, p_adjusted, pairs.is_borderline(p_adjusted)),
-        *(pairs.half_width(state, original), int(row.queries), int(row.queries_of), row.holds_for),
-    )
-
-
-def _ranked_state(row: Any, letters: str = "", p_first: float = nan) -> RankedState:
-    return RankedState(
-        *(row.model, row.debias, float(row.value_shared), float(row.rank_shared), letters),
-        *(int(row.queries), int(row.queries_of), float(p_first), row.reason),
+        *(*state, row.reason, direction, row.p_adjusted, row.smallest_difference),
+        *(int(row.queries), int(row.queries_of)),
     )

@@ -1,4 +1,4 @@
-"""What a study says, in at most six sentences by rule: the text of page, Python, terminal and README."""
+"""What a study says, in short texts by rule, on six topics: for the page, Python, the terminal and README."""
 
 from __future__ import annotations
 
@@ -8,40 +8,43 @@ from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import UNJUDGED, VERDICTS
 from ..comparison.wholes import counted
-from ..numbers import number
+from ..numbers import number, plain
 from ..statistics.aggregation import OVERALL
-from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT
-from .comparability import Incomparable, incomparable
+from ..statistics.shared import FEW_SHARED
+from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS, STANDARDIZED
 from .debias_effect import of_debias_methods
 from .direction import directions, of_directions
 from .findings import of_findings
-from .least_biased import MODELS, Answer, RankedState
+from .least_biased import Answer, RankedState, Rival
 from .reliability import of_turning
-from .text import count_name, join_names, model_name, pluralize, queries_of, with_note
+from .text import count_name, join_names, model_name, number_of, pluralize, queries_of, with_note
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # the tables that it reads, beside those of `least_biased.answers`
-READ = ("scores", "pairs", "scalars", "comparison", "reliability")
-FEW_VERDICTS = 3
+READ = ("scores", "pairs", "comparison", "reliability")
+FEW_WINNERS = 3  # of more, single topics are only counted
 # why a score is missing
 REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
-
-Lengths = Mapping[tuple[str, str], Incomparable]
+NO_BOOTSTRAP = "No model can be called least biased: without a bootstrap nothing is decided."
+NO_BASELINE = (
+    "Models are not compared, because the study has no random-word baseline. To get one, add random_groups to its "
+    "inference."
+)
+FEW_IN_COMMON = "No two models can be compared: they have too few queries in common."
 
 
 def summary(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Say which model is the least biased, and whether that is decided, by how many metrics that compare, which
-    answers the comparisons of two models give, and on how many queries models differ in direction; on which queries
-    there is evidence; how often another list gives the same sign; what was lost, from which model; what debiasing
-    did; what was reproduced, and what does not compare.
+    """Say which model is clearly the least biased and how many comparisons find models different or alike; on which
+    queries there is evidence; how often another list gives the same sign; what was lost, from which model; what
+    debiasing did; and what was reproduced.
 
     Before all, which models are not measured, as they could not be downloaded.
 
-    What a sentence is about -> the sentence; one is left out where the study has nothing that it is about.
+    What a text is about -> the text; one is left out where the study has nothing that it is about.
 
     Parameters
     ----------
@@ -51,31 +54,19 @@ def summary(
         Those of `READ` that the study has, by name.
     spec
         As `biasgrid.tables.answers.summary_spec` gives it: "absent", labels of models that could not be downloaded;
-        "criteria", the ranked ones; "labels", short; "debias",
-        the criterion of each method; "scaled", as `comparability.incomparable` takes it; "sides", as
-        `direction.directions` does; "adjust" and "level": how
+        "criteria", the ranked ones; "labels", short; "debias", the criterion of each method; "sides", as
+        `direction.directions` takes it; "margin", within which two models are alike; "adjust" and "level": how
         p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
     """
     labels = spec["labels"]
-    lengths = {
-        (part.criterion, part.metric): part for part in incomparable(tables.get("scalars"), spec["scaled"])
-    }
-    clauses = [
-        _least_biased(answers, spec["criteria"], lengths, labels),
-        of_pairs(tables.get("pairs")),
-        of_directions(directions(tables.get("scores"), spec["sides"])),
-    ]
-    published = reproduced(tables.get("comparison"))
-    last = "; ".join(filter(None, [published, _lengthy(answers, spec["criteria"], lengths, labels)]))
     sentences = {
         "Not measured": of_absent(spec.get("absent", ())),
-        "Answer": f"{'; '.join(filter(None, clauses))}." if clauses[0] else "",
+        "Answer": _answer(answers, tables, spec),
         "Evidence": of_findings(tables, spec),
         "Other words": of_turning(tables.get("reliability"), labels),
         "Missing": _lost(tables.get("scores"), answers, labels),
-        "Debiasing": of_debias_methods(answers, lengths, spec),
-        # without published numbers, the clause on lengths is alone
-        "Published" if published else "Lengths": f"{last}." if last else "",
+        "Debiasing": of_debias_methods(answers, spec),
+        "Published": f"{published}." if (published := reproduced(tables.get("comparison"))) else "",
     }
     return {topic: sentence for topic, sentence in sentences.items() if sentence}
 
@@ -103,115 +94,140 @@ def of_absent(labels: Sequence[str]) -> str:
     return f"{join_names(labels)} {verb} not measured: {it} could not be downloaded."
 
 
-def _least_biased(
-    answers: Iterable[Answer], criteria: Sequence[str], lengths: Lengths, labels: Mapping[str, str]
-) -> str:
-    """Which model is the least biased over all criteria by metrics that compare, and what single criteria decide."""
+def _answer(answers: Iterable[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:
+    """Say which model is clearly the least biased, over all topics and on single ones, and what pairs of models
+    differ; empty where no two models have values."""
+    criteria, labels = spec["criteria"], spec["labels"]
     rivalries = [answer for answer in answers if len(answer.models_with_value) > 1]
     together = criteria[0] if len(criteria) == 1 else OVERALL
     of_all = [answer for answer in rivalries if answer.criterion == together]
     if not of_all:
         return ""
+    compared = [answer for answer in of_all if not answer.lacks_baseline]
     if not any(answer.has_test for answer in of_all):
-        return "No model can be called least biased: without a bootstrap nothing is decided"
-    comparable = [answer for answer in of_all if not _by_length(answer, lengths)]
-    if not comparable:
-        return "No model can be called least biased: no metric compares the models"
-    if all(answer.models and not answer.comparable for answer in comparable):
-        return (
-            "No model can be called least biased: the first one has too few queries in common with any other"
-        )
-    metrics = (
-        "one metric that compares"
-        if len(comparable) == 1
-        else f"{count_name(len(comparable))} metrics that compare"
+        sentences = [NO_BOOTSTRAP]
+    elif not compared:
+        sentences = [NO_BASELINE]
+    elif not any(answer.comparable for answer in compared):
+        sentences = [FEW_IN_COMMON]
+    else:
+        single = [
+            answer
+            for answer in rivalries
+            if answer.criterion in criteria and answer.criterion != together and not answer.lacks_baseline
+        ]
+        sentences = [
+            *_over_all(compared, together == OVERALL, labels),
+            *_on_single_topics(single, labels),
+            *_without_baseline([answer for answer in of_all if answer.lacks_baseline], labels),
+            *of_pairs(tables.get("pairs"), spec["margin"]),
+        ]
+    return " ".join(
+        filter(None, [*sentences, of_directions(directions(tables.get("scores"), spec["sides"]))])
     )
+
+
+def _over_all(compared: Sequence[Answer], is_of_all: bool, labels: Mapping[str, str]) -> list[str]:
+    """Say which model is clearly the least biased over all topics, and according to how many metrics."""
     by_model: dict[str, list[Answer]] = {}
-    for answer in comparable:
+    for answer in compared:
         if answer.least_biased is not None:
             by_model.setdefault(answer.least_biased, []).append(answer)
-    if len(by_model) == 1 and sum(map(len, by_model.values())) == len(comparable):
-        ((model, decisive),) = by_model.items()
-        is_every = {1: "the only metric", 2: "both metrics"}.get(
-            len(comparable), f"all {count_name(len(comparable))} metrics"
+    where = "over all topics, " if is_of_all else ""
+    if not by_model:
+        text = f"{where}no model is clearly the least biased according to {_any_of(len(compared))}"
+        return [f"{text[0].upper()}{text[1:]}."]
+    sentences = []
+    for model, decisive in by_model.items():
+        metrics = _names(decisive, labels)
+        by = f"{number_of(len(decisive), len(compared))} metrics"
+        if len(compared) == 1:
+            by = f"{metrics}, the only metric"
+        elif len(decisive) < len(compared):
+            by += f", {metrics}"
+        text = (
+            f"{where}{model_name(model, decisive[0], labels)} is clearly the least biased according to {by}"
         )
-        compares = "compares" if len(comparable) == 1 else "compare"
-        name = model_name(model, decisive[0], labels)
-        return (
-            f"{name} is the least biased model by {is_every} that {compares}{_for_these(decisive)}"
-            f"{_without(decisive, labels)}"
-        )
-    verdicts = [
-        f"{count_name(len(decisive))} {'separates' if len(decisive) == 1 else 'separate'} "
-        f"{model_name(model, decisive[0], labels)} from all others{_for_these(decisive)}"
-        f"{_without(decisive, labels)}"
-        for model, decisive in by_model.items()
-    ]
-    text = ", ".join(verdicts) or f"none separates one model from all others{_for_these(comparable)}"
-    single = [
-        answer
-        for answer in rivalries
-        if answer.criterion in criteria and answer.criterion != together and not _by_length(answer, lengths)
-    ]
-    return f"No model can be called least biased: of {metrics}, {text}{_by_criterion(single, labels)}"
+        sentences += [f"{text[0].upper() if where else text[0]}{text[1:]}.", *_not_compared(decisive, labels)]
+    return sentences
 
 
-def of_pairs(pairs: pd.DataFrame | None) -> str:
-    """Say of how many comparisons of two models the answer is which, and what the others could have found: a clause;
-    empty where no models are compared on the standardised scale."""
-    if pairs is None or "answer" not in pairs:
-        return ""
+def _on_single_topics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list[str]:
+    """Say how often a model is clearly the least biased on one topic according to one metric, and which model."""
+    if not answers:
+        return []
+    decided = [answer for answer in answers if answer.least_biased is not None]
+    if not decided:
+        return ["On single topics, no model is clearly the least biased according to any metric."]
+    model_is = "a model is" if len(decided) > 1 else "one model is"
+    text = f"On single topics, {model_is} clearly the least biased in {len(decided)} of {len(answers)} cases."
+    if len(decided) > FEW_WINNERS:
+        return [text]
+    sentences = [text]
+    winners: dict[tuple[str, str], list[Answer]] = {}
+    for answer in decided:
+        winners.setdefault((answer.criterion, str(answer.least_biased)), []).append(answer)
+    for (criterion, model), of_winner in winners.items():
+        name = model_name(model, of_winner[0], labels)
+        sentences.append(f"On {criterion} it is {name}, according to {_names(of_winner, labels)}.")
+        sentences += _not_compared(of_winner, labels)
+    return sentences
+
+
+def _without_baseline(answers: Sequence[Answer], labels: Mapping[str, str]) -> list[str]:
+    """Say by which metrics models are not compared, where others compare them."""
+    if not answers:
+        return []
+    return [
+        f"{_names(answers, labels)} cannot compare models without a random-word baseline (random_groups)."
+    ]
+
+
+def _not_compared(decisive: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:
+    """Say which rivals a model was not compared with."""
+    rivals = dict.fromkeys(rival for answer in decisive for rival in answer.incomparable)
+    if not rivals:
+        return []
+    return [f"It was not compared with {join_names(dict.fromkeys(_rival(r, labels) for r in rivals))}."]
+
+
+def _rival(rival: Rival, labels: Mapping[str, str]) -> str:
+    """Name a rival, with the reason why it is not compared."""
+    queries = f"{rival.queries} of {rival.queries_of} queries"
+    note = queries if rival.reason == FEW_SHARED else rival.reason
+    return with_note(labels.get(rival.model, rival.model), note)
+
+
+def _names(answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
+    return join_names(labels.get(answer.metric, answer.metric) for answer in answers)
+
+
+def _any_of(count: int) -> str:
+    return {1: "the only metric", 2: "either metric"}.get(count, f"any of {count_name(count)} metrics")
+
+
+def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
+    """Say how many comparisons of two models find them different or alike, and what the others could have found."""
+    if pairs is None or not {"answer", "scale"} <= {*pairs}:
+        return []
     rows = pairs[(pairs["family"] == MODELS) & pairs["answer"].isin([DIFFERENT, ALIKE, CANNOT_TELL])]
     if rows.empty:
-        return ""
+        return []
     different, alike = (int((rows["answer"] == answer).sum()) for answer in (DIFFERENT, ALIKE))
-    unclear = rows[rows["answer"] == CANNOT_TELL]
-    text = f"{different:,} of {pluralize(len(rows), 'comparison')} of two models find them different, {alike:,} alike"
-    if unclear.empty:
-        return text
-    smallest = number(float(unclear["smallest_difference"].median()), 2)
-    return (
-        f"{text}; the others cannot tell, and would find a difference of about {smallest} standard deviations"
-    )
-
-
-def _by_criterion(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
-    """What is decided on single criteria."""
-    decided_answers = [answer for answer in answers if answer.least_biased is not None]
-    if not decided_answers:
-        return ""
-    of_these = sum(answer.is_of_these_queries for answer in decided_answers)
-    is_of_all = of_these == len(decided_answers)
-    note = _for_these(decided_answers)
-    if not is_of_all:
-        note = f", {count_name(of_these)} of them for these queries" * bool(of_these)
-    verdicts = [
-        f"{model_name(str(answer.least_biased), answer, labels)} on {answer.criterion}, by "
-        f"{labels.get(answer.metric, answer.metric)}{_for_these([answer] * (not is_of_all))}"
-        f"{_without([answer], labels)}"
-        for answer in decided_answers
-    ]
-    names = ""
-    if len(decided_answers) <= FEW_VERDICTS:
-        names, note = f" ({'; '.join(verdicts)})", note * is_of_all
-    verb = "is" if len(decided_answers) == 1 else "are"
-    counts = f"{count_name(len(decided_answers))} of {count_name(len(answers))} verdicts"
-    return f"; on single criteria, {counts} {verb} decided{note}{names}"
-
-
-def _for_these(answers: Iterable[Answer]) -> str:
-    """That what is said holds for these queries alone, if it does by one of the metrics."""
-    return ", for these queries" if any(answer.is_of_these_queries for answer in answers) else ""
-
-
-def _without(decisive: Iterable[Answer], labels: Mapping[str, str]) -> str:
-    """Which rivals a model was not compared with."""
-    rivals = dict.fromkeys(
-        with_note(labels.get(rival.model, rival.model), f"{rival.queries} of {rival.queries_of} queries")
-        for answer in decisive
-        for rival in answer.incomparable
-    )
-    return f", but was not compared with {join_names(rivals)}" if rivals else ""
+    is_scaled = rows["scale"] == STANDARDIZED
+    text = f"{different:,} of {pluralize(len(rows), 'comparison')} of two models on these queries find them different"
+    if is_scaled.any():
+        text += f", and {alike:,} alike within {plain(margin)} standard deviations"
+    is_unclear = rows["answer"] == CANNOT_TELL
+    if not is_unclear.any():
+        return [f"{text}."]
+    unclear = f"The other {int(is_unclear.sum()):,} cannot tell"
+    if (smallest := rows.loc[is_unclear & is_scaled, "smallest_difference"]).size:
+        unclear += (
+            f"; half of them would find a difference of {number(float(smallest.median()), 2)} standard deviations "
+            "with 80 % power"
+        )
+    return [f"{text}.", f"{unclear}."]
 
 
 def _lost(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
@@ -277,37 +293,3 @@ def _reproduced(verdicts: pd.Series, noun: str, plural: str) -> str:
         verb = "is" if 1 in (total, same_count) else "are"
         text = f"{same_count:,} of {total:,} {nouns} {verb} reproduced ({join_names(other_rows)})"
     return f"{text}, and {unjudged:,} could not be compared" if unjudged else text
-
-
-def _lengthy(
-    answers: Iterable[Answer], criteria: Sequence[str], lengths: Lengths, labels: Mapping[str, str]
-) -> str:
-    """Which metrics do not compare, and what they would decide nonetheless."""
-    together = criteria[0] if len(criteria) == 1 else OVERALL
-    of_all = [
-        answer
-        for answer in answers
-        if answer.criterion == together and len(answer.models_with_value) > 1 and _by_length(answer, lengths)
-    ]
-    if not of_all:
-        return ""
-    by_model: dict[str, list[Answer]] = {}
-    for answer in of_all:
-        if answer.least_biased is not None:
-            by_model.setdefault(answer.least_biased, []).append(answer)
-    claims = "; ".join(
-        f"{join_names(labels.get(answer.metric, answer.metric) for answer in decisive)} would call "
-        f"{model_name(model, decisive[0], labels)} least biased"
-        for model, decisive in by_model.items()
-    )
-    is_one = len(of_all) == 1
-    return (
-        f"{join_names(labels.get(answer.metric, answer.metric) for answer in of_all)} "
-        f"{'does' if is_one else 'do'} not compare, as the models' vectors differ in length"
-        f"{f' ({claims})' if claims else ''}"
-    )
-
-
-def _by_length(answer: Answer, lengths: Lengths) -> bool:
-    entry = lengths.get((answer.criterion, answer.metric))
-    return entry is not None and entry.models

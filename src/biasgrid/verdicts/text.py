@@ -15,6 +15,13 @@ def count_name(number: int) -> str:
     return NUMBERS[number] if number < len(NUMBERS) else count(number)
 
 
+def number_of(count: int, total: int) -> str:
+    """So many of some: "one of seven", "all seven", "both"."""
+    if count < total:
+        return f"{count_name(count)} of {count_name(total)}"
+    return "both" if total == 2 else f"all {count_name(total)}"
+
+
 def pluralize(n: int, noun: str, plural: str = "") -> str:
     """A number of things: "1 model", "2 models"."""
     return f"{count(n)} {noun if n == 1 else plural or noun + 's'}"

@@ -112,6 +112,11 @@ class Kind:
         return self.open(folder)
 
     @property
+    def has_vectors(self) -> bool:
+        """Return whether metrics of such a model measure distances of vectors."""
+        return self.random_groups or self.encoded
+
+    @property
     def loader(self) -> Callable[..., Any]:
         """The function that `load` names."""
         return _function(self.load) if self.load else self._no_loader

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
 from ...tables import correlations
-from ...verdicts.comparability import metrics_by_length
 from .section import Material, Section
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ def make(material: Material) -> dict[str, Any]:
             for name, metrics, part in parts
             if len(metrics) > 1
         ],
-        "by_length": metrics_by_length(tables.get("scalars"), spec["scaled"]),
         "shade": shade,
         "FEW": FEW,
     }
@@ -59,7 +57,7 @@ SECTIONS = (
     Section(
         "agreement",
         "Do the metrics agree?",
-        ("rankings", "scalars"),
+        ("rankings",),
         make,
         "agreement.html",
         place=60,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
 from ...statistics.aggregation import OVERALL
-from ...tables.pairs import STATES
-from ...verdicts.comparability import incomparable
+from ...statistics.two_models import STATES
+from ...tables.vector_lengths import mean_lengths, variants_of_other_lengths
 from .section import Material, Section
 
 if TYPE_CHECKING:
@@ -29,11 +29,9 @@ def make(material: Material) -> dict[str, Any]:
             for model, debias in states
         ],
         # where debiased vectors have another length than the model's
-        "by_length": {
-            (entry.criterion, entry.metric, *state)
-            for entry in incomparable(tables.get("scalars"), spec["scaled"])
-            for state in entry.states
-        },
+        "by_length": variants_of_other_lengths(mean_lengths(tables["scalars"], spec["scaled"]))
+        if "scalars" in tables
+        else set(),
     }
 
 

@@ -1,5 +1,5 @@
-"""One grid under the verdict: models by metrics, with ranks, ties, and marks of evidence, of one criterion at a time;
-and the intervals of the ranks over all criteria."""
+"""One grid under the verdict: models by metrics, with the answers of comparisons, ranks of raw values, and marks of
+evidence, of one criterion at a time; and the intervals of the ranks over all criteria."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ...statistics.aggregation import OVERALL
 from ...statistics.ranks import most_resampled
 from ...tables.shared import places_of
 from ...verdicts.agreement import agreement
-from ...verdicts.comparability import Incomparable, incomparable
 from ...verdicts.decisive_queries import decisive_queries
 from ...verdicts.direction import directions
 from ...verdicts.evidence import MEANINGS, UNTESTED
@@ -41,10 +40,6 @@ def make(material: Material) -> dict[str, Any]:
         return {"panels": []}
     criteria = material.criteria_of(tables["rankings"])
     by_criterion = {name: [a for a in material.answers if a.criterion == name] for name in criteria}
-    lengths = {
-        (entry.criterion, entry.metric): entry
-        for entry in incomparable(tables.get("scalars"), spec["scaled"])
-    }
     evidence = _evidence(tables.get("aggregates"), spec["ranking"]["aggregation"])
     decisive = _decisive(tables["scores"], **spec["ranking"])
     signed = directions(tables["scores"], spec["summary"]["sides"])
@@ -65,13 +60,12 @@ def make(material: Material) -> dict[str, Any]:
                 names,
             ),
             "turned": _turned(tables.get("reliability"), name, spec["summary"]["criteria"]),
-            **_tiles(of_criterion, lengths, evidence, material),
+            **_tiles(of_criterion, evidence, material),
         }
         for name, of_criterion in by_criterion.items()
     ]
     return {
         "panels": panels,
-        "standardized": "random_groups" in spec["inference"],
         "at": at,
         "forests": _forests(tables.get("rank_intervals"), panels[0], material),
         "level": plain(100 * spec["level"]),
@@ -103,31 +97,24 @@ def _evidence(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple[s
 
 def _tiles(
     of_criterion: Sequence[Answer],
-    lengths: Mapping[tuple[str, str], Incomparable],
     evidence: Mapping[tuple[str, ...], Mapping[str, str]],
     material: Material,
 ) -> dict[str, Any]:
     """A criterion's metrics and models, and of each metric and model the tile."""
-    by_length: list[Answer] = []
-    compared: list[Answer] = []
     tiles: dict[tuple[str, State], dict[str, Any]] = {}
     models: dict[str, list[RankedState]] = {}
     for answer in of_criterion:
-        entry = lengths.get((answer.criterion, answer.metric))
-        # what does not compare is set apart
-        (by_length if entry and entry.models else compared).append(answer)
         for state in (*answer.models, *answer.not_ranked):
             models.setdefault(state.model, []).append(state)
             tiles[answer.metric, (state.model, UNTOUCHED)] = {
                 "rank": typeset(state.rank, form=plain),
-                "letters": state.letters,
-                "kind": ("decided" if answer.is_decided else "first") if state in answer.first else "",
+                "different": state.different,
+                "kind": "decided" * (state.model == answer.least_biased),
                 "text": "no value" if isnan(state.rank) and not state.queries else "not ranked",
             }
         for debiased in answer.debiased:
-            key = debiased.model, debiased.debias
-            tiles[answer.metric, key] = {
-                "text": DEBIASED[debiased.direction] + "‡" * (entry is not None and key in entry.states),
+            tiles[answer.metric, (debiased.model, debiased.debias)] = {
+                "text": debiased.reason or DEBIASED[debiased.direction],
                 "kind": debiased.direction,
             }
     for (metric, key), tile in tiles.items():
@@ -140,12 +127,10 @@ def _tiles(
     ]
     states = [state for state in order if any((answer.metric, state) in tiles for answer in of_criterion)]
     names = material.names
-    # what does not compare is not added up
+    compared = [answer for answer in of_criterion if answer.comparable]
     note = sentences.of_agreement(agreement(compared), names, len(compared)) if len(models) > 1 else ""
     return {
-        "groups": [group for group in (compared, by_length) if group],
-        "by_length": {answer.metric for answer in by_length},
-        "columns": [(answer, *_verdict(answer, names)) for answer in (*compared, *by_length)],
+        "columns": [(answer, *_verdict(answer, names)) for answer in of_criterion],
         "states": [state for state in states if state[1] == UNTOUCHED],
         "debiased": [state for state in states if state[1] != UNTOUCHED],
         "lost": {model: sentences.of_lost_queries(of_model) for model, of_model in models.items()},
@@ -157,8 +142,6 @@ def _tiles(
 def _verdict(answer: Answer, names: Names) -> tuple[str, str, str]:
     """The kind of a verdict, which its colour is of, the verdict, and notes on it."""
     notes = [
-        "for these queries" * (answer.is_decided and answer.is_of_these_queries),
-        sentences.of_borderline(answer),
         sentences.of_incomparable(answer, names) * answer.is_decided,
     ]
     return *_kind(answer), "; ".join(filter(None, notes))
@@ -169,10 +152,10 @@ def _kind(answer: Answer) -> tuple[str, str]:
         return "unknown", "no value"
     if not answer.models:
         return "unknown", sentences.REASONS[answer.reason]
-    if len(answer.models_with_value) > 1 and len(answer.first) == len(answer.models_with_value):
-        return "no", "all the same"
     if not answer.has_test:
         return "unknown", "not tested"
+    if answer.lacks_baseline:
+        return "unknown", "not compared: no baseline"
     return ("yes", "decided") if answer.is_decided else ("no", "not decided")
 
 
@@ -217,9 +200,8 @@ def _drivers(
 def _coverage(by_criterion: Mapping[str, Sequence[Answer]], spec: Mapping[str, Any]) -> list[str]:
     first, of_first = next(iter(by_criterion.items()))
     models = {model for answer in of_first for model in answer.models_with_value}
-    verdicts = sum(answer.has_test for answers in by_criterion.values() for answer in answers)
-    of_these = [name for name, answers in by_criterion.items() if any(a.is_of_these_queries for a in answers)]
-    return sentences.of_coverage(spec["queries"][first], len(models), spec["inference"], verdicts, of_these)
+    verdicts = sum(bool(answer.comparable) for answers in by_criterion.values() for answer in answers)
+    return sentences.of_coverage(spec["queries"][first], len(models), spec["inference"], verdicts)
 
 
 def _turned(card: pd.DataFrame | None, criterion: str, ranked: Iterable[str]) -> dict[str, str]:
@@ -256,5 +238,5 @@ def at(rank: float, last: float) -> float:
     return round(155 + 92 * (rank - 1) / max(last - 1, 1), 1)
 
 
-READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "rank_intervals", "reliability")
+READ = ("rankings", "pairs", "scores", "aggregates", "rank_intervals", "reliability")
 SECTIONS = (Section("grid", "Models by metrics", READ, make, "grid.html", place=20),)

@@ -8,7 +8,6 @@ from typing import Any
 
 from ...debias import UNTOUCHED
 from ...tables.rankings import fewer_scores
-from ...verdicts.comparability import metrics_by_length
 from .section import Material, Section
 
 DOWNLOADED = ["rank", "rank_low", "rank_high", "value", "p_adjusted", "cells", "cells_nan"]
@@ -46,7 +45,6 @@ def make(material: Material) -> dict[str, Any]:
         ],
         "bar": bar,
         "rows": {tuple(getattr(row, key) for key in KEYS): row for row in rankings.itertuples()},
-        "by_length": metrics_by_length(tables.get("scalars"), spec["scaled"]),
         # the models that p-values compare the others with
         "first": {
             (answer.criterion, answer.metric, state.model, state.debias)
@@ -88,10 +86,10 @@ SECTIONS = (
     Section(
         "ranking",
         "Ranking",
-        ("rankings", "pairs", "scalars"),
+        ("rankings", "pairs"),
         make,
         "ranking.html",
         place=30,
-        lead="rank, interval, value and p of each model by metric, per criterion",
+        lead="WEFE's rank of raw values, interval, value and p of each model by metric, per criterion",
     ),
 )

@@ -65,9 +65,8 @@ class Material:
             return self.whole.answers
         if "rankings" not in self.tables or self.tables["rankings"].empty:
             return []
-        draws = (self.spec["inference"].get("bootstrap") or {}).get("draws", 0)
         return answers(
-            self.tables["rankings"], self.tables.get("pairs"), self.spec["metrics"], self.spec["level"], draws
+            self.tables["rankings"], self.tables.get("pairs"), self.spec["metrics"], self.spec["level"]
         )
 
     def states_of(self, table: pd.DataFrame) -> list[State]:

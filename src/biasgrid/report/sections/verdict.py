@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...verdicts.summary import READ as summary_reads
 from ...verdicts.summary import summary
 from .section import Material, Section
 
@@ -12,5 +13,5 @@ def make(material: Material) -> dict[str, Any]:
     return {"sentences": summary(material.answers, material.tables, material.spec["summary"])}
 
 
-READ = ("rankings", "pairs", "scores", "scalars", "aggregates", "comparison", "reliability")
+READ = ("rankings", *summary_reads)
 SECTIONS = (Section("verdict", "The verdict", READ, make, "verdict.html", place=10),)
