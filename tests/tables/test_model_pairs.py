@@ -10,7 +10,7 @@ import biasgrid as bg
 from biasgrid.in_memory import InMemory
 from biasgrid.statistics.shared import FEW_SHARED, NO_VALUE
 from biasgrid.tables import model_pairs, pairs
-from biasgrid.tables.model_pairs import NO_BASELINE, StandardizedScores, compare_family
+from biasgrid.tables.model_pairs import NO_BASELINE, RawScores, StandardizedScores, compare_family
 from biasgrid.tables.shared import places_of
 
 QUERIES, DRAWS = 8, 300
@@ -31,7 +31,7 @@ def study(models, spread=0.3, seed=0, parts=1):
     return table, np.array(resamples)
 
 
-def compared(models, pairs, clusters=None, parts=1, baselines=None, **options):
+def compared(models, pairs, clusters=None, parts=1, baselines=None, margin=0.5, **options):
     table, resamples = study(models, parts=parts, **options)
     names = [[f"q{query * parts + part}" for part in range(parts)] for query in range(QUERIES)]
     groups = {"weat": [[("Gender", name) for q in group for name in names[q]] for group in clusters or []]}
@@ -40,7 +40,7 @@ def compared(models, pairs, clusters=None, parts=1, baselines=None, **options):
     if baselines is not None:
         values = np.where(table["model"].isin(baselines), values, math.nan)
     scores = StandardizedScores(values, resamples, np.zeros(len(values)))
-    return compare_family(place, pairs, scores, np.full(QUERIES * parts, 8.0))
+    return compare_family(place, pairs, scores, np.full(QUERIES * parts, 8.0), margin)
 
 
 def scores_of(seed, shift=0.0):
@@ -150,7 +150,7 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
             }
         )
 
-    models = {"one": model(0.2), "two": model(3.0)}
+    models = {"one": model(0.2), "two": model(3.0), "three": model(3.0)}
     grid = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
     # without random groups, different models have no baseline
     raw = grid.frame("pairs")
@@ -170,10 +170,56 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
     monkeypatch.setattr(pairs, "read_ranked", standardized)
     monkeypatch.setattr(model_pairs, "results", with_scale)
     again = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
-    (row,) = again.frame("pairs").query("criterion == 'C'").to_dict("records")
+    rows = again.frame("pairs").query("criterion == 'C'")
+    (row,) = rows.query("model_a == 'one' and model_b == 'two'").to_dict("records")
     scores = again.scores.query("criterion == 'C'").groupby("model")["value"]
     means = scores.apply(lambda values: (values.abs() - 1).mean() / 0.5)
     assert row["difference"] == pytest.approx(means["one"] - means["two"])
     assert (row["queries"], row["clusters"], row["scale"]) == (6, 6, "standardized")
     assert row["answer"] == "different"
     assert row["low"] <= row["difference"] <= row["high"] < 0
+    # alike within a margin that holds the whole interval, and not within a narrow one
+    (near,) = rows.query("model_a == 'three' and model_b == 'two'").to_dict("records")
+    widest = max(abs(near["low"]), abs(near["high"]))
+    found = [
+        bg.compare_models(again, "three", "two", margin=margin).query("criterion == 'C'")["answer"].item()
+        for margin in (widest, widest / 100)
+    ]
+    assert found == ["alike", "cannot tell"]
+    with pytest.raises(
+        bg.BiasgridError, match="compare_models: margin: 0 is not allowed: it should be greater"
+    ):
+        bg.compare_models(again, "three", "two", margin=0)
+
+
+def test_values_of_texts_are_compared_as_distances_from_no_bias():
+    def text(times):
+        return [f"he {word}" for word in "abcdef" for _ in range(2 * times)] + [
+            f"she {word}" for word in "abcdef" for _ in range(2)
+        ]
+
+    models = {name: bg.load(text(times), kind="corpus") for name, times in {"one": 1, "two": 4}.items()}
+    queries = [bg.Query([["he"], ["she"]], [[word, f"{word}x"]], ["He", "She"], [word]) for word in "abcdef"]
+    grid = bg.measure_grid(["pmi"], {"C": queries}, models, bootstrap={"draws": 50}, progress=False)
+    (row,) = grid.frame("pairs").query("criterion == 'C'").to_dict("records")
+    distances = grid.scores.query("criterion == 'C'")["value"].abs().groupby(grid.scores["model"]).mean()
+    assert (row["scale"], row["reason"], row["queries"]) == ("raw", "", 6)
+    assert row["difference"] == pytest.approx(distances["one"] - distances["two"])
+    assert row["answer"] in ("different", "cannot tell")
+
+
+def test_a_raw_distance_is_below_0_on_the_other_side_of_no_bias():
+    rows = [("C", "q1", "ect", "a", "none", 0.6), ("C", "q2", "ect", "a", "none", 1.5)]
+    table = pd.DataFrame(rows, columns=["criterion", "query", "metric", "model", "debias", "value"])
+    scores = RawScores.read(table, np.array([[0.5, 1.2], [1.5, math.nan]]), {"ect": 1.0})
+    assert scores.values == pytest.approx([0.4, 0.5])
+    assert scores.resamples == pytest.approx(np.array([[0.5, -0.2], [0.5, math.nan]]), nan_ok=True)
+
+
+def test_on_a_raw_scale_nothing_is_alike():
+    same = scores_of(1)
+    (row,) = compared({"a": same, "b": same}, [(A, B)], spread=0.01)
+    assert (row["answer"], row["difference"]) == ("alike", 0)
+    (row,) = compared({"a": same, "b": same}, [(A, B)], spread=0.01, margin=None)
+    assert row["answer"] == "cannot tell"
+    assert "needed" not in row
