@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..labels import short_labels
 from ..numbers import plain
 from ..statistics.aggregation import OVERALL
 from ..statistics.ranks import most_resampled
 from ..statistics.shared import NO_VALUE
 from ..verdicts.least_biased import Answer, RankedState, answers
-from ..verdicts.text import with_note
+from ..verdicts.text import join_names, with_note
 from .figure import Example, Figure, each_criterion
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
-MOST_PAIRS = 4  # of different models, named in the note
+MOST_PAIRS = 8  # of different models, named in the note
 
 
 @styled
@@ -143,16 +144,20 @@ def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: floa
     if not compared:
         return "Models are not compared: they have no baseline of random groups."
     limit = f"(adjusted p at most {plain(1 - level)})"
-    pairs = [
-        f"{labels.get(a, a)} from {labels.get(b, b)} according to {labels.get(answer.metric, answer.metric)}"
-        for answer in compared
-        for (a, _), (b, _) in sorted(answer.decided_pairs)
-    ]
+    pairs = [(answer.metric, a, b) for answer in compared for (a, _), (b, _) in sorted(answer.decided_pairs)]
     if not pairs:
         return f"No two models are shown to be different {limit}."
     if len(pairs) > MOST_PAIRS:
         return f"Models are shown to be different in {len(pairs)} comparisons {limit}."
-    return f"Shown to be different, the less biased first {limit}: {'; '.join(pairs)}."
+    short = short_labels({model: labels.get(model, model) for _, *models in pairs for model in models})
+    others: dict[tuple[str, str], list[str]] = {}
+    for metric, a, b in pairs:
+        others.setdefault((metric, a), []).append(short[b])
+    texts = [
+        f"{short[a]} from {join_names(names)} according to {labels.get(metric, metric)}"
+        for (metric, a), names in others.items()
+    ]
+    return f"Shown to be different, the less biased first {limit}: {'; '.join(texts)}."
 
 
 FIGURES = (
