@@ -1,17 +1,18 @@
 """A finished study says the same wherever it is read: on its page, by `least_biased`, by `summary()`, in the last
-lines of a run, and by the bars of the figure of ranks. What it says is read off its tables by code of the test's own.
+lines of a run, and by the figure of ranks. What it says is read off its tables by code of the test's own.
 """
 
 import html
 import os
 import re
-from itertools import combinations
 
+import finished_study
 import pandas as pd
 import pytest
 import small_page
 
 from biasgrid import Grid, open_study
+from biasgrid.plan.study import Study
 from biasgrid.report import step
 from biasgrid.report.report_step import report_step
 from biasgrid.workflow import conclusions
@@ -20,13 +21,24 @@ pytestmark = pytest.mark.slow
 
 LIMIT = 0.05
 NUMBERS = ["none", "one", "two", "three", "four", "five", "six"]
-# RND and no other metric of the study grows with length, which differs between the models
-BY_LENGTH = {"rnd"}
-LABELS = {"weat": "WEAT", "weat_es": "WEAT-ES", "rnd": "RND", "mac": "MAC", "ect": "ECT"}
+LABELS = {"weat": "WEAT", "mac": "MAC", "rnd": "RND", "rnsb": "RNSB", "cosine": "RND (cosine)"}
+OF_PAGE = {"weat": "WEAT", "weat_es": "WEAT-ES", "rnd": "RND", "mac": "MAC", "ect": "ECT"}
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
+def study():
+    """A study with random groups, so that some of its models are shown to be different."""
+    before = os.getcwd()
+    project = finished_study.finished()
+    os.chdir(project.folder)
+    try:
+        yield Study.read("config/config.yaml")
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture(scope="module")
+def study_of_page(tmp_path_factory):
     folder, before = tmp_path_factory.mktemp("agreement"), os.getcwd()
     os.chdir(folder)
     try:
@@ -36,40 +48,41 @@ def study(tmp_path_factory):
 
 
 def expected(study):
-    """(criterion, metric) -> the ranked models in their order, pairs that are decided (the less biased first), and
-    the model that is decided to be the least biased, or "": from rankings.csv and pairs.csv."""
+    """(criterion, metric) -> the ranked models in their order, pairs that differ (the less biased first), and the
+    model that is clearly the least biased, or "": from rankings.csv and pairs.csv."""
     rankings, pairs = (pd.read_csv(study.paths.table_file(name)) for name in ("rankings", "pairs"))
     rankings, pairs = rankings[rankings["debias"] == "none"], pairs[pairs["family"] == "models"]
     verdicts = {}
     for place, rows in rankings.groupby(["criterion", "metric"]):
         ranked = rows.dropna(subset=["rank_shared"]).sort_values(["rank_shared", "model"])
         of_place = pairs[(pairs[["criterion", "metric"]] == list(place)).all(axis=1)]
-        decided, comparable = set(), set()
+        differ, comparable = set(), set()
         for pair in of_place.dropna(subset=["p_adjusted"]).itertuples():
             low, high = (pair.model_a, pair.model_b) if pair.difference < 0 else (pair.model_b, pair.model_a)
             comparable |= {(low, high), (high, low)}
             if pair.p_adjusted <= LIMIT and pair.difference:
-                decided.add((low, high))
-        order = ranked["model"].tolist()
-        rivals = [m for m in rows.dropna(subset=["value"])["model"] if order and (order[0], m) in comparable]
-        is_decided = bool(rivals) and all((order[0], rival) in decided for rival in rivals)
-        verdicts[place] = order, decided, order[0] if is_decided else ""
+                differ.add((low, high))
+        models = rows.dropna(subset=["value"])["model"]
+        rivals = {model: [m for m in models if (model, m) in comparable] for model in models}
+        least = [m for m, of_m in rivals.items() if of_m and all((m, rival) in differ for rival in of_m)]
+        verdicts[place] = ranked["model"].tolist(), differ, least[0] if len(least) == 1 else ""
     return verdicts
 
 
 def check_text(text, verdicts):
-    """Whether a summary counts what is decided over all criteria, and on single ones, by metrics that compare."""
-    together = {m: least for (c, m), (*_, least) in verdicts.items() if c == "Overall" and m not in BY_LENGTH}
-    assert f"of {NUMBERS[len(together)]} metrics that compare" in text
-    least = [model for model in together.values() if model]
-    # one model in this study
-    verb = "separates" if len(least) == 1 else "separate"
-    assert f"{NUMBERS[len(least)]} {verb} Model {least[0]} from all others" in text
-    single = [v[2] for (c, m), v in verdicts.items() if c != "Overall" and m not in BY_LENGTH]
-    decided = len([model for model in single if model])
-    assert f"on single criteria, {NUMBERS[decided]} of nine verdicts are decided" in text
-    assert len(single) == 9
-    assert "RND would call Model one least biased" in text
+    """Whether a summary counts by how many metrics a model is clearly the least biased, and on single criteria."""
+    together = [least for (c, _), (*_, least) in verdicts.items() if c == "Overall"]
+    (model,) = {least for least in together if least}
+    count = len(list(filter(None, together)))
+    assert 0 < count < len(together)
+    assert (
+        f"Over all topics, Model <{model}> is clearly the least biased according to {NUMBERS[count]} of "
+        f"{NUMBERS[len(together)]} metrics"
+    ) in text
+    single = [least for (c, _), (*_, least) in verdicts.items() if c != "Overall"]
+    assert f"clearly the least biased in {len(list(filter(None, single)))} of {len(single)} cases" in text
+    differ = sum(len(pairs) for _, pairs, _ in verdicts.values())
+    assert f". {differ} of 25 comparisons of two models on these queries find them different" in text
 
 
 def check_summary(study, verdicts):
@@ -81,56 +94,53 @@ def check_terminal(study, verdicts):
 
 
 def check_page_sentences(study, verdicts):
-    sentences = re.findall(r'<p class="says"><b>\w+</b> (.*?)</p>', page_of(study))
-    assert 0 < len(sentences) <= 5
-    check_text(html.unescape(" ".join(sentences)), verdicts)
+    sentences = re.findall(r'<p class="says"><b>[\w ]+</b> (.*?)</p>', page_of(study))
+    assert 0 < len(sentences) <= 6
+    check_text(" ".join(sentences), verdicts)
 
 
 def check_least_biased(study, verdicts):
     table = open_study(study.results).least_biased()
     found = {(row.criterion, row.metric): row for row in table.itertuples()}
     assert found.keys() == verdicts.keys()
-    for place, (order, _, least) in verdicts.items():
+    for place, (_, _, least) in verdicts.items():
         assert found[place].decided == bool(least), place
-        assert found[place].model == order[0]
+        assert not least or found[place].model == least
 
 
 def check_page_grid(study, verdicts):
-    """Ranks, letters and verdicts of the page's grid."""
-    found = {}
+    """Ranks of raw values, models that are different, and verdicts of the page's grid."""
+    count = 0
     for criterion, part in re.findall(
         r'<details class="panel".*?<h3>(.*?)</h3>(.*?)</details>', page_of(study), re.DOTALL
     ):
         decided, *rows = re.findall(
             r'<tr(?: data-model="\w+")?><th scope="row">(.*?)</th>(.*?)</tr>', part, re.DOTALL
         )
-        for metric, verdict in re.findall(
-            r'data-metric="([^"‡]*)‡?"><span class="verdict \w+">([^<]*)', decided[1]
-        ):
-            states = {}
+        for metric, (order, differ, least) in ((m, v) for (c, m), v in verdicts.items() if c == criterion):
+            label = re.escape(LABELS[metric])
+            (text,) = re.findall(rf'data-metric="{label}"><span class="verdict \w+">([^<]*)', decided[1])
+            assert text == ("decided" if least else "not decided")
+            ranks = {}
             for head, cells in rows:
-                cell = re.search(rf'data-metric="{metric}‡?">(.*?)</td>', cells)[1]
-                if rank := re.match(r'<b class="rank">([\d.]+)</b>(?:<i>(\w+)</i>)?', cell):
-                    states[re.match(r"Model (\w+)", head)[1]] = float(rank[1]), rank[2] or ""
-                    is_first = rf'class="tile (\w+)[^"]*" data-metric="{metric}‡?"><b class="rank">1<'
-                    assert all(
-                        kind == verdict.replace("not decided", "first")
-                        for kind in re.findall(is_first, cells)
-                    )
-            found[html.unescape(criterion), metric] = states, verdict == "decided"
-    assert len(found) == len(verdicts)
-    for (criterion, metric), (order, decided, least) in verdicts.items():
-        states, is_decided = found[criterion, LABELS[metric]]
-        # twins have one rank
-        assert sorted(states) == sorted(order)
-        assert [states[model][0] for model in order] == sorted(rank for rank, _ in states.values())
-        assert is_decided == bool(least), (criterion, metric)
-        for a, (_, letters_a) in states.items():
-            for b, (_, letters_b) in states.items():
-                differs = bool({(a, b), (b, a)} & decided)
-                # what was compared with no other has no letter
-                shares_letter = bool(set(letters_a) & set(letters_b)) or "" in (letters_a, letters_b)
-                assert (a == b) or shares_letter != differs, (criterion, metric)
+                tile = re.search(
+                    rf'<td class="tile ?(\w*)" data-metric="{label}">(.*?)</td>', cells, re.DOTALL
+                )
+                if tile is None:  # of another row than a model's
+                    continue
+                kind, cell = tile.groups()
+                model = re.match(r"Model <(\w+)>", head)[1]
+                others = re.search("<small>different from (.*?)</small>", cell)
+                found = set(re.findall(r"Model <(\w+)>", others[1])) if others else set()
+                if rank := re.match(r'<b class="rank">([\d.]+)</b>', cell):
+                    ranks[model] = float(rank[1])
+                    assert found == {other for pair in differ if model in pair for other in pair} - {model}
+                    assert (kind == "decided") == (model == least)
+            # twins have one rank
+            assert sorted(ranks) == sorted(order)
+            assert [ranks[model] for model in order] == sorted(ranks.values())
+            count += 1
+    assert count == len(verdicts)
 
 
 def check_page_forest(study, verdicts):
@@ -146,7 +156,7 @@ def check_page_forest(study, verdicts):
         order = verdicts["Overall", metric][0]
         rows = {
             name: tuple(map(float, numbers))
-            for name, *numbers in re.findall(r"Model (\w+): ([\d.]+) \(([\d.]+) to ([\d.]+)\)", said)
+            for name, *numbers in re.findall(r"Model <(\w+)>: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", said)
         }
         assert sorted(rows) == sorted(order)
         assert [rows[model][0] for model in order] == sorted(rank for rank, *_ in rows.values())
@@ -160,29 +170,29 @@ def check_page_forest(study, verdicts):
         assert marks == pytest.approx([155 + 92 * (rank - 1) / (last - 1) for rank in ranks], abs=0.06)
 
 
-def check_letters_of_the_figure(study, verdicts):
-    """Two models share a letter in a column of the figure of ranks where they are not decided to differ."""
+def check_note_of_the_figure(study, verdicts):
+    """The note of the figure of ranks names the models that are different."""
     for criterion in {criterion for criterion, _ in verdicts}:
         figure = open_study(study.results).plot("rank-intervals", criterion=criterion)
-        names = [label.get_text().removeprefix("Model ") for label in figure.axes[0].get_yticklabels()]
-        for metric in (metric for name, metric in verdicts if name == criterion):
-            _, decided, _ = verdicts[criterion, metric]
-            (axes,) = (a for a in figure.axes if a.get_title(loc="left").removesuffix("‡") == LABELS[metric])
-            letters = {
-                names[round(text.get_position()[1])]: set(text.get_text().strip().removesuffix("†"))
-                for text in axes.texts
-                if text.get_position()[0] == 1
-            }
-            assert letters.keys() == set(verdicts[criterion, metric][0])
-            for a, b in combinations(letters, 2):
-                differs = bool({(a, b), (b, a)} & decided)
-                # what was compared with no other has no letter
-                shares_letter = bool(letters[a] & letters[b]) or not (letters[a] and letters[b])
-                assert shares_letter != differs, (criterion, metric, a, b)
+        note = " ".join(figure.texts[1].get_text().split())
+        of_criterion = {
+            metric: pairs for (name, metric), (_, pairs, _) in verdicts.items() if name == criterion
+        }
+        differ = {(metric, *pair) for metric, pairs in of_criterion.items() for pair in pairs}
+        named = {
+            (metric, a, b)
+            for metric, label in LABELS.items()
+            for a, others in re.findall(
+                rf"Model <(\w+)> from ([^;]*?) according to {re.escape(label)}[;.]", note
+            )
+            for b in re.findall(r"Model <(\w+)>", others)
+        }
+        assert named == differ
+        assert ("No two models are shown to be different" in note) == (not differ)
 
 
 def page_of(study):
-    return study.paths.report_file.read_text(encoding="utf-8")
+    return html.unescape(study.paths.report_file.read_text(encoding="utf-8"))
 
 
 CHECKS = [
@@ -192,7 +202,7 @@ CHECKS = [
     check_least_biased,
     check_page_grid,
     check_page_forest,
-    check_letters_of_the_figure,
+    check_note_of_the_figure,
 ]
 
 
@@ -212,7 +222,7 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     def texts(page):
         said = re.findall(r'<p class="says"><b>([\w ]+)</b> (.*?)</p>', page)
         return [
-            html.unescape(" ".join(f"{topic}: {sentence}" for topic, sentence in said)),
+            " ".join(f"{topic}: {sentence}" for topic, sentence in said),
             " ".join(" ".join(conclusions.conclusions(study)).split()),
             " ".join(Grid(study).summary().split()),
         ]
@@ -229,19 +239,19 @@ def test_page_terminal_and_python_have_one_text(study, monkeypatch):
     assert texts(step.render(made.inputs, made.spec)) == ["Answer: Other."] * 3
 
 
-def test_the_pages_correlations_leave_debiased_models_out(study):
-    rankings = pd.read_csv(study.paths.table_file("rankings"))
+def test_the_pages_correlations_leave_debiased_models_out(study_of_page):
+    rankings = pd.read_csv(study_of_page.paths.table_file("rankings"))
     both = {}
     for is_of_all in (False, True):
         rows = rankings[(rankings["criterion"] == "First") & (is_of_all | (rankings["debias"] == "none"))]
         both[is_of_all] = rows.pivot(index=["model", "debias"], columns="metric", values="rank").corr(
             "spearman"
         )
-    part = page_of(study).partition('<section id="agreement"')[2].partition("</section>")[0]
+    part = page_of(study_of_page).partition('<section id="agreement"')[2].partition("</section>")[0]
     (table,) = re.findall(r"<h3>First</h3>.*?<tbody>(.*?)</tbody>", part, re.DOTALL)
-    keys = {label: key for key, label in LABELS.items()}
-    columns, differences = list(LABELS), 0
-    for label, cells in re.findall(r'<th scope="row">([^<‡]*)‡?</th>(.*?)</tr>', table, re.DOTALL):
+    keys = {label: key for key, label in OF_PAGE.items()}
+    columns, differences = list(OF_PAGE), 0
+    for label, cells in re.findall(r'<th scope="row">([^<]*)</th>(.*?)</tr>', table, re.DOTALL):
         found = re.findall(r"<b>([^<]*)</b><br><small>[^<]+</small><br><small>n = (\d)</small>", cells)
         assert len(found) == columns.index(keys[label])
         for other, (value, n) in zip(columns, found, strict=False):

@@ -39,6 +39,7 @@ from biasgrid.statistics.scale import Scale
 from biasgrid.statistics.two_models import (
     FEWEST_CLUSTERS,
     MARGIN,
+    Claim,
     cluster_means,
     other_queries,
     smallest_difference,
@@ -135,19 +136,6 @@ class Sample(NamedTuple):
     shared: np.ndarray
     of_clusters: np.ndarray
     words: float
-
-
-class Outcome(NamedTuple):
-    """A test of all pairs in all runs: differences, p-values and ends of the intervals, each (runs, pairs)."""
-
-    difference: np.ndarray
-    error: np.ndarray
-    freedom: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    p: np.ndarray
-    inner_low: np.ndarray
-    inner_high: np.ndarray
 
 
 Test = Callable[[Sample], Any]
@@ -337,13 +325,13 @@ def _of_pairs(values: np.ndarray) -> np.ndarray:
     return values[:, FIRST] - values[:, SECOND]
 
 
-def _outcome(difference: np.ndarray, variance: np.ndarray, freedom: Any) -> Outcome:
+def _outcome(difference: np.ndarray, variance: np.ndarray, freedom: Any) -> Claim:
     """Return an ordinary t-test."""
     error, freedom = np.sqrt(variance), np.minimum(freedom, 1e9)
     outer, inner = (stdtrit(freedom, (1 + level) / 2) * error for level in (0.95, 0.9))
     with np.errstate(divide="ignore"):
         p = 2 * stdtr(freedom, -np.abs(difference) / error)
-    return Outcome(
+    return Claim(
         *(
             difference,
             error,
@@ -357,7 +345,7 @@ def _outcome(difference: np.ndarray, variance: np.ndarray, freedom: Any) -> Outc
 
 
 def _these(freedom: Callable[[Sample], Any]) -> Test:
-    def test(sample: Sample) -> Outcome:
+    def test(sample: Sample) -> Claim:
         return _outcome(_of_pairs(sample.errors.mean(axis=2)), sample.variance, freedom(sample))
 
     return test
@@ -377,21 +365,21 @@ def _means(sample: Sample) -> np.ndarray:
     return cluster_means(_of_pairs(sample.scores), sample.clusters)
 
 
-def by_queries(sample: Sample) -> Outcome:
+def by_queries(sample: Sample) -> Claim:
     """Apply a t-test that takes all queries for independent."""
     differences = _of_pairs(sample.scores)
     n = differences.shape[2]
     return _outcome(differences.mean(axis=2), differences.var(axis=2, ddof=1) / n, n - 1)
 
 
-def by_clusters(sample: Sample) -> Outcome:
+def by_clusters(sample: Sample) -> Claim:
     """Apply a t-test of cluster means, with the variance of shared words."""
     means = _means(sample)
     k = means.shape[2]
     return _outcome(means.mean(axis=2), means.var(axis=2, ddof=1) / k + sample.shared, k - 1)
 
 
-def welch(sample: Sample) -> Outcome:
+def welch(sample: Sample) -> Claim:
     """Apply Welch's test, which takes the two models' cluster means for independent."""
     means = cluster_means(sample.scores, sample.clusters)
     k = means.shape[2]
@@ -400,7 +388,7 @@ def welch(sample: Sample) -> Outcome:
     return _outcome(_of_pairs(means).mean(axis=2), first + second + sample.shared, freedom)
 
 
-def cr2(sample: Sample) -> Outcome:
+def cr2(sample: Sample) -> Claim:
     """Apply the cluster-robust test of the mean over queries with Bell and McCaffrey's degrees of freedom."""
     differences = _of_pairs(sample.scores)
     n, sizes = differences.shape[2], np.bincount(sample.clusters)
@@ -412,7 +400,7 @@ def cr2(sample: Sample) -> Outcome:
     return _outcome(differences.mean(axis=2), (sums**2).sum(axis=2) / n**2 + sample.shared, max(freedom, 1.0))
 
 
-def shrunken(sample: Sample) -> Outcome:
+def shrunken(sample: Sample) -> Claim:
     """Apply a t-test with a variance between that of clusters and that of words, which counts as 4 clusters."""
     means = _means(sample)
     k = means.shape[2]
@@ -421,7 +409,7 @@ def shrunken(sample: Sample) -> Outcome:
     return _outcome(means.mean(axis=2), variance + sample.shared, k + 3)
 
 
-def _multilevel(sample: Sample, freedom: float) -> Outcome:
+def _multilevel(sample: Sample, freedom: float) -> Claim:
     means = _means(sample)
     k = means.shape[2]
     between = np.maximum(means.var(axis=2, ddof=1) - sample.of_clusters.mean(axis=2), 0.0)
@@ -429,17 +417,17 @@ def _multilevel(sample: Sample, freedom: float) -> Outcome:
     return _outcome(means.mean(axis=2), between / k + words + sample.shared, freedom)
 
 
-def multilevel_z(sample: Sample) -> Outcome:
+def multilevel_z(sample: Sample) -> Claim:
     """Apply the normal-normal model: known errors of words, and a variance of clusters that is at least 0."""
     return _multilevel(sample, np.inf)
 
 
-def multilevel_t(sample: Sample) -> Outcome:
+def multilevel_t(sample: Sample) -> Claim:
     """Apply the same model with k - 1 degrees of freedom."""
     return _multilevel(sample, len(np.unique(sample.clusters)) - 1)
 
 
-def hall(sample: Sample) -> Outcome:
+def hall(sample: Sample) -> Claim:
     """Apply Hall's transformation of t, which corrects for skewness."""
     means, plain = _means(sample), by_clusters(sample)
     k = means.shape[2]
@@ -450,7 +438,7 @@ def hall(sample: Sample) -> Outcome:
     return plain._replace(p=2 * stdtr(k - 1, -np.abs(t) * np.sqrt(k - 1)))
 
 
-def sign_flips(sample: Sample) -> Outcome:
+def sign_flips(sample: Sample) -> Claim:
     """Apply the permutation test of the clusters' signs, studentised (as the t of the mean orders samples so)."""
     means, plain = _means(sample), by_clusters(sample)
     k = means.shape[2]
@@ -507,11 +495,11 @@ def measure(samples: Sequence[Sample], test: Test) -> dict[str, float]:
         for sample in samples:
             move = np.array([shift, 0, 0, 0])[:, None]
             moved.append(test(sample._replace(scores=sample.scores + move, errors=sample.errors + move)))
-        return Outcome(*(np.concatenate(arrays) for arrays in zip(*moved, strict=True)))
+        return Claim(*(np.concatenate(arrays) for arrays in zip(*moved, strict=True)))
 
     plain, moved = outcome(0.0), {shift: outcome(shift) for shift in (MARGIN, 1, 2)}
     are_alike = _are_alike(moved[MARGIN])[:, :3]
-    unit = Outcome(*(np.ones(()) for _ in range(8)))._replace(freedom=np.median(plain.freedom))
+    unit = Claim(*(np.ones(()) for _ in range(8)))._replace(freedom=np.median(plain.freedom))
     smallest = float(np.median(plain.error[:, 0])) * smallest_difference(unit)
     found = {
         "family_error": (holm(plain.p).min(axis=1) <= 0.05).mean(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +71,8 @@ def _text(table: pd.DataFrame) -> str:
     if table.attrs.get("lacks_baseline"):
         lines_of_text.append(NOT_COMPARED)
     hidden_columns = ", ".join(name for name in table.columns if name not in columns)
-    return "\n".join([*lines_of_text, f"[{len(table)} rows; also: {hidden_columns}]"])
+    note = textwrap.fill(f"[{len(table)} rows; also: {hidden_columns}]", 80, subsequent_indent=" ")
+    return "\n".join([*lines_of_text, note])
 
 
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
