@@ -156,10 +156,23 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
     assert set(raw["answer"].fillna("")) == {""}
     real_read, real_results = pairs.read_ranked, model_pairs.results
 
+    is_repeated = False
+
     def with_scale(files):
-        for key, query, result in real_results(files):
-            scale = {"neutral": 0.0, "mean": 1.0, "sd": 0.5, "variances": [0.0, 0.0, 0.0]}
+        found = [*real_results(files)]
+        for key, query, result in found:
+            scale = {
+                "neutral": 0.0,
+                "mean": 1.0,
+                "sd": 0.5,
+                "variances": [0.0] * 3,
+                "draws": 999,
+                "topics": 999,
+            }
             yield key, query, result | {"random_groups": {"scale": scale}}
+        # a sub-query of two queries: scores.csv has the first one's scale
+        for key, query, result in found if is_repeated else ():
+            yield key, query, result | {"random_groups": {"scale": scale | {"sd": 5.0}}}
 
     def standardized(*args):
         scores = real_read(*args)
@@ -175,3 +188,6 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
     assert (row["queries"], row["clusters"], row["holds_for"]) == (6, 6, "these queries")
     assert row["answer"] == "different"
     assert row["low"] <= row["difference"] <= row["high"] < 0
+    is_repeated = True
+    with_others = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
+    assert with_others.frame("pairs").equals(again.frame("pairs"))
