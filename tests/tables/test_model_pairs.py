@@ -158,10 +158,23 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
     assert set(raw["reason"]) == {"no baseline"}
     real_read, real_results = pairs.read_ranked, model_pairs.results
 
+    is_repeated = False
+
     def with_scale(files):
-        for key, query, result in real_results(files):
-            scale = {"neutral": 0.0, "mean": 1.0, "sd": 0.5, "variances": [0.0, 0.0, 0.0]}
+        found = [*real_results(files)]
+        for key, query, result in found:
+            scale = {
+                "neutral": 0.0,
+                "mean": 1.0,
+                "sd": 0.5,
+                "variances": [0.0] * 3,
+                "draws": 999,
+                "topics": 999,
+            }
             yield key, query, result | {"random_groups": {"scale": scale}}
+        # a sub-query of two queries: scores.csv has the first one's scale
+        for key, query, result in found if is_repeated else ():
+            yield key, query, result | {"random_groups": {"scale": scale | {"sd": 5.0}}}
 
     def standardized(*args):
         scores = real_read(*args)
@@ -190,8 +203,12 @@ def test_the_table_of_pairs_is_read_off_the_scale(monkeypatch):
         bg.BiasgridError, match="compare_models: margin: 0 is not allowed: it should be greater"
     ):
         bg.compare_models(again, "three", "two", margin=0)
+    is_repeated = True
+    with_others = bg.measure_grid(["rnd"], {"C": queries}, models, bootstrap={"draws": 99}, progress=False)
+    assert with_others.frame("pairs").equals(again.frame("pairs"))
 
 
+@pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning")
 def test_values_of_texts_are_compared_as_distances_from_no_bias():
     def text(times):
         return [f"he {word}" for word in "abcdef" for _ in range(2 * times)] + [

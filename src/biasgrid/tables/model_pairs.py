@@ -11,6 +11,7 @@ import numpy as np
 
 from ..debias import UNTOUCHED
 from ..results import KEYS, results
+from ..statistics.scale import Scale
 from ..statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
 from ..statistics.two_models import (
     CANNOT_TELL,
@@ -93,11 +94,10 @@ class StandardizedScores(Scores):
         would be larger than the score on average (`statistics.ranks`). A debiased variant is read on the scale of its
         original model.
         """
-        scales = {
-            key: scale
-            for key, _, result in results(inputs["inferences"])
-            if (scale := (result.get("random_groups") or {}).get("scale"))
-        }
+        scales: dict[tuple[str, ...], Scale | None] = {}
+        for key, _, result in results(inputs["inferences"]):
+            # a sub-query that several queries have is the first one's, as in scores.csv
+            scales.setdefault(key, Scale.of_record(result.get("random_groups")))
         values = scores["standardized"].to_numpy(dtype=float)
         raw = scores["value"].to_numpy(dtype=float)
         resamples = np.full(samples.shape, math.nan)
@@ -108,10 +108,8 @@ class StandardizedScores(Scores):
             if scale is None or math.isnan(values[row]):
                 continue
             side = -1.0 if raw[row] < neutral[place[2]] else 1.0
-            resamples[row] = values[row] + side * (samples[row] - raw[row]) / scale["sd"]
-            of_mean, together, of_sd = scale["variances"]
-            variance = of_mean + 2 * values[row] * together + values[row] ** 2 * of_sd
-            variances[row] = max(variance, 0.0) / scale["sd"] ** 2
+            resamples[row] = values[row] + side * (samples[row] - raw[row]) / scale.sd
+            variances[row] = scale.read(raw[row]).error ** 2
         return cls(np.where(np.isnan(variances), math.nan, values), resamples, variances)
 
 
