@@ -150,6 +150,40 @@ def compare_two(
     return Comparison(these, other, len(a), count, "")
 
 
+def mean_of_one(
+    values: np.ndarray,
+    resamples: np.ndarray,
+    *,
+    words: float = math.inf,
+    baseline_variance: float = 0.0,
+    level: float = LEVEL,
+) -> Claim:
+    """Estimate the mean standardised bias of one model over queries, for these queries and other words.
+
+    Parameters
+    ----------
+    values
+        Standardised bias, (queries,).
+    resamples, words, baseline_variance, level
+        `words_a`, `words`, `baseline_variance` and `level`, as `compare_two` takes them.
+
+    Returns
+    -------
+    Claim
+        What `compare_two` says of these queries about the model and one that has 0 everywhere.
+    """
+    nothing = np.zeros_like(resamples)
+    return compare_two(
+        values,
+        np.zeros_like(values),
+        resamples,
+        nothing,
+        words=words,
+        baseline_variance=baseline_variance,
+        level=level,
+    ).these
+
+
 def word_variances(
     words_a: np.ndarray, words_b: np.ndarray, clusters: np.ndarray, words: float
 ) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from ..verdicts.least_biased import MODELS, STATES
 from . import rank_samples
 from .keys import CRITERION, METRIC
 from .model_pairs import NO_BASELINE, StandardizedScores, compare_family
-from .query_groups import subqueries_of
+from .query_groups import set_sizes_of
 from .scores import read_ranked
 from .shared import Place, State, places_of
 from .table import Column, Files, Table
@@ -62,7 +62,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             for family, members in _families(place.states):
                 states = list(combinations(members, 2))
                 if has_scale:
-                    words = _words(place, scores, spec)
+                    words = place.words(scores, spec["words"])
                     compared = compare_family(place, states, standardized, words, level=spec["level"])
                     rows += [_row(place, family, *pair) for pair in zip(states, compared, strict=True)]
                 else:
@@ -84,18 +84,6 @@ def _row(place: Place, family: str, states: tuple[State, State], compared: dict[
             **compared,
             "holds_for": holds_for,
         }
-    )
-
-
-def _words(place: Place, scores: pd.DataFrame, spec: Mapping[str, Any]) -> np.ndarray:
-    """Return the number of words in the smallest set of each row."""
-    criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
-    sizes = spec["words"]
-    return np.array(
-        [
-            sizes[criterion][place.metric].get(name, math.inf)
-            for criterion, name in zip(criteria, place.names, strict=True)
-        ]
     )
 
 
@@ -173,7 +161,7 @@ def _numbers(
     outcome = compare_pairs(
         first,
         second,
-        words=float(np.mean(_words(place, scores, spec))),
+        words=float(np.mean(place.words(scores, spec["words"]))),
         # criteria that share attribute sets are no samples of their own
         strata=criteria[first_row] if is_apart else None,
         of_queries=np.array([pair.holds_for == OTHER_QUERIES for pair in pairs]),
@@ -192,18 +180,7 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
 
 
 def _spec(study: Planned) -> dict[str, Any]:
-    words = {
-        criterion: {
-            key: {
-                part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
-                for parts in queries
-                for part in parts
-            }
-            for key, queries in subqueries_of(study, criterion).items()
-        }
-        for criterion in sorted(study.ranked_criteria)
-    }
-    return {**rank_samples.spec(study), "words": words}
+    return {**rank_samples.spec(study), "words": set_sizes_of(study)}
 
 
 def _of_other_queries() -> tuple[Column, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ State = tuple[str, str]  # a model's key and a debias method's
 Parts = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 # metric -> criterion and name of the (sub-)queries of each cluster
 Clusters = Mapping[str, Sequence[Sequence[tuple[str, str]]]]
+# criterion -> metric -> (sub-)query -> the number of words in its smallest set
+SetSizes = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,16 @@ class Place:
         """How many queries of each cluster have some of these rows, (clusters,)."""
         queries = (self.queries & rows).any(axis=1)
         return np.count_nonzero(self.clusters[:, self.queries.argmax(axis=1)[queries]], axis=1)
+
+    def words(self, scores: pd.DataFrame, sizes: SetSizes) -> np.ndarray:
+        """Return the number of words in the smallest set of each row, (rows,)."""
+        criteria = scores["criterion"].to_numpy()[self.places.max(axis=1)]
+        return np.array(
+            [
+                sizes[criterion][self.metric].get(name, math.inf)
+                for criterion, name in zip(criteria, self.names, strict=True)
+            ]
+        )
 
     def holds_for(self, rows: np.ndarray) -> str:
         """Which queries a comparison on these rows holds for: a cluster counts that has all rows of a query."""
