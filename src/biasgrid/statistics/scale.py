@@ -30,6 +30,7 @@ class Standardized(NamedTuple):
 
 
 EXCESS = "excess is gone: standardized has taken its place, and is another number"
+NO_BASELINE, TOO_FEW_TOPICS = "no baseline", "too few coherent topics"
 NONE = Standardized(math.nan, math.nan, math.nan, math.nan)
 
 
@@ -106,6 +107,11 @@ class Scale:
         """What a file of inference has of it."""
         return asdict(self) | {"variances": list(self.variances)}
 
+    @property
+    def has_spread(self) -> bool:
+        """Whether random groups differ by more than rounding."""
+        return self.sd > 1e-12 * max(1.0, self.mean)
+
     def read(
         self, value: float, low: float = math.nan, high: float = math.nan, level: float = 0.95
     ) -> Standardized:
@@ -128,8 +134,7 @@ class Scale:
         # imported late: it takes a fifth of a second, which a plan need not wait
         from scipy.special import ndtri
 
-        # equal numbers differ by rounding
-        if not self.sd > 1e-12 * max(1.0, self.mean) or math.isnan(value):
+        if not self.has_spread or math.isnan(value):
             return NONE
         standardized = (abs(value - self.neutral) - self.mean) / self.sd
         error = self._error(standardized)
@@ -150,3 +155,22 @@ class Scale:
         of_mean, together, of_sd = self.variances
         variance = of_mean + 2 * standardized * together + standardized**2 * of_sd
         return math.sqrt(max(variance, 0.0)) / self.sd
+
+
+def why_no_baseline(record: Mapping[str, Any] | None) -> str:
+    """Return in a few words why a score has no baseline of random groups.
+
+    Parameters
+    ----------
+    record
+        Of the test against random groups of the model before debiasing; None where none was asked for.
+
+    Returns
+    -------
+    str
+        Empty where there is a baseline, or none was asked for. The record's `reason` begins with these words, or is
+        as short.
+    """
+    if scale := Scale.of_record(record):
+        return "" if scale.has_spread else "all random groups have the same value"
+    return str((record or {}).get("reason") or "").partition(": ")[0]

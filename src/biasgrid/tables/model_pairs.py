@@ -12,6 +12,7 @@ import numpy as np
 from ..debias import UNTOUCHED
 from ..results import KEYS, results
 from ..statistics.aggregation import covers_enough
+from ..statistics.scale import NO_BASELINE
 from ..statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
 from ..statistics.two_models import (
     CANNOT_TELL,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .table import Files
-
-NO_BASELINE = "no baseline"
 
 
 @dataclass(frozen=True)
