@@ -13,7 +13,7 @@ from . import numbers
 from .caveats import ONE_WORD, is_at_floor, p_with_lowest, why_undefined
 from .errors import InputError, is_among, join_names, quote, unknown_name
 from .schema import as_finite
-from .statistics.scale import EXCESS, NONE, Scale, Standardized
+from .statistics.scale import EXCESS, NO_BASELINE, NONE, Scale, Standardized, why_no_baseline
 from .wefe_names import RESULT
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ class Result:
     standardized
         Standardised bias, in standard deviations of random groups: how much further the value is from no bias than
         random groups of the model are on average, 0 as far as they are; NaN without `random_groups`.
+    no_baseline
+        Why there is none in spite of `random_groups`, in a few words; `reasons["p_groups"]` is the sentence.
     standardized_low, standardized_high
         The ends of its interval, over words and over the random groups that were drawn; NaN without an interval.
     reliability
@@ -150,6 +152,11 @@ class Result:
         return self._on_scale.high
 
     @property
+    def no_baseline(self) -> str:
+        """Return why there is no `standardized`, in a few words; empty where there is one or none was asked for."""
+        return why_no_baseline((self.inference or {}).get("random_groups"))
+
+    @property
     def _on_scale(self) -> Standardized:
         inference = self.inference or {}
         scale = Scale.of_record(inference.get("random_groups"))
@@ -209,7 +216,7 @@ class Result:
         -------
         dict
             "value", the p-values that there are (each with the lowest possible one where that is above .05),
-            "interval", or why there is none where one was asked for, and "standardized", where there is one -> text.
+            "interval" and "standardized", or why there is none where one was asked for -> text.
         """
         texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
         for name in self.tests:
@@ -224,6 +231,8 @@ class Result:
             texts["interval"] = f"none ({reason})"
         if math.isfinite(self.standardized):
             texts["standardized"] = numbers.number(self.standardized)
+        elif self.no_baseline:
+            texts["standardized"] = f"{NO_BASELINE} ({self.no_baseline})"
         return texts
 
     def p_lowest(self, name: str) -> float | None:

@@ -54,6 +54,50 @@ def test_aggregates_are_the_files(folder, grid, how):
     assert long(grid.aggregate(how)) == pytest.approx(expected, abs=0, rel=0)
 
 
+def test_standardised_bias_of_aggregates_is_that_of_the_scores(folder, grid):
+    """Of rows of the aggregation that ranks models alone; models on the same queries differ as pairs.csv says."""
+    scores, table = read(folder / "scores.csv"), read(folder / "aggregates.csv")
+    keys = ["criterion", "metric", "model", "debias"]
+    assert set(table.loc[table["standardized"].notna(), "aggregation"]) == {"abs_avg"}
+    ranked = table[table["aggregation"] == "abs_avg"].set_index(keys)
+    means = scores.groupby(keys)["standardized"].mean().dropna()
+    # a metric that takes queries as they are has no sub-queries to weigh
+    whole = [key for key in means.index if key[1] in ("weat", "mac", "rnsb") and key[2] != "three"]
+    assert len(whole) == 24
+    assert ranked.loc[whole, "standardized"].to_dict() == pytest.approx(means.loc[whole].to_dict())
+    counts = scores.groupby(keys)["p_groups"].count()
+    of_criteria = ranked.dropna(subset="scores_in_test").drop("Overall")
+    assert of_criteria["scores_in_test"].astype(int).to_dict() == counts.loc[of_criteria.index].to_dict()
+    # also where there is no test
+    assert of_criteria["p_groups"].isna().any()
+    pairs = read(folder / "pairs.csv")
+    pairs = pairs[pairs["answer"].ne("") & ~pairs[["model_a", "model_b"]].eq("three").any(axis=1)]
+    assert len(pairs) > 10
+    for row in pairs.itertuples():
+        first, second = (
+            ranked.loc[(row.criterion, row.metric, model, debias), "standardized"]
+            for model, debias in ((row.model_a, row.debias_a), (row.model_b, row.debias_b))
+        )
+        assert first - second == pytest.approx(row.difference, abs=1e-12)
+    ends = ranked[["standardized_low", "standardized", "standardized_high"]].dropna()
+    assert ends.index.equals(ranked["standardized"].dropna().index)
+    assert (ends.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
+    found = long(grid.aggregate("standardized"))
+    assert found == long_of_file(table[table["aggregation"] == "abs_avg"], "standardized")
+
+
+def test_aggregates_of_older_code_get_standardised_bias_in_memory(folder, grid, tmp_path):
+    older = shutil.copytree(folder, tmp_path / "older")
+    table = read(folder / "aggregates.csv")
+    columns = ["standardized", "standardized_low", "standardized_high"]
+    table.drop(columns=columns).to_csv(older / "aggregates.csv", index=False)
+    assert open_study(older).aggregate("standardized").equals(grid.aggregate("standardized"))
+    with refused("has no column standardized, standardized_low, standardized_high; make it again: biasgrid"):
+        read(older / "aggregates.csv")
+    with refused("excess is gone: standardized has taken its place, and is another number"):
+        grid.aggregate("excess")
+
+
 def test_ranks_are_the_files(folder, grid):
     assert long(grid.rank()) == long_of_file(read(folder / "rankings.csv"), "rank")
 

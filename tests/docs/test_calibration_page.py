@@ -173,3 +173,26 @@ def test_what_standardised_bias_gains_over_distance():
     without = [row for row in planted if row["metric"] in ("weat_es", "sc_weat")]
     without += [row for row in rows if row["world"] == "text"]
     assert not [row for row in without if float(row["gain_over_distance_low"]) > 0]
+
+
+def test_coverage_of_standardised_bias():
+    labels = {"weat": "WEAT", "rnd": "RND", "ect": "ECT", "rnsb": "RNSB", "mac": "MAC"}
+    chosen = {"score": "in scores.csv", "mean": "t, words - 1"}
+    found = {}
+    for row in file("standardized"):
+        if row["words"] == "8" and row["interval"] == chosen[row["of"]]:
+            found.setdefault((labels[row["metric"]], row["of"]), []).append(row)
+            assert int(row["runs"]) >= 395
+
+    def percent(row, column):
+        return f"{100 * float(row[column]):.0f}" if row[column] else "–"
+
+    shown = table("| metric | score: expected")
+    assert set(shown) == set(labels.values())
+    for metric, cells in shown.items():
+        expected = []
+        for of in chosen:
+            rows = found[metric, of]
+            expected += [" · ".join(percent(row, c) for row in rows) for c in ("covers", "covers_population")]
+            expected.append(" · ".join(f"{float(row['width']):.1f}" for row in rows))
+        assert cells == expected

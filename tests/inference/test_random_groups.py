@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import make_store
 
-from biasgrid import Query, debias, metrics
+from biasgrid import Query, debias, measure_grid, metrics
 from biasgrid.errors import BiasgridError
 from biasgrid.inference import group_draws
 from biasgrid.inference.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
@@ -343,7 +343,18 @@ def test_no_test_has_its_reason(random_model, word2vec):
     query = Query([["w1", "w2"], ["w3", "w4"]], [["w5"], ["w6"]])
     result = metrics.weat(query, small, random_groups={"draws": 99})
     assert math.isnan(result.p_groups)
-    assert "too few words of the model have neighbours" in result.inference["random_groups"]["reason"]
+    reason = result.inference["random_groups"]["reason"]
+    assert reason.startswith("too few coherent topics: only ")
+    assert "words of the model have neighbours as near to each other" in reason
+    assert result.no_baseline == "too few coherent topics"
+    assert math.isnan(result.standardized)
+    assert "standardized=no baseline (too few coherent topics)" in repr(result)
+    tests = {"permutation": {}, "random_groups": {"draws": 99}}
+    with pytest.warns(UserWarning, match="too few words"):
+        grid = measure_grid(["weat"], {"C": [query]}, [small], progress=False, **tests)
+    assert grid.scores["no_baseline"].tolist() == ["too few coherent topics"]
+    assert "1 score on C has no baseline" in grid.summary().replace("\n  ", " ")
+    assert metrics.weat(query, small).no_baseline == ""
     many = word2vec.words()[5000:5130]
     result = metrics.weat(Query([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})
     assert "more than 64 words" in result.inference["random_groups"]["reason"]

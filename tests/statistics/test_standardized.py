@@ -53,6 +53,15 @@ def test_an_interval_over_no_bias_begins_at_no_distance():
     assert exact.high - exact.value == pytest.approx(norm.ppf(0.95) / 10) == exact.value - exact.low
 
 
+def test_the_monte_carlo_error_moves_the_lowest_end_by_its_whole_size():
+    """No distance is below 0, so the error of the end is all that is uncertain about it."""
+    variances = (4e-4, 1e-4, 9e-4)
+    read = Scale(1.0, MEAN, SD, variances, 4, 4).read(1.25, 0.9, 1.6, 0.9)
+    floor = -MEAN / SD
+    error = math.sqrt(4e-4 + 2 * floor * 1e-4 + floor**2 * 9e-4) / SD
+    assert read.low == pytest.approx(floor - norm.ppf(0.95) * error)
+
+
 def test_equal_random_groups_are_no_scale():
     assert all(map(math.isnan, Scale.of(np.full(9, 0.1), np.arange(9), 0.0).read(0.5, 0.4, 0.6)))
     assert math.isnan(Scale.of(VALUES, np.arange(4), NEUTRAL).read(0.75).low)

@@ -173,6 +173,18 @@ def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found()
     assert of_pairs(pairs, 0.3) == [counts.replace("5", "4") + ".", "The other 3 cannot tell."]
 
 
+def test_scores_without_a_baseline_are_counted_by_criterion():
+    few = {"no_baseline": "too few coherent topics"}
+    rows = [row | {"no_baseline": ""} for row in scores(none=2)] + [row | few for row in scores(untested=1)]
+    rows += [row | few | {"criterion": "Religion"} for row in scores(none=1)]
+    # a debiased model has the baseline of its original
+    rows += [row | few | {"debias": "hard"} for row in scores(none=1)]
+    assert said(scores=rows)[0] == (
+        "By both tests there is evidence of bias on no query, which does not prove that there is none; 2 scores on "
+        "Gender and Religion have no baseline (too few coherent topics)."
+    )
+
+
 def test_what_is_said_without_the_second_test_and_without_any():
     untested = [row | {"p_groups": nan} for row in scores(permutation=3)]
     lacking = (

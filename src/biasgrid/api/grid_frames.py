@@ -148,7 +148,8 @@ class Grid:
         ----------
         how
             "abs_avg", "avg", "abs_sum" or "sum" (mean or sum, of values or of absolute values), or a function of an
-            array of values; left out: the grid's own, mostly "abs_avg".
+            array of values; left out: the grid's own, mostly "abs_avg". "standardized": mean standardised bias over
+            queries, on ranked criteria of a grid with `random_groups`.
         criterion
             One criterion, or "Overall", all ranked ones together; left out: all.
 
@@ -157,10 +158,16 @@ class Grid:
         pandas.DataFrame
             Rows are models, columns metrics; of a grid with several criteria, and none given, pairs of criterion and
             metric. Scores without a value are left out; NaN where none has a value. `frame("aggregates")` says how
-            many were left out.
+            many were left out, and has the intervals of standardised bias.
         """
-        from ..tables.aggregates import aggregates
+        from ..statistics.scale import EXCESS
+        from ..tables.aggregates import STANDARDIZED, aggregates, of_ranking
 
+        if how == "excess":
+            raise BiasgridError(EXCESS)
+        if how == STANDARDIZED:
+            long = of_ranking(frame_of(self.study, "aggregates"), self.study.config.aggregation)
+            return self._by_metric(long, STANDARDIZED, criterion)
         how = self.study.config.aggregation if how is None else how
         long = aggregates(frame_of(self.study, "scores"), sorted(self.study.ranked_criteria), [how])
         return self._by_metric(long, "value", criterion)

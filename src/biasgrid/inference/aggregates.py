@@ -26,7 +26,7 @@ from ..request import Request
 from ..results import cells as cells_of
 from ..sample import Sample, look_up
 from ..schema import as_finite, dumps, with_version
-from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows
+from ..statistics.aggregation import OVERALL, Aggregation, aggregate_rows, covers_enough
 from ..untrusted import read_npz
 from .permutation import monte_carlo_test
 from .pool import Pool, make_pool, stored_pool
@@ -151,7 +151,7 @@ def infer_aggregates(
         members = [row for (name, _), row in rows.items() if criterion in (name, OVERALL)]
         in_test = [row for row in members if row is not None]
         record = {"criterion": criterion, "scores": len(members), "scores_in_test": len(in_test)}
-        if 2 * len(in_test) < len(members) or not in_test:
+        if not covers_enough(len(in_test), len(members)):
             record["reason"] = "fewer than half of the scores have a test against random groups"
         else:
             record |= _test(in_test, options["draws"], options["stop"], aggregation)

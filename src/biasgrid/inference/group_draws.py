@@ -41,6 +41,7 @@ from ..embeddings.remember import remember
 from ..files import hold_lock, write_bytes
 from ..geometry import unit
 from ..processes import RANDOM_GROUPS
+from ..statistics.scale import TOO_FEW_TOPICS
 from .bootstrap import digest
 from .pool import NEAREST, Pool
 from .siblings import Shape, draw_around, draw_beside, make_shape, mean_cosines
@@ -239,8 +240,8 @@ def draws_of(
             shape = make_shape(pool, unit_vectors(model, pool), group_rows, copies, cosine, free, rng)
             if len(shape.seeds) < (fewest := FEWEST_BESIDE if i else FEWEST):
                 return (
-                    f"too few words of the model have neighbours as near to each other as the words of a group are "
-                    f"(mean cosine {cosine:.2f}): {len(shape.seeds)}, and a test needs {fewest}"
+                    f"{TOO_FEW_TOPICS}: only {len(shape.seeds)} words of the model have neighbours as near to each "
+                    f"other as the words of a group are (mean cosine {cosine:.2f}); a test needs {fewest}"
                 )
             shapes.append(shape)
         return shapes

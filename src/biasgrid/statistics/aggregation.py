@@ -36,6 +36,11 @@ def aggregator(aggregation: Aggregation) -> Callable[[np.ndarray], float]:
     return AGGREGATIONS[aggregation]
 
 
+def covers_enough(scores: int, of_scores: int) -> bool:
+    """Return whether an aggregate is read against random groups if so many of its scores have them: half or more."""
+    return scores > 0 and 2 * scores >= of_scores
+
+
 def aggregate_rows(values: np.ndarray, aggregation: Aggregation) -> np.ndarray:
     """The aggregate of each row of values (rows, n) without NaN: (rows,)."""
     signed = np.abs(values) if aggregation in ("abs_avg", "abs_sum") else values

@@ -30,6 +30,7 @@ class Standardized(NamedTuple):
 
 
 EXCESS = "excess is gone: standardized has taken its place, and is another number"
+NO_BASELINE, TOO_FEW_TOPICS = "no baseline", "too few coherent topics"
 NONE = Standardized(math.nan, math.nan, math.nan, math.nan)
 
 
@@ -106,6 +107,11 @@ class Scale:
         """What a file of inference has of it."""
         return asdict(self) | {"variances": list(self.variances)}
 
+    @property
+    def has_spread(self) -> bool:
+        """Whether random groups differ by more than rounding."""
+        return self.sd > 1e-12 * max(1.0, self.mean)
+
     def read(
         self, value: float, low: float = math.nan, high: float = math.nan, level: float = 0.95
     ) -> Standardized:
@@ -121,25 +127,50 @@ class Scale:
         Returns
         -------
         Standardized
-            An interval that holds the value that means no bias begins at distance 0. The Monte Carlo error, times the
-            normal distribution's quantile, is added to both sides as an independent error. Where all random groups
-            are as far from no bias there is no scale, and all are NaN.
+            The Monte Carlo error, times the normal distribution's quantile, is added to both sides as an independent
+            error. An interval that holds the value that means no bias begins at distance 0, minus the Monte Carlo
+            error there. Where all random groups are as far from no bias there is no scale, and all are NaN.
         """
         # imported late: it takes a fifth of a second, which a plan need not wait
         from scipy.special import ndtri
 
-        # equal numbers differ by rounding
-        if not self.sd > 1e-12 * max(1.0, self.mean) or math.isnan(value):
+        if not self.has_spread or math.isnan(value):
             return NONE
         standardized = (abs(value - self.neutral) - self.mean) / self.sd
-        of_mean, together, of_sd = self.variances
-        variance = of_mean + 2 * standardized * together + standardized**2 * of_sd
-        error = math.sqrt(max(variance, 0.0)) / self.sd
+        error = self._error(standardized)
         if math.isnan(low) or math.isnan(high):
             return Standardized(standardized, math.nan, math.nan, error)
-        distances = abs(low - self.neutral), abs(high - self.neutral)
-        nearest = 0.0 if low <= self.neutral <= high else min(distances)
-        ends = [(distance - self.mean) / self.sd for distance in (nearest, max(distances))]
-        reach = float(ndtri((1 + level) / 2)) * error
-        below, above = (math.hypot(end - standardized, reach) for end in ends)
-        return Standardized(standardized, standardized - below, standardized + above, error)
+        quantile = float(ndtri((1 + level) / 2))
+        nearest, furthest = sorted((abs(end - self.neutral) - self.mean) / self.sd for end in (low, high))
+        above = standardized + math.hypot(furthest - standardized, quantile * error)
+        if low <= self.neutral <= high:
+            # no distance is smaller, so that the Monte Carlo error is added to it and not to a variance
+            floor = -self.mean / self.sd
+            return Standardized(standardized, floor - quantile * self._error(floor), above, error)
+        below = standardized - math.hypot(nearest - standardized, quantile * error)
+        return Standardized(standardized, below, above, error)
+
+    def _error(self, standardized: float) -> float:
+        """Return the Monte Carlo error at a place on the scale."""
+        of_mean, together, of_sd = self.variances
+        variance = of_mean + 2 * standardized * together + standardized**2 * of_sd
+        return math.sqrt(max(variance, 0.0)) / self.sd
+
+
+def why_no_baseline(record: Mapping[str, Any] | None) -> str:
+    """Return in a few words why a score has no baseline of random groups.
+
+    Parameters
+    ----------
+    record
+        Of the test against random groups of the model before debiasing; None where none was asked for.
+
+    Returns
+    -------
+    str
+        Empty where there is a baseline, or none was asked for. The record's `reason` begins with these words, or is
+        as short.
+    """
+    if scale := Scale.of_record(record):
+        return "" if scale.has_spread else "all random groups have the same value"
+    return str((record or {}).get("reason") or "").partition(": ")[0]

@@ -24,7 +24,7 @@ FEW_CLUSTERS = "too few clusters"
 DIFFERENT, ALIKE, CANNOT_TELL = "different", "alike", "cannot tell"
 MODELS, STATES = "models", "states"  # families of pairs: of the original models; of one model's variants
 # why two are not compared: models of vectors without random groups; variants of a model, by metrics that grow with it
-NO_BASELINE, LENGTHS = "no baseline", "vector lengths differ"
+LENGTHS = "vector lengths differ"
 STANDARDIZED, RAW = "standardized", "raw"  # scales: standardised bias; distance from the no-bias value
 
 
@@ -155,6 +155,40 @@ def compare_two(
         return Comparison(these, Claim(*[np.full((), math.nan)] * 8), len(a), count, FEW_CLUSTERS)
     other = other_queries(cluster_means(differences, ids), shared, words, level, scale)
     return Comparison(these, other, len(a), count, "")
+
+
+def mean_of_one(
+    values: np.ndarray,
+    resamples: np.ndarray,
+    *,
+    words: float = math.inf,
+    baseline_variance: float = 0.0,
+    level: float = LEVEL,
+) -> Claim:
+    """Estimate the mean standardised bias of one model over queries, for these queries and other words.
+
+    Parameters
+    ----------
+    values
+        Standardised bias, (queries,).
+    resamples, words, baseline_variance, level
+        `words_a`, `words`, `baseline_variance` and `level`, as `compare_two` takes them.
+
+    Returns
+    -------
+    Claim
+        What `compare_two` says of these queries about the model and one that has 0 everywhere.
+    """
+    nothing = np.zeros_like(resamples)
+    return compare_two(
+        values,
+        np.zeros_like(values),
+        resamples,
+        nothing,
+        words=words,
+        baseline_variance=baseline_variance,
+        level=level,
+    ).these
 
 
 def word_variances(

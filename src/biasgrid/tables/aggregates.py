@@ -14,10 +14,14 @@ from ..errors import BiasgridError
 from ..in_memory import InMemory
 from ..records import read_aggregates
 from ..results import ACROSS_QUERIES
-from ..statistics.aggregation import AGGREGATIONS, Aggregation, aggregation_name, aggregator, groups
+from ..statistics.aggregation import AGGREGATIONS, OVERALL, Aggregation, aggregation_name, aggregator, groups
 from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
+from . import rank_samples
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
-from .scores import EVIDENCE, SCORES
+from .model_pairs import StandardizedScores, mean_of_state
+from .query_groups import set_sizes_of
+from .scores import EVIDENCE, SCORES, read_ranked
+from .shared import places_of
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 
+STANDARDIZED = "standardized"
 KEYS = [*ACROSS_QUERIES, "aggregation"]
 
 
@@ -58,20 +63,66 @@ def aggregates(
     return pd.DataFrame(rows, columns=names).sort_values(KEYS, ignore_index=True)
 
 
+def of_ranking(table: pd.DataFrame, aggregation: Aggregation) -> pd.DataFrame:
+    """Return the rows of the aggregation that ranks models; none of a function of one's own."""
+    return table[table["aggregation"] == aggregation_name(aggregation)]
+
+
+def standardized(
+    scores: pd.DataFrame, inputs: Files, spec: Mapping[str, Any]
+) -> dict[tuple[str, str, str, str], tuple[float, float, float]]:
+    """Return mean standardised bias and its interval, by ranked criterion (or "Overall"), metric, model and debias.
+
+    Parameters
+    ----------
+    scores
+        The table.
+    inputs
+        "samples" and "inferences", as `rank_samples.write` takes them; none without a bootstrap.
+    spec
+        That of `rank_samples.write`; "words": as `Place.words` takes it; "level".
+
+    Returns
+    -------
+    dict
+        Without those of which fewer than half of the scores have a baseline.
+    """
+    ranking = spec["ranking"]
+    if "samples" in inputs:
+        samples, _ = rank_samples.value_samples(scores, inputs, spec)
+        on_scale = StandardizedScores.read(scores, samples, inputs, ranking["neutral"])
+    else:
+        values = scores[STANDARDIZED].to_numpy()
+        on_scale = StandardizedScores(values, np.full(len(values), math.nan), np.zeros(len(values)))
+    found = {}
+    for place in places_of(scores, ranking["ranked"], ranking["coverage"], ranking["parts"]):
+        if place.criterion in (OVERALL, *ranking["ranked"]):
+            words = place.words(scores, spec["words"])
+            for state in place.states:
+                if claim := mean_of_state(place, state, on_scale, words, spec["level"]):
+                    numbers = float(claim.difference), float(claim.low), float(claim.high)
+                    found[place.criterion, place.metric, *state] = numbers
+    return found
+
+
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The aggregates, and of those that rank models the tests against random groups.
+    """The aggregates, and of those that rank models the tests against random groups, and standardised bias.
 
     Parameters
     ----------
     inputs
-        "scores": the table; "aggregate_tests", if there are any: the files of `inference.aggregates`.
+        "scores": the table; "aggregate_tests", if there are any: the files of `inference.aggregates`; "samples" and
+        "inferences", with a bootstrap: as `rank_samples.write` takes them.
     spec
-        "ranked": the criteria; "aggregation": the one that ranks; "adjust", "level": as of `tables.scores.make`;
-        "groups": of each file of tests the metric, model and debias method.
+        That of `standardized`, which is left out where no random groups were drawn; "ranked": the criteria;
+        "aggregation": the one that ranks; "adjust", "level": as of `tables.scores.make`; "groups": of each file of
+        tests the metric, model and debias method.
     """
     import pandas as pd
 
-    table = aggregates(SCORES.read(inputs["scores"]), spec["ranked"])
+    has_scale = "ranking" in spec
+    scores = read_ranked(inputs["scores"], spec["ranking"]) if has_scale else SCORES.read(inputs["scores"])
+    table = aggregates(scores, spec["ranked"])
     tests = {}
     for state, file in zip(spec["groups"], inputs.get("aggregate_tests", ()), strict=True):
         if not isinstance(file, InMemory) and not Path(file).is_file():
@@ -84,8 +135,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         np.array([record.get(name) for record in records], dtype=float) for name in ("p_value", "p_lowest")
     )
     for name in ("draws", "scores_in_test"):
-        of_tests = [record.get(name) if "p_value" in record else None for record in records]
-        table[name] = pd.Series(of_tests, dtype=object)
+        table[name] = pd.Series([record.get(name) for record in records], dtype=object)
     # debiased states are a family of their own, and so are all criteria together
     families = list(zip(table["criterion"], table["debias"] == UNTOUCHED, strict=True))
     test = Test(table["p_groups"].to_numpy(), lowest, families, range(len(table)))
@@ -94,15 +144,50 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table["p_groups_adjusted"] = adjust(test, spec["adjust"])
     table["evidence"], table["p_evidence"] = outcome
     table["p_lowest"] = lowest_p_values([test])
+    means = standardized(scores, inputs, spec) if has_scale else {}
+    of_rows = [
+        means.get(tuple(key), (math.nan,) * 3) if aggregation == spec["aggregation"] else (math.nan,) * 3
+        for *key, aggregation in table[KEYS].itertuples(index=False, name=None)
+    ]
+    table[[column.name for column in OF_SCALE]] = np.reshape(of_rows, (-1, len(OF_SCALE)))
     return table[AGGREGATES.names]
 
 
 def _spec(study: Planned) -> dict[str, Any]:
     cells = [study.grid.inference_groups[name][0].cell for name in sorted(study.grid.aggregate_criteria)]
-    return {
+    of_scale = {**rank_samples.spec(study), "words": set_sizes_of(study)} if _has_random_groups(study) else {}
+    return of_scale | {
         "aggregation": aggregation_name(study.config.aggregation),
         "groups": [[cell.metric, cell.model, cell.debias] for cell in cells],
     }
+
+
+def _inputs(study: Planned) -> dict[str, Any]:
+    if _has_random_groups(study) and study.config.inference.bootstrap:
+        return rank_samples.inputs(study)
+    return {"scores": study.paths.table_file("scores")}
+
+
+def _has_random_groups(study: Planned) -> bool:
+    return "random_groups" in study.config.inference.parts
+
+
+OF_SCALE = (
+    Column.value(
+        STANDARDIZED,
+        "mean standardised bias of the scores that have a baseline of random groups, for the aggregation that ranks "
+        "models, empty for others: the mean over queries, each the mean of its sub-queries, as pairs of models are "
+        "compared by it. Empty also where fewer than half of the scores have a baseline",
+        "standard deviations",
+    ),
+    Column.value(
+        "standardized_low",
+        "lower end of its 95 % confidence interval, for these queries and other words; the Monte Carlo error of the "
+        "baselines is part of it",
+        "standard deviations",
+    ),
+    Column.value("standardized_high", "its upper end", "standard deviations"),
+)
 
 
 AGGREGATES = Table(
@@ -133,11 +218,14 @@ AGGREGATES = Table(
         *EVIDENCE,
         Column(
             "scores_in_test",
-            "how many of the scores the test is of: those that have a test against random groups",
+            "how many of the scores have a test against random groups; the test is of these, and there is none if "
+            "they are fewer than half of the scores with a value",
             "optional count",
         ),
+        *OF_SCALE,
     ),
-    reads=("scores", "aggregate_tests"),
+    reads=("aggregate_tests",),
+    inputs=_inputs,
     facts=("ranked", "adjust", "level"),
     spec=_spec,
     make=make,

@@ -11,18 +11,19 @@ import numpy as np
 
 from ..debias import UNTOUCHED
 from ..results import KEYS, results
-from ..statistics.scale import Scale
+from ..statistics.aggregation import covers_enough
+from ..statistics.scale import NO_BASELINE, Scale
 from ..statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
 from ..statistics.two_models import (
     CANNOT_TELL,
     LENGTHS,
     LEVEL,
     MARGIN,
-    NO_BASELINE,
     Claim,
     Comparison,
     answers,
     compare_two,
+    mean_of_one,
     queries_needed,
     words_needed,
 )
@@ -198,24 +199,81 @@ def _compare(
     count = int(complete.sum())
     if not is_comparable(count, len(place.queries)):
         return (FEW_SHARED, count), None, math.nan
-    # a query's score is the mean of its sub-queries
-    members = place.queries[complete]
-    rows = members.any(axis=0)
-    weights = (members / members.sum(axis=1, keepdims=True))[:, rows]
+    rows, weights = query_weights(place, complete)
     first, second = sides[rows].T
     baselines = scores.baseline_variances[first] + scores.baseline_variances[second]
-    of_words = float(np.mean([words[member].min() for member in members]))
+    of_words = smallest_sets(place, complete, words)
     comparison = compare_two(
         weights @ scores.values[first],
         weights @ scores.values[second],
         weights @ scores.resamples[first],
         weights @ scores.resamples[second],
         words=of_words,
-        clusters=place.clusters[:, members.argmax(axis=1)].argmax(axis=0),
+        clusters=place.clusters[:, place.queries[complete].argmax(axis=1)].argmax(axis=0),
         baseline_variance=float((weights**2 @ baselines).sum()) / count**2,
         level=level,
     )
     return ("", count), comparison, of_words
+
+
+def mean_of_state(
+    place: Place, state: State, scores: StandardizedScores, words: np.ndarray, level: float = LEVEL
+) -> Claim | None:
+    """Estimate the mean standardised bias of a model, or of a variant, on one criterion and metric.
+
+    Parameters
+    ----------
+    place, scores, words, level
+        As `compare_family` takes them; resamples may be standard errors over words, (rows,), NaN where there is no
+        bootstrap: the interval is then NaN.
+    state
+        The model and its debias method.
+
+    Returns
+    -------
+    Claim or None
+        The mean over the queries of which all values have a baseline. None if fewer than half of the values have one.
+    """
+    column = place.column(state)
+    of_state = place.places[:, column]
+    is_scored = (of_state >= 0) & ~np.isnan(scores.values)[of_state]
+    complete = ~(place.queries & ~is_scored).any(axis=1)
+    if not complete.any() or not covers_enough(int(is_scored.sum()), int(place.has_value[:, column].sum())):
+        return None
+    rows, weights = query_weights(place, complete)
+    baselines = scores.baseline_variances[of_state[rows]]
+    return mean_of_one(
+        weights @ scores.values[of_state[rows]],
+        weights @ scores.resamples[of_state[rows]],
+        words=smallest_sets(place, complete, words),
+        baseline_variance=float((weights**2 @ baselines).sum()) / len(weights) ** 2,
+        level=level,
+    )
+
+
+def query_weights(place: Place, complete: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of some queries, (rows,) of bool, and their weights: a query is the mean of its sub-queries.
+
+    Parameters
+    ----------
+    place
+        The criterion and metric.
+    complete
+        Which of its queries, (queries,) of bool.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        The weights are (queries, rows), of these queries and rows alone.
+    """
+    members = place.queries[complete]
+    rows = members.any(axis=0)
+    return rows, (members / members.sum(axis=1, keepdims=True))[:, rows]
+
+
+def smallest_sets(place: Place, complete: np.ndarray, words: np.ndarray) -> float:
+    """Return the number of words in the smallest set of some queries, on average."""
+    return float(np.mean([words[member].min() for member in place.queries[complete]]))
 
 
 def _columns(prefix: str, claim: Claim, answer: Any) -> dict[str, Any]:

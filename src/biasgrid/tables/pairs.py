@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
+from ..statistics.scale import NO_BASELINE
 from ..statistics.shared import FEW_SHARED, NO_VALUE
 from ..statistics.two_models import (
     ALIKE,
@@ -20,7 +18,6 @@ from ..statistics.two_models import (
     FEWEST_CLUSTERS,
     LENGTHS,
     MODELS,
-    NO_BASELINE,
     RAW,
     STANDARDIZED,
     STATES,
@@ -28,7 +25,7 @@ from ..statistics.two_models import (
 from . import rank_samples
 from .keys import CRITERION, METRIC
 from .model_pairs import RawScores, StandardizedScores, compare_family
-from .query_groups import subqueries_of
+from .query_groups import set_sizes_of
 from .scalars import SCALARS
 from .scales import pair_scales, scaled_metrics
 from .scores import read_ranked
@@ -69,7 +66,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for place in places_of(table, ranking["ranked"], ranking["coverage"], ranking["parts"], spec["clusters"]):
         if place.criterion != OVERALL and place.criterion not in ranking["ranked"]:
             continue
-        words = _words(place, table, spec)
+        words = place.words(table, spec["words"])
         for family, members in _families(place.states):
             scale, pairs = spec["scales"][place.metric][family], list(combinations(members, 2))
             compared = compare_family(
@@ -97,18 +94,6 @@ def _row(
     return NO_ANSWER | dict(zip(keys, values, strict=True)) | queries_of | compared
 
 
-def _words(place: Place, scores: pd.DataFrame, spec: Mapping[str, Any]) -> np.ndarray:
-    """Return the number of words in the smallest set of each row."""
-    criteria = scores["criterion"].to_numpy()[place.places.max(axis=1)]
-    sizes = spec["words"]
-    return np.array(
-        [
-            sizes[criterion][place.metric].get(name, math.inf)
-            for criterion, name in zip(criteria, place.names, strict=True)
-        ]
-    )
-
-
 def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
     """Yield what is compared with each other: the original models; and each model with its debiased variants."""
     yield MODELS, [state for state in states if state[1] == UNTOUCHED]
@@ -117,20 +102,9 @@ def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
 
 
 def _spec(study: Planned) -> dict[str, Any]:
-    words = {
-        criterion: {
-            key: {
-                part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
-                for parts in queries
-                for part in parts
-            }
-            for key, queries in subqueries_of(study, criterion).items()
-        }
-        for criterion in sorted(study.ranked_criteria)
-    }
     return {
         **rank_samples.spec(study),
-        "words": words,
+        "words": set_sizes_of(study),
         "margin": study.config.inference.margin,
         "scales": pair_scales(study),
         "scaled": scaled_metrics(study),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..planned import Planned
-    from .shared import Clusters, Parts
+    from .shared import Clusters, Parts, SetSizes
 
 
 def parts_of(study: Planned) -> Parts:
@@ -44,6 +44,21 @@ def _clusters(queries: Iterable[tuple[str, Sequence[Any]]]) -> list[list[tuple[s
             rows, sets = other[0] | rows, other[1] | sets
         clusters.append((rows, sets))
     return [list(rows) for rows, _ in clusters]
+
+
+def set_sizes_of(study: Planned) -> SetSizes:
+    """Return the number of words in the smallest set of each (sub-)query of the ranked criteria."""
+    return {
+        criterion: {
+            key: {
+                part.name: min(len(s.words) for s in (*part.target_sets, *part.attribute_sets))
+                for parts in queries
+                for part in parts
+            }
+            for key, queries in subqueries_of(study, criterion).items()
+        }
+        for criterion in sorted(study.ranked_criteria)
+    }
 
 
 def subqueries_of(study: Planned, criterion: str) -> dict[str, list[Sequence[Any]]]:

@@ -16,7 +16,7 @@ from ..in_memory import File
 from ..inference.significance import REGISTRY, Test, columns, tests
 from ..results import A_CELL, KEYS, cells, results, results_of
 from ..schema import not_whole
-from ..statistics.scale import EXCESS, NONE, Scale
+from ..statistics.scale import EXCESS, NONE, TOO_FEW_TOPICS, Scale, why_no_baseline
 from ..verdicts.evidence import (
     MEANINGS,
     VERDICTS,
@@ -59,6 +59,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     rows: dict[tuple, dict] = {}
     lowest: dict[tuple, dict[str, float]] = {}
     scales: dict[tuple, Scale | None] = {}
+    without_baseline: dict[tuple, str] = {}
     numbers = {(criterion, metric): number for criterion, metric, number in spec["tests"]}
     of_columns = columns()
     names = SCORES.names[5:]
@@ -81,6 +82,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         row |= {column: inference.get(test, {}).get("p_value") for column, test in of_columns.items()}
         row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
         scales.setdefault(key, Scale.of_record(inference.get("random_groups")))
+        without_baseline.setdefault(key, why_no_baseline(inference.get("random_groups")))
         lowest.setdefault(
             key, {column: inference.get(test, {}).get("p_lowest") for column, test in of_columns.items()}
         )
@@ -88,6 +90,12 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
     table = table.astype(dict.fromkeys(["value", *of_columns, "ci_low", "ci_high"], "float64"))
     table[STANDARDIZED] = _standardized(table, scales, spec["level"])
+    # a score after debiasing is read against the random groups of the model before it
+    table["no_baseline"] = [
+        without_baseline.get((*place, UNTOUCHED), "")
+        for *place, _ in table[KEYS].itertuples(index=False, name=None)
+    ]
+    table.loc[table["value"].isna(), "no_baseline"] = ""
     of_tests = equal_tests(cells_inferred, inputs["queries"])
     for test in tests():
         table[test.adjusted] = adjust(table, spec["adjust"], of_tests.get(test.column), test.column)
@@ -297,6 +305,11 @@ def _columns() -> list[Column]:
         *others,
         *EVIDENCE,
         *OF_SCALE,
+        Column(
+            "no_baseline",
+            "why a score with a value has no `standardized`, in a few words, such as "
+            f"{TOO_FEW_TOPICS!r}; `tests.csv` has the sentence. Empty where it has one, and without `random_groups`",
+        ),
         *(pair for test in tests() if test not in shipped for pair in _p_values(test)),
     ]
 

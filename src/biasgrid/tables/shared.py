@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,6 +21,8 @@ State = tuple[str, str]  # a model's key and a debias method's
 Parts = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 # metric -> criterion and name of the (sub-)queries of each cluster
 Clusters = Mapping[str, Sequence[Sequence[tuple[str, str]]]]
+# criterion -> metric -> (sub-)query -> the number of words in its smallest set
+SetSizes = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,16 @@ class Place:
         """Return how many clusters have a query with all of its rows among these."""
         complete = self.queries[~(self.queries & ~rows).any(axis=1)]
         return int(self.clusters[:, complete.argmax(axis=1)].any(axis=1).sum()) if len(complete) else 0
+
+    def words(self, scores: pd.DataFrame, sizes: SetSizes) -> np.ndarray:
+        """Return the number of words in the smallest set of each row, (rows,)."""
+        criteria = scores["criterion"].to_numpy()[self.places.max(axis=1)]
+        return np.array(
+            [
+                sizes[criterion][self.metric].get(name, math.inf)
+                for criterion, name in zip(criteria, self.names, strict=True)
+            ]
+        )
 
 
 def places_of(

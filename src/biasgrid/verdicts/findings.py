@@ -7,6 +7,7 @@ from math import ceil, isclose
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
+from ..statistics.scale import NO_BASELINE
 from .evidence import ALL, OUT_OF_REACH, UNTESTED
 from .text import join_names, pluralize
 
@@ -49,7 +50,7 @@ def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> 
     else:
         text = f"By {by} there is evidence of bias {'; '.join(filter(None, [*found, none]))}"
     rest = f". {NO_GROUPS}" if without_groups else ""
-    return f"{text}{rest}{_out_of_reach(scores, spec)}."
+    return f"{text}{rest}{_out_of_reach(scores, spec)}{_no_baseline(tables['scores'])}."
 
 
 def _queries(rows: pd.DataFrame) -> list[str]:
@@ -81,6 +82,21 @@ def _out_of_reach(scores: pd.DataFrame, spec: Mapping[str, Any]) -> str:
             verb = "" if parts else " has" if number == 1 else " have"
             parts.append(f"{pluralize(number, 'score')}{verb} {what}")
     return f"; {', '.join(parts)} to be significant" if parts else ""
+
+
+def _no_baseline(scores: pd.DataFrame) -> str:
+    """Say how many scores of original models have no baseline, of which criteria, and why."""
+    if "no_baseline" not in scores:
+        return ""
+    without = scores[(scores["debias"] == UNTOUCHED) & (scores["no_baseline"] != "")]
+    if without.empty:
+        return ""
+    verb = "has" if len(without) == 1 else "have"
+    criteria = join_names([*dict.fromkeys(without["criterion"].astype(str))])
+    reasons = [*dict.fromkeys(without["no_baseline"].astype(str))]
+    # records of older code have a sentence of its own for each score
+    why = f" ({join_names(reasons, 'or')})" if len(reasons) <= MOST_NAMED else ""
+    return f"; {pluralize(len(without), 'score')} on {criteria} {verb} {NO_BASELINE}{why}"
 
 
 def _draws_needed(p_lowest: float, family: pd.DataFrame, spec: Mapping[str, Any]) -> int:

@@ -18,8 +18,9 @@ import numpy as np
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..statistics.aggregation import OVERALL
+from ..statistics.scale import NO_BASELINE
 from ..statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE
-from ..statistics.two_models import MODELS, NO_BASELINE, STATES
+from ..statistics.two_models import MODELS, STATES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -28,7 +28,7 @@ FEW_WINNERS = 3  # of more, single topics are only counted
 # why a score is missing
 REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
 NO_BOOTSTRAP = "No model can be called least biased: without a bootstrap nothing is decided."
-NO_BASELINE = (
+NOT_COMPARED = (
     "Models are not compared, because the study has no random-word baseline. To get one, add random_groups to its "
     "inference."
 )
@@ -107,7 +107,7 @@ def _answer(answers: Iterable[Answer], tables: Mapping[str, pd.DataFrame], spec:
     if not any(answer.has_test for answer in of_all):
         sentences = [NO_BOOTSTRAP]
     elif not compared:
-        sentences = [NO_BASELINE]
+        sentences = [NOT_COMPARED]
     elif not any(answer.comparable for answer in compared):
         sentences = [FEW_IN_COMMON]
     else:

@@ -19,7 +19,7 @@ from ...geometry import unit
 from ...metrics.registry import Metric
 from ...options import BIAS, STOP, AnAlternative, Stop
 from ...sample import Sample
-from ...statistics.scale import Scale
+from ...statistics.scale import TOO_FEW_TOPICS, Scale
 from ...validation import Strict, Whole, field
 from ...word_set import WordSet
 from ...words import FoundSet
@@ -36,7 +36,7 @@ MOST_UNDEFINED = 0.05
 LEXICON = 0.02
 # random groups that a score is read against, the same number whatever it is
 SCALE = 999
-NO_VECTORS = "the model has no vectors, by which groups as coherent as the query's are found"
+NO_VECTORS = "the model has no vectors: groups as coherent as the query's are found by them"
 
 
 class RandomGroupsOptions(Strict):
@@ -145,7 +145,7 @@ def groups_test(
     number = int(np.count_nonzero(is_of_scale))
     undefined = number - int(np.count_nonzero(has_value[is_of_scale]))
     if not np.isfinite(observed) or undefined > MOST_UNDEFINED * number:
-        return f"the metric has no value for {undefined} of {number} random groups"
+        return f"undefined for random groups: the metric has no value for {undefined} of {number}"
 
     def draw(start: int, end: int) -> np.ndarray:
         if start:
@@ -210,8 +210,8 @@ def too_few_topics(number: int, topics: int, draws: int) -> str:
     if topics >= fewest:
         return ""
     return (
-        f"only {number} random groups, around {topics} different words, are as coherent as the query's groups and as "
-        f"near to each other; a test needs {fewest}"
+        f"{TOO_FEW_TOPICS}: only {number} random groups, around {topics} different words, are as coherent as the "
+        f"query's groups and as near to each other; a test needs {fewest}"
     )
 
 

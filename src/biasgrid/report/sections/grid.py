@@ -11,6 +11,7 @@ from ...debias import UNTOUCHED
 from ...numbers import plain, typeset
 from ...statistics.aggregation import OVERALL
 from ...statistics.ranks import most_resampled
+from ...statistics.scale import NO_BASELINE
 from ...tables.shared import places_of
 from ...verdicts.agreement import agreement
 from ...verdicts.decisive_queries import decisive_queries
@@ -86,10 +87,9 @@ def _evidence(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple[s
     marks = {}
     for row in ranked.itertuples():
         scores, meaning = row.cells - row.cells_nan, MEANINGS[row.evidence]
-        if row.evidence != UNTESTED and row.scores_in_test < scores:
-            meaning += (
-                f"; tested are {row.scores_in_test} of its {scores} scores, the others have no random groups"
-            )
+        if row.scores_in_test < scores:
+            without = f"{scores - row.scores_in_test:g} of its {scores} scores have {NO_BASELINE}"
+            meaning += f"; {without}" + (", the test is of the others" if row.evidence != UNTESTED else "")
         place = tuple(getattr(row, name) for name in PLACE)
         marks[place] = {"mark": mark_of(row.evidence), "meaning": meaning}
     return marks
