@@ -132,6 +132,25 @@ def test_a_model_without_bias():
     assert table("| model without bias, these queries") == expected
 
 
+def test_answers_that_change_without_a_model():
+    names = {
+        "glove-6b-50d": "GloVe 6B",
+        "glove-840b-300d-filtered": "GloVe 840B",
+        "spacy-en-core-web-md-3.7.1": "spaCy",
+        "word2vec-google-news-300-subset": "word2vec",
+    }
+    rows, start = file("left_out"), LINES.index("| answer | adjusted p | without | adjusted p |") + 2
+    expected = []
+    for row in rows:
+        p_values = (f"{float(row[name]):.3f}"[1:] for name in ("p_adjusted", "p_adjusted_without"))
+        models = f"{names[row['model_a']]} and {names[row['model_b']]}"
+        place = f"{row['metric'].upper()}, {row['criterion']}: {models}, {row['claim']}"
+        expected.append(f"| {place} | {next(p_values)} | {names[row['left_out']]} | {next(p_values)} |")
+    assert LINES[start : start + len(rows) + 1] == [*expected, ""]
+    assert {(row["answer"], row["answer_without"]) for row in rows} == {("cannot tell", "different")}
+    assert f"{['no', 'one', 'two', 'three', 'four', 'five'][len(rows)]} answers change" in " ".join(LINES)
+
+
 def test_four_crossed_groups():
     expected = {row["metric"]: [*row.values()][1:] for row in file("crossed_groups")}
     assert table("| metric | random words, GloVe 6B: permutation") == expected
