@@ -19,6 +19,7 @@ take their pairs of target sets from 12 pairs, so that random groups are drawn o
 The table random_criteria.csv has a row per kind, place ("criterion" or "Overall"), metric and claim: in how many
 criteria some two models are called different, and in how many a model is clearly the least biased. Claims are "these
 queries" and "other queries", and "raw values": the earlier rule, which compared distances from the no-bias value.
+The table random_criteria_means.csv has the mean standardised bias of each model.
 """
 
 from __future__ import annotations
@@ -272,6 +273,22 @@ def summarise(found: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(keys, key=lambda column: column.map(order[column.name].index), ignore_index=True)
 
 
+def means(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean standardised bias by kind, metric and model, with its standard error over target sets.
+
+    Parameters
+    ----------
+    scores
+        Scores of studies, with columns `kind` and `batch`. Queries with the same target sets are one observation.
+    """
+    targets = scores["query"].str.split(" and ").str[0]
+    keys = ["kind", "metric", "model"]
+    of_targets = scores.groupby([*keys, "batch", targets])["standardized"].mean()
+    found = of_targets.groupby(keys).agg(["mean", "sem", "size"])
+    found.columns = ["standardized", "standard_error", "targets"]
+    return found.reset_index()
+
+
 def read_models() -> dict[str, Any]:
     """Return the embedded study's models, which `make study` downloads."""
     folder = Path(os.environ.get("BIASGRID_EMBEDDINGS", ROOT / "data" / "embeddings"))
@@ -289,15 +306,18 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.simplefilter("ignore")
     models = read_models()
     words = common_words(models, "glove-6b-50d")
-    found = []
+    found, scores = [], []
     with threadpool_limits(1):
         for kind in options.kinds:
             for batch in range(options.batches):
-                criteria = draw_criteria(kind, words, models, seed=batch)
-                found.append(answers(measure(criteria, models), kind))
+                studies = measure(draw_criteria(kind, words, models, seed=batch), models)
+                found.append(answers(studies, kind))
+                scores += [frame_of(study, "scores").assign(kind=kind, batch=batch) for study in studies]
     table = summarise(pd.concat(found))
     table.to_csv(options.to / "random_criteria.csv", index=False)
-    print(table.to_string(index=False))
+    of_models = means(pd.concat(scores)).round(4)
+    of_models.to_csv(options.to / "random_criteria_means.csv", index=False)
+    print(table.to_string(index=False), of_models.to_string(index=False), sep="\n\n")
 
 
 if __name__ == "__main__":

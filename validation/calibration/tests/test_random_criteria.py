@@ -21,6 +21,7 @@ from validation.calibration.random_criteria import (
     draw_criteria,
     draw_pairs,
     least_biased,
+    means,
     summarise,
 )
 
@@ -103,3 +104,17 @@ def test_the_summary_counts_criteria():
     (counts,) = summarise(pd.DataFrame(rows)).to_dict("records")
     assert (counts["criteria"], counts["tested"], counts["different"], counts["least_biased"]) == (5, 4, 3, 3)
     assert counts["of"] == "a 2; b 1"
+
+
+def test_means_take_queries_of_the_same_target_sets_together():
+    row = {"kind": "topics", "metric": "mac", "model": "a", "batch": 0}
+    scores = [
+        row | {"query": "x and y wrt c", "standardized": 1.0},
+        row | {"query": "x and y wrt d", "standardized": 3.0},
+        row | {"query": "z and y wrt c", "standardized": 6.0},
+        row | {"query": "x and y wrt c", "standardized": 7.0, "batch": 1},
+    ]
+    (found,) = means(pd.DataFrame(scores)).to_dict("records")
+    # of 2, 6 and 7: mean 5, and a standard error of sqrt(7 / 3)
+    assert (found["standardized"], found["targets"]) == (5.0, 3)
+    assert found["standard_error"] == pytest.approx((7 / 3) ** 0.5)
