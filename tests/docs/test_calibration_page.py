@@ -132,6 +132,65 @@ def test_a_model_without_bias():
     assert table("| model without bias, these queries") == expected
 
 
+def test_answers_that_change_without_a_model():
+    names = {
+        "glove-6b-50d": "GloVe 6B",
+        "glove-840b-300d-filtered": "GloVe 840B",
+        "spacy-en-core-web-md-3.7.1": "spaCy",
+        "word2vec-google-news-300-subset": "word2vec",
+    }
+    rows, start = file("left_out"), LINES.index("| answer | adjusted p | without | adjusted p |") + 2
+    expected = []
+    for row in rows:
+        p_values = (f"{float(row[name]):.3f}"[1:] for name in ("p_adjusted", "p_adjusted_without"))
+        models = f"{names[row['model_a']]} and {names[row['model_b']]}"
+        place = f"{row['metric'].upper()}, {row['criterion']}: {models}, {row['claim']}"
+        expected.append(f"| {place} | {next(p_values)} | {names[row['left_out']]} | {next(p_values)} |")
+    assert LINES[start : start + len(rows) + 1] == [*expected, ""]
+    assert {(row["answer"], row["answer_without"]) for row in rows} == {("cannot tell", "different")}
+    assert f"{['no', 'one', 'two', 'three', 'four', 'five'][len(rows)]} answers change" in " ".join(LINES)
+
+
+def test_random_criteria():
+    counts, numbers = {}, {}
+    for row in file("random_criteria"):
+        if row["place"] == "criterion":
+            counts[row["metric"], row["kind"], row["claim"]] = f"{row['different']} · {row['least_biased']}"
+            numbers[row["kind"]] = row["criteria"]
+    columns = [("independent", claim) for claim in ("raw values", "these queries", "other queries")]
+    columns += [("topics", claim) for claim in ("raw values", "other queries")]
+    names = {"weat_es": "WEAT-ES"}
+    expected = {
+        names.get(metric, metric.upper()): [counts[metric, *column] for column in columns]
+        for metric in dict.fromkeys(metric for metric, _, _ in counts)
+    }
+    assert table("| metric | random words: raw values") == expected
+    page = " ".join(LINES)
+    assert f"{numbers['independent']} criteria of random words" in page
+    assert f"{numbers['topics']} of random topics" in page
+    of_mac = {
+        row["model"]: float(row["standardized"])
+        for row in file("random_criteria_means")
+        if (row["kind"], row["metric"]) == ("independent", "mac")
+    }
+    first = of_mac.pop("word2vec-google-news-300-subset")
+    others = " to ".join(f"{end(of_mac.values()):.1f}"[1:] for end in (min, max))
+    assert f"mean standardised bias by MAC is {first:.1f} SD" in page
+    assert f"that of the other models {others} SD" in page
+    # at most 9 % are allowed: 18 of 200
+    bounded = [row for row in file("random_criteria") if row["claim"] != "raw values"]
+    bounded = [row for row in bounded if (row["kind"], row["claim"]) != ("topics", "these queries")]
+    assert all(int(row["least_biased"]) <= 0.09 * int(row["criteria"]) for row in bounded)
+
+
+def test_ten_claims_then_and_now():
+    expected = {
+        row["claim"]: [row["then"], row["now"], f"`{row['command']}`"] for row in file("then_and_now")
+    }
+    assert len(expected) == 10
+    assert table("| claim | then | now | command") == expected
+
+
 def test_four_crossed_groups():
     expected = {row["metric"]: [*row.values()][1:] for row in file("crossed_groups")}
     assert table("| metric | random words, GloVe 6B: permutation") == expected
