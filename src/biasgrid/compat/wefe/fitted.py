@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
+
 from ...errors import InputError
+
+
+class NotFitted(InputError, NotFittedError):
+    """A method that is used before `fit`. It is scikit-learn's NotFittedError, too, as in WEFE."""
 
 
 def check_is_fitted(
@@ -15,7 +21,7 @@ def check_is_fitted(
     msg: str | None = None,
     all_or_any: Callable[[Iterable[bool]], bool] = all,
 ) -> None:
-    """Raise InputError for a method that was not fitted, as scikit-learn's function does.
+    """Raise NotFitted for a method that was not fitted, as scikit-learn's function raises its own error.
 
     Parameters
     ----------
@@ -35,4 +41,4 @@ def check_is_fitted(
         is_fitted = all_or_any([hasattr(estimator, name) for name in names])
     if not is_fitted:
         text = msg or "%(name)s: fit it before: .fit(model, ...)"
-        raise InputError(text % {"name": type(estimator).__name__})
+        raise NotFitted(text % {"name": type(estimator).__name__})
