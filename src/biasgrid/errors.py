@@ -31,6 +31,10 @@ class InputError(BiasgridError):
     """Wrong use of a function: an argument of the wrong type, or with a value that is not allowed."""
 
 
+class ArgumentTypeError(InputError, TypeError):
+    """An argument of the wrong type. It is a TypeError, too, as in WEFE."""
+
+
 class NetworkError(BiasgridError):
     """What was to be fetched cannot be had: no connection, a server that refuses, another file than expected."""
 

@@ -16,6 +16,7 @@ EXTRAS = {
     "matplotlib": "figures",
     "nbconvert": "notebooks",
     "papermill": "notebooks",
+    "plotly": "plotly",
     "pyarrow": "arrow",
     "sentence_transformers": "sentence-transformers",
     "snakemake": "workflow,figures",  # a config without `figures` draws some

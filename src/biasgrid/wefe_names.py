@@ -144,7 +144,7 @@ DEBIASING = {
     "pca_args": "say n_components=..., which hard and multiclass_hard have for the bias subspace",
     "verbose": "nothing is printed; transform.fitted_on says what was found, lost and done",
     "criterion_name": "name the debiased model: model.under(transform, name=...)",
-    "incremental_pca": "say variant='wefe', which has WEFE's incremental PCA",
+    "incremental_pca": "double_hard has it; variant='wefe' has WEFE's incremental PCA",
     "copy": "the model stays as it is: model.under(transform) is the debiased one",
 }
 

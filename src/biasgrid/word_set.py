@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from .callers import stacklevel
-from .errors import BiasgridError, join_names, quote
+from .errors import ArgumentTypeError, BiasgridError, join_names, quote
 from .printable import HIDDEN, check_line, check_texts
 
 # what a side of a query is given as: sets in order, or by name
@@ -121,7 +121,7 @@ def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = T
         )
         for words in sets:
             if isinstance(words, str):
-                raise BiasgridError(
+                raise ArgumentTypeError(
                     f"query: each {role} set must be a list of words, not the string {quote(words)}; "
                     f"one set alone is [[word, ...]], and names go to {role}_sets_names"
                 )
@@ -155,7 +155,8 @@ def _words(label: str, values: Iterable[str], warn: bool) -> tuple[str, ...]:
     if not are_words:
         check_texts([word for word in words if isinstance(word, str)], f"query: {label}")
         wrong = next(w for w in words if not isinstance(w, str) or not w.strip() or not _is_unicode(w))
-        raise BiasgridError(f"query: {label}: {quote(wrong)} is not a word (a non-empty string)")
+        error = BiasgridError if isinstance(wrong, str) else ArgumentTypeError
+        raise error(f"query: {label}: {quote(wrong)} is not a word (a non-empty string)")
     if warn and len(set(words)) < len(words):
         duplicates = [word for word, count in Counter(words).items() if count > 1]
         warnings.warn(
@@ -179,7 +180,7 @@ def _list(values: Iterable[Any], must: str) -> list[Any]:
         hint = "; a set has no order, sorted() gives it one"
     elif isinstance(values, str) and "list of words" not in must:
         hint = "; the query's own name is given as name="
-    raise BiasgridError(f"query: {must}, not {_describe(values)}{hint}")
+    raise ArgumentTypeError(f"query: {must}, not {_describe(values)}{hint}")
 
 
 def _describe(value: object) -> str:

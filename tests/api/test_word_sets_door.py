@@ -108,6 +108,7 @@ ELSE = (5, b"weat", ["weat"], {}, "", "../word_sets/weat", "\ud800", True, FOLDE
                 ("eds", {"top_n_race_occupations": 2.0}, "whole numbers from 1 to 10"),
                 ("eds", {"top_n_race_occupations": True}, "whole numbers from 1 to 10"),
                 ("weat", {"occupations_year": 2015}, "of the collection 'eds' only"),
+                ("weat", {"census_folder": "x"}, "of the collection 'eds' only"),
                 (None, {"occupations_year": 2015}, "of the collection 'eds' only"),
             )
         ),

@@ -155,6 +155,12 @@ def test_several_queries_and_their_aggregates(gender_queries, models):
     np.testing.assert_allclose(own.iloc[:, [-1]], -np.array(WEFE["aggregates"]["abs_avg"]), 1e-6, 1e-6)
 
 
+@pytest.fixture
+def without_plotly(monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+
+
+@pytest.mark.usefixtures("without_plotly")
 def test_rankings_correlations_and_figures(gender_queries, ethnicity_queries, models):
     for name, queries in (("Gender", gender_queries), ("Ethnicity", ethnicity_queries)):
         frames = [
@@ -199,6 +205,7 @@ def test_rankings_correlations_and_figures(gender_queries, ethnicity_queries, mo
             figure.show()
 
 
+@pytest.mark.usefixtures("without_plotly")
 def test_figures_say_what_is_drawn(model, gender_queries):
     """MAC's neutral value is 1, and a matrix of Kendall's coefficients is none of Spearman's."""
     table = run_queries(MAC, gender_queries, [model], aggregate_results=True)

@@ -172,8 +172,8 @@ def test_the_two_other_methods_are_wefes_variants(word2vec):
         np.testing.assert_array_equal(
             debiased.model.vectors(words), small.model.under(transform).vectors(words)
         )
-    with pytest.raises(InputError, match="incremental_pca"):
-        wefe.DoubleHardDebias(incremental_pca=False)
+    with pytest.raises(TypeError, match="incremental_pca"):
+        wefe.DoubleHardDebias(incremental_pca=None)
 
 
 def test_what_is_fitted_on_one_model_transforms_another(word2vec):
@@ -228,11 +228,11 @@ def test_models_and_queries_do_what_wefes_do():
     assert model == wefe.WordEmbeddingModel(vectors, "m") != wefe.WordEmbeddingModel(vectors, "n")
     model.normalize()
     np.testing.assert_allclose(model["he"], [0.6, 0.8])
-    model.update("he", np.array([1.0, 1.0]))
-    model.batch_update(["she", "en:it"], np.eye(2))
+    model.update("he", np.array([1.0, 1.0], dtype=np.float32))
+    model.batch_update(["she", "en:it"], np.eye(2, dtype=np.float32))
     np.testing.assert_allclose(model.model.vectors(["he", "she", "en:it"]), [[1, 1], [1, 0], [0, 1]])
     with pytest.raises(KeyError, match="zz"):
-        model.update("zz", np.zeros(2))
+        model.update("zz", np.zeros(2, dtype=np.float32))
     query = wefe.Query([["he"], ["she"]], [["it"], ["he"]])
     assert query.query_name == "Target set 0 and Target set 1 wrt Attribute set 0 and Attribute set 1"
     assert query.dict()["target_sets"] == [["he"], ["she"]]
@@ -240,6 +240,8 @@ def test_models_and_queries_do_what_wefes_do():
         *(f"Target set 0 and Target set 1 wrt Attribute set {i}" for i in (0, 1))
     ]
     assert wefe.RND.metric_template == (2, 1)
+    assert model.vocab == {"he": 0, "she": 1, "en:it": 2}
+    assert model.model_name == model.name == "m"
     lost, found = wefe.get_embeddings_from_set(prefixed, ["It", "zz"], [{"lowercase": True}], normalize=True)
     assert (lost, list(found)) == (["zz"], ["en:it"])
     np.testing.assert_array_equal(found["en:it"], [1, 0])
@@ -295,7 +297,7 @@ def test_options_of_former_versions_of_wefe_are_answered(model, option):
 MODULES = {
     "query": "Query",
     "word_embedding_model": "WordEmbeddingModel",
-    "metrics": "ECT MAC RIPA RND RNSB WEAT",
+    "metrics": "BaseMetric ECT MAC RIPA RND RNSB WEAT",
     **{f"metrics.{name}": name for name in ["ECT", "MAC", "RIPA", "RND", "RNSB", "WEAT"]},
     "metrics.base_metric": "BaseMetric",
     "datasets": "load_weat load_bingliu fetch_eds fetch_debiaswe fetch_debias_multiclass fetch_gn_glove",
@@ -306,9 +308,11 @@ MODULES = {
     "debias.double_hard_debias": "DoubleHardDebias",
     "debias.half_sibling_regression": "HalfSiblingRegression",
     "debias.repulsion_attraction_neutralization": "RepulsionAttractionNeutralization",
-    "preprocessing": "preprocess_word get_embeddings_from_set get_embeddings_from_tuples get_embeddings_from_query",
+    "preprocessing": "preprocess_word get_embeddings_from_set get_embeddings_from_sets get_embeddings_from_tuples "
+    "get_embeddings_from_query",
     "utils": "run_queries generate_subqueries_from_queries_list create_ranking calculate_ranking_correlations "
-    "plot_queries_results plot_ranking plot_ranking_correlations load_test_model flair_to_gensim",
+    "plot_queries_results plot_ranking plot_ranking_correlations load_test_model flair_to_gensim check_is_fitted "
+    "load_weat_w2v",
 }
 
 

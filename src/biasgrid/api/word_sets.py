@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import textwrap
 from html import escape
+from pathlib import Path
 from typing import Any, overload
 
 from ..configs import read_json
 from ..errors import BiasgridError, WordError, is_among, not_allowed, unknown_name
 from ..keywords import checked_keywords
 from ..resources import resource
+from .census import GROUPS, occupations
 
 FOLDER = "data/word_sets"
 # of eds, whose occupations were chosen by shares in a census: what of them is in its file
 YEAR, MOST = 2015, 10
-BY_SHARE = [f"occupations_{group}" for group in ("white", "black", "asian", "hispanic")]
+BY_SHARE = [f"occupations_{group}" for group in GROUPS]
 
 
 class WordSets(dict[str, Any]):
@@ -86,7 +88,11 @@ class Collections(dict[str, str]):
 def word_sets(collection: None = None) -> Collections: ...
 @overload
 def word_sets(
-    collection: str, *, occupations_year: int | None = None, top_n_race_occupations: int | None = None
+    collection: str,
+    *,
+    occupations_year: int | None = None,
+    top_n_race_occupations: int | None = None,
+    census_folder: Path | str | None = None,
 ) -> WordSets: ...
 @checked_keywords()
 def word_sets(
@@ -94,6 +100,7 @@ def word_sets(
     *,
     occupations_year: int | None = None,
     top_n_race_occupations: int | None = None,
+    census_folder: Path | str | None = None,
 ) -> Collections | WordSets:
     """The word sets of a collection by name; without one, what collections there are.
 
@@ -102,10 +109,15 @@ def word_sets(
     collection
         Its name, such as "weat". data/word_sets/README.md says where each is from.
     occupations_year
-        Of "eds" only: the census year by whose shares its occupations are chosen. The collection has 2015's.
+        Of "eds" only: the census year by whose shares its occupations are chosen. The collection has 2015's; other
+        years need `census_folder`.
     top_n_race_occupations
-        Of "eds" only: how many occupations each of occupations_white, _black, _asian and _hispanic has, 1 to 10.
-        They are, as in WEFE, those with the lowest share of the group.
+        Of "eds" only: how many occupations each of occupations_white, _black, _asian and _hispanic has, 1 to 10, or
+        any number with `census_folder`. They are, as in WEFE, those with the lowest share of the group.
+    census_folder
+        Of "eds" only: a folder with the authors' tables, occupation_percentages_gender_occ1950.csv and
+        occupation_percentages_race_occ1950.csv, by whose shares the occupations are chosen. data/word_sets/README.md
+        says where they are.
 
     Returns
     -------
@@ -128,7 +140,11 @@ def word_sets(
     ['woman', 'man']
     """
     folder = resource(FOLDER)
-    options = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
+    options = {
+        "occupations_year": occupations_year,
+        "top_n_race_occupations": top_n_race_occupations,
+        "census_folder": census_folder,
+    }
     eds_options = [option for option, value in options.items() if value is not None]
     if eds_options and not is_among(collection, ["eds"]):
         raise BiasgridError(f"word_sets: {eds_options[0]} is an option of the collection 'eds' only")
@@ -143,7 +159,10 @@ def word_sets(
     sets.name = collection
     for field in ("title", "paper", "taken_from", "licence", "notes"):
         setattr(sets, field, record[field])
-    if eds_options:
+    if census_folder is not None:
+        year, number = YEAR if occupations_year is None else occupations_year, top_n_race_occupations
+        sets.update(occupations(census_folder, year, MOST if number is None else number))
+    elif eds_options:
         _check(YEAR if occupations_year is None else occupations_year, top_n_race_occupations)
         for name in BY_SHARE:
             # they are sorted by share, so that the first of them are those of a lower number
@@ -155,7 +174,8 @@ def _check(year: object, number: object) -> None:
     if isinstance(year, bool) or year != YEAR:
         raise BiasgridError(
             not_allowed("occupations_year", year, f"{YEAR}")
-            + ", the census of which the occupations are in eds.json; the tables of other years state no licence"
+            + ", the census whose occupations are in eds.json; another year needs the authors' tables: "
+            "census_folder='folder'"
         )
     if number is not None and (
         isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST
@@ -164,6 +184,7 @@ def _check(year: object, number: object) -> None:
             not_allowed(
                 "top_n_race_occupations", number, f"whole numbers from 1 to {MOST}, as many as eds.json has"
             )
+            + "; more need the authors' tables: census_folder='folder'"
         )
 
 

@@ -31,6 +31,7 @@ def double_hard(
     n_components: Count = 4,
     component: Annotated[int, Ge(0)] | None = None,
     variant: Literal["paper", "wefe"] = "paper",
+    incremental_pca: bool | None = None,
     seed: int = 0,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
@@ -67,6 +68,10 @@ def double_hard(
         "wefe" does what WEFE 1.0.1 does: the bias direction is that of the untouched model, the components
         are those of an incremental PCA, only the 2 x `n_words` most biased words are changed, and `target`
         chooses no words but makes `n_words` half their number.
+    incremental_pca
+        Whether scikit-learn's incremental PCA finds the components, an approximation, in place of an exact one.
+        None: with variant "wefe" only. WEFE's `incremental_pca=False` is a randomized PCA, which approximates the
+        exact one.
 
     Returns
     -------
@@ -100,7 +105,9 @@ def double_hard(
         n_words = len(target) // 2
         if not n_words:
             raise BiasgridError("target: variant wefe takes n_words from it, and it has fewer than two words")
-    mean, components = _incremental_components(model) if wefe else _components(model)
+    if incremental_pca is None:
+        incremental_pca = wefe
+    mean, components = _incremental_components(model) if incremental_pca else _components(model)
     n_available = len(components)
     if component is None and n_components > n_available:
         raise BiasgridError(
@@ -116,7 +123,7 @@ def double_hard(
         found_words["bias_representation"], (a, b) = find_bias_words(
             model, bias_representation, preprocessors
         )
-        scale = a / np.linalg.norm(a) - b / np.linalg.norm(b)
+        scale = _difference_of_units(a, b)
     else:
         scale = direction
     facts: dict[str, Any] = {}
@@ -126,8 +133,7 @@ def double_hard(
         extremes = _extremes(model, scale, ignored_rows, n_words)
         facts["n_words_used"] = len(extremes) // 2
     if wefe:
-        entry = dict(zip(*reversed(model.vocabulary()), strict=True))
-        words = {"only": tuple(entry[row] for row in extremes if row in entry), "leave": ()}
+        words = {"only": tuple(_words_of(model, extremes)), "leave": ()}
 
     def removal(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """left, right and shift of the Transform that removes u and then the bias direction g."""
@@ -150,6 +156,7 @@ def double_hard(
         "n_components": n_components,
         "component": given_component,
         "variant": variant,
+        "incremental_pca": incremental_pca,
     }
     return Transform(
         method="double_hard",
@@ -166,6 +173,29 @@ def double_hard(
         shift=shift,
         **words,
     )
+
+
+def most_biased(
+    model: EmbeddingStore,
+    bias_representation: Sequence[str],
+    ignore: Sequence[str],
+    n_words: int,
+    preprocessors: Sequence[Preprocessor],
+) -> list[str]:
+    """Return the words whose cosines with two words differ most: `n_words` nearest the second one, then the first."""
+    _, (a, b) = find_bias_words(model, bias_representation, preprocessors)
+    ignored_rows = find_words(model, ignore, "ignore", preprocessors).rows
+    return _words_of(model, _extremes(model, _difference_of_units(a, b), ignored_rows, n_words))
+
+
+def _difference_of_units(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    difference: np.ndarray = a / np.linalg.norm(a) - b / np.linalg.norm(b)
+    return difference
+
+
+def _words_of(model: EmbeddingStore, rows: np.ndarray) -> list[str]:
+    entry = dict(zip(*reversed(model.vocabulary()), strict=True))
+    return [entry[row] for row in rows if row in entry]
 
 
 def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:

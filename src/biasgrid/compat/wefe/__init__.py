@@ -21,16 +21,19 @@ from .datasets import (
     load_weat,
 )
 from .debias import (
+    BaseDebias,
     DoubleHardDebias,
     HalfSiblingRegression,
     HardDebias,
     MulticlassHardDebias,
     RepulsionAttractionNeutralization,
 )
-from .metrics import ECT, MAC, RIPA, RND, RNSB, WEAT
+from .fitted import check_is_fitted
+from .metrics import ECT, MAC, RIPA, RND, RNSB, WEAT, BaseMetric
 from .preprocessing import (
     get_embeddings_from_query,
     get_embeddings_from_set,
+    get_embeddings_from_sets,
     get_embeddings_from_tuples,
     preprocess_word,
 )
@@ -41,6 +44,7 @@ from .utils import (
     flair_to_gensim,
     generate_subqueries_from_queries_list,
     load_test_model,
+    load_weat_w2v,
     plot_queries_results,
     plot_ranking,
     plot_ranking_correlations,
@@ -55,6 +59,8 @@ __all__ = [
     "RND",
     "RNSB",
     "WEAT",
+    "BaseDebias",
+    "BaseMetric",
     "DoubleHardDebias",
     "HalfSiblingRegression",
     "HardDebias",
@@ -63,6 +69,7 @@ __all__ = [
     "RepulsionAttractionNeutralization",
     "WordEmbeddingModel",
     "calculate_ranking_correlations",
+    "check_is_fitted",
     "create_ranking",
     "fetch_debias_multiclass",
     "fetch_debiaswe",
@@ -72,10 +79,12 @@ __all__ = [
     "generate_subqueries_from_queries_list",
     "get_embeddings_from_query",
     "get_embeddings_from_set",
+    "get_embeddings_from_sets",
     "get_embeddings_from_tuples",
     "load_bingliu",
     "load_test_model",
     "load_weat",
+    "load_weat_w2v",
     "plot_queries_results",
     "plot_ranking",
     "plot_ranking_correlations",

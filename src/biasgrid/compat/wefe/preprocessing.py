@@ -13,7 +13,7 @@ from ...callers import stacklevel
 from ...errors import BiasgridError
 from ...preprocessing import AS_WRITTEN, NFKD, check_preprocessor, variant
 from ...words import FoundSet, WordOptions, find
-from .query import Query
+from .query import Query, check_query
 from .word_embedding_model import WordEmbeddingModel, check_model
 
 Embeddings = dict[str, np.ndarray]
@@ -65,6 +65,9 @@ def get_embeddings_from_tuples(
     return embeddings
 
 
+get_embeddings_from_sets = get_embeddings_from_tuples  # the same, as WEFE's guide to debias methods calls it
+
+
 def get_embeddings_from_query(
     model: WordEmbeddingModel,
     query: Query,
@@ -79,6 +82,7 @@ def get_embeddings_from_query(
 
     None if the model lacks too many words of a set.
     """
+    check_query(query)
     options = WordOptions(wefe_forms(preprocessors), strategy, normalize, lost_vocabulary_threshold)
     sides = [
         [_find(s.name, s.words, model, options) for s in side]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import query as queries
+from ...errors import ArgumentTypeError, quote
 
 
 class Query(queries.Query):
@@ -30,3 +31,11 @@ class Query(queries.Query):
     def __repr__(self) -> str:
         targets, attributes = ([list(s) for s in sets] for sets in (self.target_sets, self.attribute_sets))
         return f"<Query: {self.name}\n- Target sets: {targets}\n- Attribute sets:{attributes}>"
+
+
+def check_query(query: object) -> None:
+    """Raise ArgumentTypeError for anything but a query."""
+    if not isinstance(query, queries.Query):
+        raise ArgumentTypeError(
+            f"query: {quote(query)} is not a Query: Query(target_sets, attribute_sets) makes one"
+        )

@@ -7,22 +7,39 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ... import metrics
+from ... import metrics as library
 from ...api.drawings import with_show
 from ...api.load import load
 from ...debias import UNTOUCHED
-from ...embeddings.model import Model
-from ...errors import InputError, unknown_name
+from ...errors import ArgumentTypeError, InputError, quote, unknown_name
+from ...extras import has
 from ...keywords import checked_keywords
 from ...wefe_names import FORMER_OPTIONS
+from . import plots
+from .fitted import check_is_fitted
 from .metrics.base_metric import BaseMetric
 from .query import Query
 from .word_embedding_model import WordEmbeddingModel
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from gensim.models import KeyedVectors
 
+__all__ = [
+    "calculate_ranking_correlations",
+    "check_is_fitted",
+    "create_ranking",
+    "flair_to_gensim",
+    "generate_subqueries_from_queries_list",
+    "load_test_model",
+    "load_weat_w2v",
+    "plot_queries_results",
+    "plot_ranking",
+    "plot_ranking_correlations",
+    "run_queries",
+]
 SAVE = "figure.savefig('figure.png')"  # of the figures here, which are matplotlib's
+BY = ("query", "model")
+WEFES = ("ECT", "MAC", "RIPA", "RND", "RNSB", "WEAT")  # metrics that have a neutral value here
 # aggregation -> what pandas calls it, what the column is called
 AGGREGATIONS = {
     "sum": ("sum", "sum"),
@@ -55,6 +72,8 @@ def run_queries(
 
     An `aggregation_function` of one's own takes the data frame, as in WEFE.
     """
+    if not (isinstance(metric, type) and issubclass(metric, BaseMetric)):
+        raise ArgumentTypeError(f"metric: expected a class of a metric, such as WEAT, not {quote(metric)}")
     if generate_subqueries:
         queries = generate_subqueries_from_queries_list(metric, queries)
     common = {"lost_vocabulary_threshold": lost_vocabulary_threshold}
@@ -83,7 +102,9 @@ def run_queries(
 def create_ranking(
     results_dataframes: Sequence[pd.DataFrame], method: str = "first", ascending: bool = True
 ) -> pd.DataFrame:
-    """The models' ranks by the last column of each table; 1 is the smallest value."""
+    """Return the models' ranks by the last column of each table; 1 is the smallest value."""
+    for place, table in enumerate(results_dataframes):
+        _check_frame(table, f"results_dataframes: element {place}")
     columns = [table.iloc[:, -1].rank(method=method, ascending=ascending) for table in results_dataframes]
     names = [str(column.name) for column in columns]
     for place, column in enumerate(columns):
@@ -93,30 +114,50 @@ def create_ranking(
 
 
 def calculate_ranking_correlations(rankings: pd.DataFrame, method: str = "spearman") -> pd.DataFrame:
+    _check_frame(rankings, "rankings")
     correlations = rankings.corr(method=method)
     correlations.attrs["method"] = method  # for the figure
     return correlations
 
 
-def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Figure:
-    """The values as marks, of this library's look: a figure of matplotlib, with `show()`. `by` changes nothing: a row
-    is a query, a mark a model."""
+def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Any:
+    """Draw a table of `run_queries`: bars of plotly, or, where plotly is not installed, marks of matplotlib.
+
+    `by` is "query" or "model", what bars are grouped by; matplotlib's figure has a row for each query either way.
+    """
+    _check_frame(results, "results")
+    if by not in BY:
+        raise InputError(unknown_name("value of by", by, BY))
+    if has("plotly"):
+        return plots.queries_results(results, by)
     from ...figures.scores import scores
 
-    metric = metrics.metric(results.attrs.get("metric", "WEAT"))
-    table = _long(results, "query", "value").assign(metric=metric.name)
-    labels, neutral = {metric.name: metric.label}, {metric.name: metric.neutral}
-    return with_show(scores(table, labels, "Results", neutral), SAVE)
+    # of a metric of one's own, whose neutral value is not known, as of WEAT
+    name = results.attrs.get("metric", "WEAT")
+    metric = library.metric(name if name in WEFES else "WEAT")
+    key, label = (metric.name, metric.label) if name in WEFES else (name, name)
+    table = _long(results, "query", "value").assign(metric=key)
+    return with_show(scores(table, {key: label}, "Results", {key: metric.neutral}), SAVE)
 
 
-def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Figure:
-    """The ranks as stacked bars. `use_metric_as_facet` changes nothing: each rank is written in its bar."""
+def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Any:
+    """Draw ranks as stacked bars, of plotly, or, where plotly is not installed, of matplotlib.
+
+    `use_metric_as_facet` draws a part for each ranking; matplotlib's figure writes each rank in its bar instead.
+    """
+    _check_frame(ranking, "ranking")
+    if has("plotly"):
+        return plots.ranking(ranking, use_metric_as_facet)
     from ...figures.rankings import rankings
 
     return with_show(rankings(_long(ranking, "metric", "rank"), {}, "Results"), SAVE)
 
 
-def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "") -> Figure:
+def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "") -> Any:
+    """Draw correlations as a heat map, of plotly, or, where plotly is not installed, of matplotlib."""
+    _check_frame(correlation_matrix, "correlation_matrix")
+    if has("plotly"):
+        return plots.correlations(correlation_matrix, title)
     from ...figures.correlations import correlations
 
     long = correlation_matrix.rename_axis(index="metric_a", columns="metric_b").stack()
@@ -127,12 +168,23 @@ def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "")
 
 
 def load_test_model() -> WordEmbeddingModel:
+    """Return WEFE's test model: the words of its tests, with the vectors of word2vec's Google News."""
     return WordEmbeddingModel(load("word2vec-google-news-300-subset"), "test_w2v")
 
 
-def flair_to_gensim(flair_embedding: Any) -> Model:
-    """Return the vectors of flair's word embeddings as a model, which `WordEmbeddingModel` takes."""
-    return load(flair_embedding)
+def load_weat_w2v() -> KeyedVectors:
+    """Return the vectors of `load_test_model`, which WEFE's guide to metrics of one's own loads by this name."""
+    return load_test_model().wv
+
+
+def flair_to_gensim(flair_embedding: Any) -> KeyedVectors:
+    """Return the vectors of flair's word embeddings as gensim's KeyedVectors."""
+    return WordEmbeddingModel(flair_embedding).wv
+
+
+def _check_frame(table: object, argument: str) -> None:
+    if not isinstance(table, pd.DataFrame):
+        raise ArgumentTypeError(f"{argument}: expected a data frame, not {quote(table)}")
 
 
 def _long(table: pd.DataFrame, column: str, value: str) -> pd.DataFrame:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Sequence
 from dataclasses import is_dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...api.load import load
+from ...embeddings.memory import MemoryModel
 from ...embeddings.model import Model
 from ...embeddings.store import DebiasedModel
-from ...errors import InputError, quote
+from ...errors import ArgumentTypeError, InputError, WordError, did_you_mean, quote
+from ...extras import require
 from ...geometry import unit_or_zero
+
+if TYPE_CHECKING:
+    from gensim.models import KeyedVectors
+
+# what gensim's vectors have, of all that `load` takes
+GENSIM = ("index_to_key", "key_to_index", "vectors")
 
 
 class WordEmbeddingModel:
@@ -26,22 +35,86 @@ class WordEmbeddingModel:
         What results call it.
     vocab_prefix
         What stands before every word in the vocabulary, such as "/c/en/".
+
+    Raises
+    ------
+    ArgumentTypeError
+        One of them is of the wrong type. It is a TypeError, as in WEFE.
     """
 
     def __init__(self, wv: Any, name: str | None = None, vocab_prefix: str | None = None):
+        for argument, value in {"name": name, "vocab_prefix": vocab_prefix}.items():
+            if value is not None and not isinstance(value, str):
+                raise ArgumentTypeError(f"{argument}: expected a text or None, not {quote(value)}")
+        if wv is None or isinstance(wv, (bool, int, float)):
+            raise ArgumentTypeError(f"wv: expected gensim's KeyedVectors, not {quote(wv)}")
         self.name = "Unnamed model" if name is None else name
         self.vocab_prefix = vocab_prefix
         self.hold(wv)
 
     def hold(self, wv: Any) -> None:
-        self.wv = wv
+        """Take other vectors."""
+        self._given = wv
+        self._wv: KeyedVectors | None = wv if all(hasattr(wv, name) for name in GENSIM) else None
+        self._model = self._read(wv)
+
+    def _read(self, wv: Any) -> Model:
+        """Return this library's model of the vectors. One of gensim's float32 vectors is a view of them."""
         model = wv if isinstance(wv, Model) else load(wv, name=self.name)
-        self.model = with_prefix(model, self.vocab_prefix)
+        shown = self._wv is not None and self._wv is wv
+        if shown and isinstance(model, MemoryModel) and _is_same(model.array, wv.vectors):
+            view = wv.vectors.view()
+            view.setflags(write=False)
+            model = replace(model, array=view)
+        return with_prefix(model, self.vocab_prefix)
+
+    @property
+    def wv(self) -> KeyedVectors:
+        """gensim's vectors. What changes them, changes what is measured, as in WEFE."""
+        if self._wv is None:
+            require("gensim", "the attribute wv of a WordEmbeddingModel")
+            from gensim.models import KeyedVectors
+
+            words = self._model.words()
+            self._wv = KeyedVectors(self._model.dimensions)
+            self._wv.add_vectors(words, np.array(self._model.matrix(words, self._model.rows(words))))
+            self._model = self._read(self._wv)
+        return self._wv
+
+    @property
+    def model(self) -> Model:
+        """This library's model of the vectors as they are now."""
+        if self._wv is None:
+            return self._model
+        model = self._model
+        if not (isinstance(model, MemoryModel) and np.may_share_memory(model.array, self._wv.vectors)):
+            self._model = model = self._read(self._wv)
+        # a new object: a model keeps the checksum of its vectors, which may have changed since
+        return replace(model) if isinstance(model, MemoryModel) else model
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The row of each word."""
+        rows: dict[str, int] = self.wv.key_to_index
+        return rows
+
+    @property
+    def model_name(self) -> str:
+        """The name, as WEFE's documentation calls it."""
+        return self.name
 
     def __eq__(self, model: object) -> bool:
-        return isinstance(model, WordEmbeddingModel) and self.wv is model.wv and self.name == model.name
+        return (
+            isinstance(model, WordEmbeddingModel)
+            and self._given is model._given
+            and (self.name, self.vocab_prefix) == (model.name, model.vocab_prefix)
+        )
 
     __hash__ = object.__hash__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> WordEmbeddingModel:
+        vectors = self._model if self._wv is None else copy.deepcopy(self._wv, memo)
+        return WordEmbeddingModel(vectors, self.name, self.vocab_prefix)
 
     def __getitem__(self, word: str) -> np.ndarray:
         return self.model[word]
@@ -61,35 +134,66 @@ class WordEmbeddingModel:
         return self.model[word] if word in self.model else default  # noqa: SIM401
 
     def normalize(self) -> None:
-        self.hold(copy_of(self.model, unit_or_zero))
+        """Divide each vector by its length, in `wv`."""
+        vectors = self.wv.vectors
+        self.wv.vectors = unit_or_zero(vectors.astype(np.float64)).astype(vectors.dtype)
+        self.wv.norms = None  # gensim computes them again
 
     def update(self, word: str, embedding: np.ndarray) -> None:
+        """Replace the vector of a word, in `wv`."""
+        if not isinstance(word, str):
+            raise ArgumentTypeError(f"word: expected a text, not {quote(word)}")
         self.batch_update([word], [embedding])
 
     def batch_update(self, words: Sequence[str], embeddings: Sequence[np.ndarray] | np.ndarray) -> None:
-        self.model.vectors(words)  # raises for a word that is not there
+        """Replace the vectors of words, in `wv`: of all of them, or, after an error, of none.
 
-        def change(vectors: np.ndarray) -> np.ndarray:
-            place = {word: row for row, word in enumerate(self.model.words())}
-            vectors[[place[word] for word in words]] = embeddings
-            return vectors
-
-        self.hold(copy_of(self.model, change))
+        Raises
+        ------
+        ArgumentTypeError
+            The words are not a list of texts, or the vectors are not arrays.
+        InputError
+            There are not as many vectors as words, or one has another length or another type of numbers.
+        WordError
+            The model lacks a word.
+        """
+        for argument, values in {"words": words, "embeddings": embeddings}.items():
+            if not isinstance(values, (list, tuple, np.ndarray)):
+                raise ArgumentTypeError(f"{argument}: expected a list, not {quote(values)}")
+        if len(words) != len(embeddings):
+            raise InputError(f"embeddings: {len(embeddings)} vectors, but {len(words)} words")
+        vectors, rows = self.wv.vectors, []
+        for word, embedding in zip(words, embeddings, strict=True):
+            if not isinstance(word, str):
+                raise ArgumentTypeError(f"words: {quote(word)} is not a text")
+            if word not in self.vocab:
+                raise WordError(f"{self.name} has no word {quote(word)}; {did_you_mean(word, self.vocab)}")
+            if not isinstance(embedding, np.ndarray):
+                raise ArgumentTypeError(
+                    f"embeddings: the vector of {quote(word)} must be a NumPy array, not {quote(embedding)}"
+                )
+            if embedding.shape != vectors.shape[1:]:
+                raise InputError(
+                    f"embeddings: the vector of {quote(word)} has shape {embedding.shape}; the model's have "
+                    f"{vectors.shape[1:]}"
+                )
+            if not np.can_cast(embedding.dtype, vectors.dtype):
+                raise InputError(
+                    f"embeddings: the vector of {quote(word)} is {embedding.dtype}, and the model's are "
+                    f"{vectors.dtype}; say embedding.astype({str(vectors.dtype)!r})"
+                )
+            rows.append(self.vocab[word])
+        for row, embedding in zip(rows, embeddings, strict=True):
+            vectors[row] = embedding
+        self.wv.norms = None
 
 
 def check_model(model: object) -> None:
-    """Raise InputError for anything but a WordEmbeddingModel."""
+    """Raise ArgumentTypeError for anything but a WordEmbeddingModel."""
     if not isinstance(model, WordEmbeddingModel):
-        raise InputError(
+        raise ArgumentTypeError(
             f"model: {quote(model)} is not a WordEmbeddingModel: WordEmbeddingModel(model, name) makes one"
         )
-
-
-def copy_of(model: Model, change: Callable[[np.ndarray], np.ndarray] = lambda vectors: vectors) -> Model:
-    """A model in memory of the vectors of another one, changed."""
-    entries = model.words()
-    vectors = change(np.array(model.matrix(entries, model.rows(entries))))
-    return with_prefix(load((entries, vectors), name=model.name), model.vocab_prefix)
 
 
 def with_prefix(model: Model, prefix: str | None) -> Model:
@@ -102,4 +206,13 @@ def with_prefix(model: Model, prefix: str | None) -> Model:
 def untransformed(model: WordEmbeddingModel) -> Model:
     """Return the model; one that is debiased already as vectors in memory, which can be debiased again."""
     check_model(model)
-    return copy_of(model.model) if isinstance(model.model, DebiasedModel) else model.model
+    if not isinstance(model.model, DebiasedModel):
+        return model.model
+    words = model.model.words()
+    vectors = model.model.matrix(words, model.model.rows(words))
+    return with_prefix(load((words, vectors), name=model.name), model.vocab_prefix)
+
+
+def _is_same(array: np.ndarray, vectors: Any) -> bool:
+    """Whether a copy of gensim's vectors can be replaced by a view of them: no row was left out, none is rounded."""
+    return isinstance(vectors, np.ndarray) and (vectors.dtype, vectors.shape) == (array.dtype, array.shape)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 from ....api.word_sets import WordSets, word_sets
@@ -30,10 +31,15 @@ def load_bingliu() -> dict[str, Any]:
 
 
 def fetch_eds(
-    occupations_year: int = 2015, top_n_race_occupations: int = 10, n_retries: int = 3
+    occupations_year: int = 2015,
+    top_n_race_occupations: int = 10,
+    n_retries: int = 3,
+    census_folder: Path | str | None = None,
 ) -> dict[str, Any]:
-    years = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
-    return _sets("eds", **years)
+    """Return the word sets of eds. Years other than 2015, and more than ten occupations, need a folder with the
+    authors' tables (`biasgrid.word_sets`)."""
+    options = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
+    return _sets("eds", **options, census_folder=census_folder)
 
 
 def fetch_debiaswe(n_retries: int = 3) -> dict[str, Any]:
@@ -49,7 +55,7 @@ def fetch_gn_glove(n_retries: int = 3) -> dict[str, Any]:
     return _sets("gn_glove")
 
 
-def _sets(collection: str, **options: int) -> FormerNames:
+def _sets(collection: str, **options: Any) -> FormerNames:
     sets = word_sets(collection, **options)
     named = FormerNames(sets)
     vars(named).update(vars(sets))

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....errors import InputError
-from ..word_embedding_model import WordEmbeddingModel
-from .base_debias import BaseDebias, Words
+from ....debias.double_hard import most_biased
+from ....errors import ArgumentTypeError, quote
+from ....preprocessing import AS_WRITTEN
+from ..word_embedding_model import WordEmbeddingModel, untransformed
+from .base_debias import LibraryDebias, Words
 
 
-class DoubleHardDebias(BaseDebias):
-    """Double-hard debias as WEFE has it, with an incremental principal component analysis."""
+class DoubleHardDebias(LibraryDebias):
+    """Double-hard debias as WEFE has it. `incremental_pca=False` computes the principal components exactly."""
 
+    name = "Double Hard Debias"
     method = "double_hard"
 
     def __init__(
@@ -24,9 +27,9 @@ class DoubleHardDebias(BaseDebias):
         n_words: int = 1000,
         n_components: int = 4,
     ):
-        if not incremental_pca:
-            raise InputError("incremental_pca: False is not allowed here; allowed: True, WEFE's default")
-        numbers = {"n_words": n_words, "n_components": n_components}
+        if not isinstance(incremental_pca, bool):
+            raise ArgumentTypeError(f"incremental_pca: expected True or False, not {quote(incremental_pca)}")
+        numbers = {"n_words": n_words, "n_components": n_components, "incremental_pca": incremental_pca}
         super().__init__(pca_args, verbose, criterion_name, variant="wefe", **numbers)
 
     def fit(
@@ -38,3 +41,17 @@ class DoubleHardDebias(BaseDebias):
         return self._fit(
             model, definitional_pairs=definitional_pairs, bias_representation=bias_representation
         )
+
+    def get_target_words(
+        self,
+        model: WordEmbeddingModel,
+        target: Words | None,
+        ignore: Words | None,
+        n_words: int,
+        bias_representation: Words,
+    ) -> list[str]:
+        """Return the most biased words: `n_words` nearest the second word of `bias_representation`, then as many
+        nearest the first. They are of the whole vocabulary, whatever `target` is, as in WEFE."""
+        self._check_transform_args(model, target, ignore)
+        vectors: Any = untransformed(model)
+        return most_biased(vectors, bias_representation, ignore or (), n_words, AS_WRITTEN)

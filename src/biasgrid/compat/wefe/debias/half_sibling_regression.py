@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..word_embedding_model import WordEmbeddingModel
-from .base_debias import BaseDebias, Words
+from .base_debias import LibraryDebias, Words
 
 
-class HalfSiblingRegression(BaseDebias):
+class HalfSiblingRegression(LibraryDebias):
     """Half-sibling regression."""
 
     method = "hsr"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..word_embedding_model import WordEmbeddingModel
-from .base_debias import BaseDebias, Words
+from .base_debias import LibraryDebias, Words
 
 
-class HardDebias(BaseDebias):
+class HardDebias(LibraryDebias):
     """Hard debias. The bias subspace is one direction, whatever `pca_args`."""
 
     method, moves = "hard", True

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..word_embedding_model import WordEmbeddingModel
-from .base_debias import COMPONENTS, BaseDebias, Words
+from .base_debias import COMPONENTS, LibraryDebias, Words
 
 
-class MulticlassHardDebias(BaseDebias):
+class MulticlassHardDebias(LibraryDebias):
     """Hard debias of several groups, of as many components as the sets span, and no more than WEFE's ten."""
 
     method, moves = "multiclass_hard", True

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..word_embedding_model import WordEmbeddingModel
-from .base_debias import BaseDebias, Words
+from .base_debias import LibraryDebias, Words
 
 
-class RepulsionAttractionNeutralization(BaseDebias):
+class RepulsionAttractionNeutralization(LibraryDebias):
     """RAN debias as WEFE has it."""
 
     method = "ran"

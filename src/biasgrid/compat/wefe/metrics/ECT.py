@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .base_metric import BaseMetric
+from .base_metric import LibraryMetric
 
 
-class ECT(BaseMetric):
+class ECT(LibraryMetric):
     """Embedding Coherence Test."""

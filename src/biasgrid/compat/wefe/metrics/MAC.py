@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ....result import Result
-from .base_metric import BaseMetric
+from .base_metric import LibraryMetric
 
 
-class MAC(BaseMetric):
+class MAC(LibraryMetric):
     """Mean Average Cosine Similarity."""
 
     def _answer(self, result: Result, value: float | None = None, **details: Any) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 from ....result import Result
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
-from .base_metric import BaseMetric, of_words
+from .base_metric import LibraryMetric, of_words
 
 
-class RIPA(BaseMetric):
+class RIPA(LibraryMetric):
     """Relational Inner Product Association."""
 
     def _measure(

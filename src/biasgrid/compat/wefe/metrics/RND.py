@@ -9,11 +9,15 @@ from typing import Any
 from ....preprocessing import AS_WRITTEN
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
-from .base_metric import BaseMetric, of_words
+from .base_metric import LibraryMetric, of_words
 
 
-class RND(BaseMetric):
-    """Relative Norm Distance."""
+class RND(LibraryMetric):
+    """Relative Norm Distance.
+
+    With `distance="norm"`, a positive value says that the attribute words are nearer to the second target set. With
+    "cos", a positive value says that they are nearer to the first: it subtracts cosine similarities, as WEFE does.
+    """
 
     def run_query(  # type: ignore[override]
         self,

@@ -8,10 +8,10 @@ from typing import Any
 from ....preprocessing import AS_WRITTEN
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
-from .base_metric import BaseMetric, of_words
+from .base_metric import LibraryMetric, of_words
 
 
-class RNSB(BaseMetric):
+class RNSB(LibraryMetric):
     """Relative Negative Sentiment Bias. Without a `random_state` its splits are those of one seed."""
 
     def run_query(  # type: ignore[override]

@@ -12,10 +12,10 @@ from ....preprocessing import AS_WRITTEN
 from ....wefe_names import ALTERNATIVES
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
-from .base_metric import BaseMetric
+from .base_metric import LibraryMetric
 
 
-class WEAT(BaseMetric):
+class WEAT(LibraryMetric):
     """Word Embedding Association Test."""
 
     def run_query(  # type: ignore[override]

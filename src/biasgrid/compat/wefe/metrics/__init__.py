@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .base_metric import BaseMetric
 from .ECT import ECT
 from .MAC import MAC
 from .RIPA import RIPA
@@ -9,4 +10,4 @@ from .RND import RND
 from .RNSB import RNSB
 from .WEAT import WEAT
 
-__all__ = ["ECT", "MAC", "RIPA", "RND", "RNSB", "WEAT"]
+__all__ = ["ECT", "MAC", "RIPA", "RND", "RNSB", "WEAT", "BaseMetric"]

@@ -1,10 +1,11 @@
-"""The base of WEFE's metrics."""
+"""The base of WEFE's metrics, and of metrics that a user writes for WEFE."""
 
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,27 +13,84 @@ from .... import metrics
 from ....api.lost import LostWordsWarning, NoValueWarning
 from ....callers import stacklevel
 from ....caveats import lookalike_text
+from ....errors import ArgumentTypeError, InputError, quote
 from ....keywords import checked_keywords
 from ....preprocessing import AS_WRITTEN
 from ....result import Result
 from ....wefe_names import FORMER_OPTIONS
 from ..preprocessing import wefe_forms
-from ..query import Query
+from ..query import Query, check_query
 from ..word_embedding_model import WordEmbeddingModel, check_model
 
 
-class BaseMetric:
+class BaseMetric(ABC):
+    """The base of a metric of one's own, which `run_queries` runs as it runs WEFE's.
+
+    A subclass has the three attributes and `run_query`, which returns a dictionary with "query_name" and "result".
+
+    Attributes
+    ----------
+    metric_template
+        How many target and attribute sets a query has, such as (2, 1); "n" for any number.
+    metric_name, metric_short_name
+        Its names. Tables have the short one.
+    """
+
+    metric_template: ClassVar[tuple[int | str, int | str]]
+    metric_name: ClassVar[str]
+    metric_short_name: ClassVar[str]
+
+    @abstractmethod
+    def run_query(self, query: Query, model: WordEmbeddingModel, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Measure a query in a model."""
+
+    def _check_input(
+        self,
+        query: Query,
+        model: WordEmbeddingModel,
+        lost_vocabulary_threshold: Any = 0.2,
+        warn_not_found_words: Any = False,
+    ) -> None:
+        """Check what `run_query` was given. WEFE 0.4 gives the first two, WEFE 1.0 all four.
+
+        Raises
+        ------
+        ArgumentTypeError
+            An argument is of the wrong type. It is a TypeError.
+        InputError
+            The query has another number of sets than the metric's template.
+        """
+        check_query(query)
+        check_model(model)
+        if isinstance(lost_vocabulary_threshold, bool) or not isinstance(
+            lost_vocabulary_threshold, (int, float)
+        ):
+            raise ArgumentTypeError(
+                f"lost_vocabulary_threshold: expected a number, not {quote(lost_vocabulary_threshold)}"
+            )
+        if not isinstance(warn_not_found_words, bool):
+            raise ArgumentTypeError(
+                f"warn_not_found_words: expected True or False, not {quote(warn_not_found_words)}"
+            )
+        if not query.exactly(self.metric_template):  # type: ignore[arg-type]
+            raise InputError(
+                f"{self.metric_short_name} has template {self.metric_template} and query {quote(query.name)} "
+                f"{query.template}; run_queries(..., generate_subqueries=True) measures its sub-queries"
+            )
+
+
+class LibraryMetric(BaseMetric):
     """One of this library's metrics by WEFE's names."""
 
     metric_name = metric_short_name = ""
-    metric_template: tuple[Any, Any]
 
     def __init_subclass__(cls) -> None:
         if "run_query" in vars(cls):
             cls.run_query = checked_keywords(FORMER_OPTIONS)(cls.run_query)  # type: ignore[method-assign]
-        metric = metrics.metric(cls.__name__)
-        cls.metric_name, cls.metric_short_name = metric.label, cls.__name__
-        cls.metric_template = metric.template
+        if LibraryMetric in cls.__bases__:  # a user's subclass of WEAT is WEAT, whatever its name
+            metric = metrics.metric(cls.__name__)
+            cls.metric_name, cls.metric_short_name = metric.label, cls.__name__
+            cls.metric_template = metric.template
 
     @checked_keywords(FORMER_OPTIONS)
     def run_query(
@@ -51,6 +109,7 @@ class BaseMetric:
     def _measure(
         self, query: Query, model: WordEmbeddingModel, options: tuple[Any, ...], **parameters: Any
     ) -> Result:
+        check_query(query)
         check_model(model)
         names = ("lost_vocabulary_threshold", "preprocessors", "strategy", "normalize")
         look_up = dict(zip(names, options[:4], strict=True))
@@ -67,14 +126,14 @@ class BaseMetric:
         return result
 
     def _answer(self, result: Result, value: float | None = None, **details: Any) -> dict[str, Any]:
-        """WEFE's dictionary: `result` is `value`, or else the metric's own."""
+        """Return WEFE's dictionary: `result` is `value`, or else the metric's own."""
         score = np.float64(result.value)
         head = {"query_name": result.query, "result": score if value is None else np.float64(value)}
         return {**head, self.metric_short_name.lower(): score, **details}
 
 
 def of_words(result: Result, name: str) -> dict[str, Any]:
-    """A metric's values by word, those of all sets together."""
+    """Return a metric's values by word, those of all sets together."""
     return {
         word: value for by_word in result.detail.get(name, {}).values() for word, value in by_word.items()
     }
