@@ -314,6 +314,7 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     assert {drawing.kind for drawing in study.figures.values()} == {
         "analogies",
         "projections",
+        "set-map",
         "phenomena",
         "phenomenon-correlations",
         "covariates",
