@@ -4,6 +4,7 @@ import json
 import sys
 from pathlib import Path
 
+import made_thesis
 import pytest
 import yaml
 from conftest import ROOT, grid_config
@@ -168,7 +169,7 @@ def test_what_is_downloaded_is_spelt_in_one_file():
 
 @pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
-def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
+def test_sizes_of_downloads_are_known_and_no_part_of_a_study(tmp_path, monkeypatch):
     embedded = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
     assert sum(entry["download_mb"] for entry in embedded.sources.values()) == 189
     assert "190 MB" in notices.SMALL_STUDY
@@ -176,8 +177,11 @@ def test_sizes_of_downloads_are_known_and_no_part_of_a_study():
     configs = {path: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "config").glob("*.yaml"))}
     studies = [path for path, config in configs.items() if {"study", "models", "metrics"} <= config.keys()]
     assert len(studies) > 8
+    # words that would be fetched
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
+    word_sets = {"word_sets": str(made_thesis.write_seeds(tmp_path))}
     for path in studies:
-        for entry in Study.of(configs[path], root=ROOT).sources.values():
+        for entry in Study.of(configs[path] | word_sets, root=ROOT).sources.values():
             assert entry["source"]["type"] == "file" or entry["download_mb"] > 0, path
     simulated = Simulation.read(ROOT / "validation" / "calibration" / "simulation.yaml")
     for entry in (*shipped_models().values(), *simulated.models.values()):

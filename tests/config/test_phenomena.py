@@ -92,6 +92,17 @@ def changed(name, **entry):
     return sets
 
 
+@pytest.mark.filterwarnings("ignore:.*is also in")
+def test_sets_that_overlap_are_taken_as_they_are_where_the_config_says_so():
+    config = config_with(changed("P1", words=["x", "p0w1", "a3", "x"]))
+    config["criteria"]["Over"]["phenomena"]["overlaps"] = True
+    queries = Study.of(config).queries
+    assert [list(queries[f"over_p{i}"].attribute_sets[0]) for i in (0, 1)] == [
+        ["p0w0", "p0w1"],
+        ["x", "p0w1", "a3"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("sets", "says"),
     [

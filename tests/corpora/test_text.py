@@ -32,6 +32,12 @@ def test_tokens_are_what_stands_between_white_space(tmp_path):
     assert sentences(tmp_path / "plain", "tokens")[0] == ["the", "nurse,", "she", "said:", "don't!"]
 
 
+def test_tokens_may_have_commas_between_them(tmp_path):
+    # as the corpus of Maddalozzo's thesis: one sentence on each line; a number is two tokens there, too
+    (tmp_path / "commas").write_text("señor,¿qué?,1,5\n\nElla,,gracias,\n", encoding="utf-8")
+    assert sentences(tmp_path / "commas", "commas") == [["señor", "¿qué?", "1", "5"], ["ella", "gracias"]]
+
+
 def test_a_tagged_word_is_what_stands_before_the_last_slash(tmp_path):
     # as in the Brown corpus: a fraction has a slash of its own, a line of white space is no sentence
     (tmp_path / "tagged").write_text("\n\tThe/at 1/2/cd ``/`` Fulton/np-tl ./.\n\t \n\tHe/pps left/vbd\n")

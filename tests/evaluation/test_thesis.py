@@ -112,6 +112,44 @@ def test_3cosavg_by_hand(tmp_path):
     assert printed[0][1] == cosine(80 - (60 - towards))
 
 
+def at(degrees):
+    return np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+
+
+def test_3cosavg_of_sets_of_different_size_by_hand(tmp_path):
+    # the thesis's example: another capital, and no other country
+    degrees = {"a": 0, "b": 60, "b2": 90, "c": 30, "near": 80, "far": 150}
+    model = circle(tmp_path, **degrees)
+    sets = {"source": ["a"], "target": ["b", "b2"]}
+    wanted = at(30) + (at(60) + at(90)) / 2 - at(0)
+    wanted /= np.linalg.norm(wanted)
+    without = best(model, (), ["c"], "3cosavg", True, **sets)
+    assert without == [[w, pytest.approx(at(degrees[w]) @ wanted, abs=2e-6), ""] for w in ("near", "far")]
+    roles = {w: own for w, _, own in best(model, (), ["c"], "3cosavg", False, best=9, **sets)}
+    assert roles == {"a": "a", "b": "b", "b2": "b", "c": "c", "near": "", "far": ""}
+    # sets of one size, in pairs: the same answers
+    of_pairs = best(model, [("a", "b"), ("c", "b2")], ["far"], "3cosavg", True)
+    assert of_pairs == best(model, (), ["far"], "3cosavg", True, source=["a", "c"], target=["b", "b2"])
+    # a word of a set is not in its own question
+    own = best(model, (), ["b2"], "3cosavg", True, best=9, **sets)
+    wanted = at(90) + at(60) - at(0)
+    assert own[0] == ["near", pytest.approx(at(80) @ wanted / np.linalg.norm(wanted), abs=2e-6), ""]
+    with refused("target: made has none of its words"):
+        answers(model, (), ["c"], source=["a"], target=["gone"], methods=["3cosavg"])
+
+
+def test_lrcos_of_sets_of_different_size(tmp_path):
+    degrees = {"a": 0, "b": 60, "b2": 90, "c": 30, "near": 80, "far": 150}
+    model = circle(tmp_path, **degrees)
+    x = [at(degrees[w]) for w in ("b", "b2", "a", "near", "far")]
+    chance = LogisticRegression(class_weight="balanced").fit(x, [1, 1, 0, 0, 0])
+    found = best(model, (), ["c"], "lrcos", False, best=9, source=["a"], target=["b", "b2"])
+    assert len(found) == 6
+    for word, score, _ in found:
+        p = chance.predict_proba([at(degrees[word])])[0, 1]
+        assert score == pytest.approx(p * math.cos(math.radians(degrees[word] - 30)), abs=1e-4)
+
+
 def test_lrcos_is_the_chance_of_the_class_times_the_cosine(tmp_path):
     # nothing but the pairs' words, c and two of other rank: the negatives drawn are exactly these
     degrees = {"a": 0, "b": 60, "a2": -30, "b2": 90, "c": 30, "near": 80, "far": 150}
@@ -314,6 +352,7 @@ def test_the_shipped_study_is_valid_and_needs_no_debias_method():
     assert {drawing.kind for drawing in study.figures.values()} == {
         "analogies",
         "projections",
+        "set-map",
         "phenomena",
         "phenomenon-correlations",
         "covariates",
@@ -348,7 +387,23 @@ def test_a_study_asks_and_maps():
     ("spec", "says"),
     [
         ({"questions": ["x"]}, "questions: ['x'] is not a mapping"),
-        ({"questions": {"x": {}}}, "questions: x: key 'pairs' is missing"),
+        ({"questions": {"x": {}}}, "questions: x: has neither pairs nor both source and target"),
+        (
+            {"questions": {"x": {"source": ["a"], "words": ["c"]}}},
+            "questions: x: has neither pairs nor both source and target",
+        ),
+        (
+            {"questions": {"x": {"source": ["a"], "target": ["b"], "words": ["c"], "pairs": [["a", "b"]]}}},
+            "questions: x: has both pairs and sets (source, target); leave out one of them",
+        ),
+        (
+            {"questions": {"x": {"source": ["a"], "target": ["b"], "words": ["c"]}}},
+            "questions: x: pair_distance needs pairs; source and target are for 3cosavg",
+        ),
+        (
+            {"questions": {"x": {"source": ["a"], "target": ["b"], "methods": ["3cosavg"]}}},
+            "questions: x: source and target need words",
+        ),
         (
             {"questions": {"x": {"pairs": [["a", "a"]]}}},
             "questions: x: pairs: 0: ['a', 'a'] is not a pair of two different words",

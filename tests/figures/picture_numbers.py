@@ -120,6 +120,10 @@ def word_maps_shown(found):
     return [x for record in found["evaluations"] for place in record["map"]["xy"] for x in place]
 
 
+def set_map_shown(found):
+    return [x for record in found["evaluation"] for place in record["set_map"]["xy"] for x in place]
+
+
 def extremes_shown(found):
     direct = found["evaluation"][0]["direct"]
     return [typeset(value) for words in direct["projections"].values() for _, value in words[:5]]
@@ -313,5 +317,6 @@ SHOWN = {
     "ratings": ratings_shown,
     "score-distributions": distributions_shown,
     "sentiment": sentiments_shown,
+    "set-map": set_map_shown,
     "word-map": word_maps_shown,
 }

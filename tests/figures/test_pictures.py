@@ -34,7 +34,13 @@ import pictures  # noqa: E402
 from picture_numbers import shown as numbers_shown  # noqa: E402
 
 # of these, where names or the ends of axes are follows from how the panels are laid out
-OF_LAYOUT = {"trade-off", "gallery-phenomenon-correlations", "gallery-ratings", "gallery-word-map"}
+OF_LAYOUT = {
+    "trade-off",
+    "gallery-phenomenon-correlations",
+    "gallery-ratings",
+    "gallery-set-map",
+    "gallery-word-map",
+}
 # a user's, which no figure is drawn with
 SETTINGS = {"font.size": 200, "axes.facecolor": "#ff0001", "lines.marker": "x"}
 

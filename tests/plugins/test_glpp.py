@@ -6,11 +6,14 @@ from biasgrid_plugin_maddalozzo.debias.glpp import heat_weights, projection
 from conftest import make_store
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_process import make_all
 from refusals import refused
 from sklearn.manifold import trustworthiness
 
-from biasgrid import Query, debias, load, metrics
+from biasgrid import Query, debias, load, metrics, tables
+from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
+from biasgrid.plan.study import Study
 
 
 def curve(seed=0):
@@ -132,9 +135,104 @@ def test_the_words_of_the_graph(model):
     assert whole.fitted_on["kept"] == pytest.approx(1)
 
 
+HELD_OUT = [f"w{i}" for i in range(50, 60)]
+
+
+def test_held_out_words_are_in_no_graph_and_have_a_distance(model):
+    transform = debias.glpp(model, n_components=3, n_neighbours=5, test_words=[*HELD_OUT, "gone"])
+    assert transform.fitted_on["graph"] == 50
+    assert transform.fitted_on["lost"]["test_words"] == ["gone"]
+    # the first fifty words are all others: the same directions
+    first = debias.glpp(model, n_components=3, n_neighbours=5, n_words=50)
+    np.testing.assert_allclose(transform.matrix, first.matrix, atol=1e-9)
+    x = model.take(HELD_OUT, model.rows(HELD_OUT)).astype(float)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    squares = [(row - row @ transform.matrix) ** 2 for row in x]
+    distance = np.sqrt(sum(part.sum() for part in squares))
+    assert transform.fitted_on["test"] == {
+        "words": 10,
+        "distance": pytest.approx(distance, abs=2e-6),
+        # of ten vectors of length 1
+        "relative_distance": pytest.approx(distance / np.sqrt(10), abs=2e-6),
+    }
+    # all dimensions: nothing is lost
+    whole = debias.glpp(model, n_components=8, n_neighbours=5, test_words=HELD_OUT)
+    assert whole.fitted_on["test"]["distance"] == pytest.approx(0, abs=1e-6)
+
+
+def test_vectors_of_fewer_dimensions_have_the_same_cosines(model, tmp_path):
+    whole = debias.glpp(model, n_components=3, n_neighbours=5)
+    short = debias.glpp(model, n_components=3, n_neighbours=5, reduce=True)
+    # Y = U'X, and U Y is what the other has
+    np.testing.assert_allclose(short.matrix @ short.matrix.T, whole.matrix, atol=1e-9)
+    words = [f"w{i}" for i in range(8)]
+    states = [model.under(transform) for transform in (short, whole)]
+    assert [state.dimensions for state in states] == [3, 8]
+    vectors = states[0].take(words, model.rows(words))
+    assert vectors.shape == (8, 3)
+    assert states[0].matrix(words, model.rows(words)).shape == (8, 3)
+    query = Query([words[:2], words[2:4]], [words[4:6], words[6:8]])
+    one, other = (metrics.weat(query, state).value for state in states)
+    assert one == pytest.approx(other, abs=1e-6)
+    # from its file, and as a model of its own
+    short.save(tmp_path / "short.npz")
+    again = Transform.load(tmp_path / "short.npz")
+    assert (model.under(again).take(words, model.rows(words)) == vectors).all()
+    for name in ("as_store", "short.vec"):
+        record = materialize(model, short, tmp_path / name)
+        assert record["shape"] == [60, 3]
+        written = load(tmp_path / name)
+        assert written.dimensions == 3
+        np.testing.assert_allclose(written.take(words, written.rows(words)), vectors, atol=1e-6)
+
+
+def test_a_study_has_the_distance_of_each_fit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(2)
+    words = [f"w{i}" for i in range(60)]
+    lines = [
+        f"{word} {' '.join(map(str, row))}" for word, row in zip(words, rng.normal(size=(60, 8)), strict=True)
+    ]
+    (tmp_path / "made.txt").write_text("\n".join(lines))
+    params = {"n_components": 3, "n_neighbours": 5}
+    query = {"targets": {"A": words[:2], "B": words[2:4]}, "attributes": {"C": words[4:6], "D": words[6:8]}}
+    short = {
+        "method": "glpp",
+        "label": "Short",
+        "words": {"test_words": HELD_OUT},
+        "params": params | {"reduce": True},
+    }
+    config = {
+        "study": "small",
+        "plugins": ["maddalozzo"],
+        "embeddings": "embeddings",
+        "models": {"made": {"label": "Made", "source": {"type": "file", "path": "made.txt"}}},
+        "criteria": {"C": {"queries": {"q": query}}},
+        "metrics": {"weat": {}},
+        "debias": {"C": {"short": short, "whole": {"method": "glpp", "words": {}, "params": params}}},
+        # what is measured of every state, such as displacement, is measured, too
+        "evaluation": {"C": {"map": {"sets": {"A": words[:20]}}}},
+        "figures": [],
+    }
+    study = make_all(Study.of(config))
+    (row,) = tables.read(study.paths.table_file("reconstructions")).to_dict("records")
+    test = Transform.load(study.paths.transform_file("made", "short")).fitted_on["test"]
+    place = {"model": "made", "model_label": "Made", "debias": "short"}
+    assert row == place | {"dimensions": 8, "components": 3, "graph": 50} | test
+    scores = tables.read(study.paths.table_file("scores")).set_index("debias")["value"]
+    # the graphs differ by the words that are held out
+    assert scores.notna().all()
+    assert len(scores) == 3
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        (
+            {"reduce": True, "ignore": ["w1"]},
+            "reduce: shortens the vectors of all words; leave out target and",
+        ),
+        ({"test_words": ["gone"]}, "test_words: made has none of them"),
         ({"n_components": 9}, "n_components: 9 is not from 1 to the 8 dimensions"),
         ({"n_components": 0}, "n_components: 0 is not allowed"),
         ({"n_neighbours": 60}, "n_neighbours: 60 is not fewer than the 60 words"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import finished_study
 import forks
+import made_thesis
 import pytest
 import yaml
 from conftest import ROOT, grid_config, write_text_model
@@ -87,10 +88,12 @@ def needed(study):
 @pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [*((name,) for name in CONFIGS), *OVERLAYS], ids="+".join)
-def test_each_config_names_the_plugins_that_it_needs_and_no_others(config):
+def test_each_config_names_the_plugins_that_it_needs_and_no_others(config, tmp_path, monkeypatch):
     from snakemake.utils import update_config
 
-    record = {}
+    # in place of words that would be fetched
+    monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
+    record = {"word_sets": str(made_thesis.write_seeds(tmp_path))}
     for name in config:
         update_config(record, read(ROOT / "config" / f"{name}.yaml"))
     study = Study.of(record, root=ROOT)

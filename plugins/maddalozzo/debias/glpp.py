@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Annotated, Literal
 
 import numpy as np
@@ -33,6 +33,8 @@ def glpp(
     eta: Annotated[float, Ge(0)] = 0.0,
     order: Literal["smallest", "largest"] = "smallest",
     ridge: Annotated[float, Ge(0)] = 1e-6,
+    test_words: Sequence[str] | None = None,
+    reduce: bool = False,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
     """GLPP: keep the directions along which neighbours stay together, and drop the others.
@@ -48,7 +50,12 @@ def glpp(
 
         x' = U U' x
 
-    which has as many dimensions as x, so that every metric can be measured on it.
+    which has as many dimensions as x. With `reduce` it becomes Y = U' x, of `n_components` dimensions, as the thesis
+    has it; cosines are the same.
+
+    How much is lost is measured on words that are not in the graph, the `test_words`, with X_test in place of X::
+
+        d(X_rec, X_test) = |X_test U U' - X_test|   (Frobenius)
 
     Parameters
     ----------
@@ -72,6 +79,12 @@ def glpp(
     ridge
         This share of its mean diagonal is added to the diagonal of X' D X, which fewer words than dimensions
         leave without an inverse.
+    test_words
+        Words that are left out of the graph and held out for the reconstruction distance, which the transform's
+        `fitted_on["test"]` has: `words` with a direction, `distance` d(X_rec, X_test), and `relative_distance`, d
+        divided by the norm of X_test: 0 where nothing is lost, 1 where everything is.
+    reduce
+        Whether vectors become as short as there are components. All words do: `ignore` and `target` are not allowed.
 
     Returns
     -------
@@ -102,8 +115,13 @@ def glpp(
     >>> (model.under(transform).take(["a"], model.rows(["a"])).round(2) + 0).tolist()
     [[0.96, 0.0, 0.0]]
     """
+    if reduce and (target is not None or ignore):
+        raise BiasgridError("reduce: shortens the vectors of all words; leave out target and ignore")
     words, lost = choose_words(model, target, ignore, preprocessors)
-    entries, lost_graph_words, vectors = _graph_words(model, graph_words, n_words, preprocessors)
+    held_out = find_words(model, test_words or (), "test_words", preprocessors)
+    entries, lost_graph_words, vectors = _graph_words(
+        model, graph_words, n_words, preprocessors, set(held_out.rows.tolist())
+    )
     basis = projection(vectors, n_components, n_neighbours, sigma, eta, order, ridge)
     params = {
         "n_words": n_words,
@@ -113,6 +131,7 @@ def glpp(
         "eta": eta,
         "order": order,
         "ridge": ridge,
+        "reduce": reduce,
         "preprocessors": list(preprocessors),
     }
     return Transform(
@@ -120,15 +139,16 @@ def glpp(
         fitted_on=fitted(
             model,
             params,
-            {"graph_words": entries},
-            {"graph_words": lost_graph_words, **lost},
+            {"graph_words": entries, "test_words": held_out.words},
+            {"graph_words": lost_graph_words, "test_words": list(held_out.lost), **lost},
             components=basis.shape[1],
             graph=len(vectors),
             # the mean share of a word's squared length that stays
             kept=round(float(((vectors @ basis) ** 2).sum() / len(vectors)), 6),
+            **({} if test_words is None else {"test": _reconstruction(model, held_out.vectors, basis)}),
         ),
         normalize=True,
-        matrix=basis @ basis.T,
+        matrix=basis if reduce else basis @ basis.T,
         **words,
     )
 
@@ -138,25 +158,45 @@ def _graph_words(
     graph_words: Sequence[str] | None,
     n_words: int,
     preprocessors: Sequence[Preprocessor],
+    held_out: Collection[int],
 ) -> tuple[tuple[str, ...], list[str], np.ndarray]:
-    """The words of the graph that were given and found, those lost, and the vectors of all that have a direction."""
+    """Return the words of the graph that were given and found, those lost, and the vectors of all that have a
+    direction, without the rows that are held out."""
     if graph_words is None:
         entries, rows = model.vocabulary(n_words)
         given_entries, lost, vectors = (), [], model.take(entries, rows)
     else:
         matches = find_words(model, graph_words, "graph_words", preprocessors)
-        given_entries, lost, vectors = matches.words, list(matches.lost), matches.vectors
+        given_entries, lost, vectors, rows = matches.words, list(matches.lost), matches.vectors, matches.rows
         if len(given_entries) > MOST_WORDS:
             raise BiasgridError(
                 f"graph_words: {len(given_entries):,} words are more than the {MOST_WORDS:,} that are allowed"
             )
-    vectors = unit_or_zero(vectors.astype(np.float64))
-    vectors = vectors[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+    vectors = _with_direction(vectors[[row not in held_out for row in rows.tolist()]])
     if len(vectors) < 3:
         raise BiasgridError(
             f"graph_words: {model.name} has {len(vectors)} of them, and at least 3 are needed"
         )
     return given_entries, lost, vectors
+
+
+def _with_direction(vectors: np.ndarray) -> np.ndarray:
+    """Return the vectors that have a direction, at unit length."""
+    vectors = unit_or_zero(vectors.astype(np.float64))
+    return vectors[np.isfinite(vectors).all(axis=1) & vectors.any(axis=1)]
+
+
+def _reconstruction(model: EmbeddingStore, vectors: np.ndarray, basis: np.ndarray) -> dict[str, float]:
+    """Return how far vectors of held-out words are from their reconstruction."""
+    vectors = _with_direction(vectors)
+    if not len(vectors):
+        raise BiasgridError(f"test_words: {model.name} has none of them")
+    distance = float(np.linalg.norm(vectors @ basis @ basis.T - vectors))
+    return {
+        "words": len(vectors),
+        "distance": round(distance, 6),
+        "relative_distance": round(distance / float(np.linalg.norm(vectors)), 6),
+    }
 
 
 def projection(
@@ -206,7 +246,7 @@ METHODS = (
         name="glpp",
         label="GLPP",
         function=glpp,
-        words={"graph_words": "words", "ignore": "words", "target": "words"},
+        words={"graph_words": "words", "ignore": "words", "target": "words", "test_words": "words"},
         imports=("scipy.linalg",),
         reference="Maddalozzo. Methods and Measures for bias detection in natural language processing. Thesis, "
         "Politecnico di Torino 2023, chapter 3; He, Niyogi. Locality preserving projections. NeurIPS 2003",

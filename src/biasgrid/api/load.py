@@ -110,8 +110,8 @@ def load(
     name
         What to call the model; None for the object's or the file's name.
     format
-        Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", or "tagged". Of a language
-        model: "transformers", "gguf", or "scores"; None to tell it from the files.
+        Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", "commas" or "tagged". Of a
+        language model: "transformers", "gguf", or "scores"; None to tell it from the files.
     sha256
         Of a file and what is read with it (docs/data.md), which must match.
     trust_pickle

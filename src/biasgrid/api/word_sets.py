@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, overload
 
+from ..config.word_sets import fetch_sets
 from ..configs import read_json
 from ..errors import BiasgridError, WordError, is_among, not_allowed, unknown_name
 from ..keywords import checked_keywords
@@ -129,7 +130,8 @@ def word_sets(
     Raises
     ------
     BiasgridError
-        For a collection or set that does not exist (a KeyError, too), and options that the data do not allow.
+        For a collection or set that does not exist (a KeyError, too), options that the data do not allow, and a
+        collection that has to be fetched and cannot be.
 
     Examples
     --------
@@ -151,11 +153,11 @@ def word_sets(
     names = sorted(path.stem for path in folder.glob("*.json"))
     if collection is None:
         records = {name: read_json(folder / f"{name}.json") for name in names}
-        return Collections({name: f"{len(r['sets'])} sets. {r['title']}" for name, r in records.items()})
+        return Collections({name: _description(record) for name, record in records.items()})
     if not is_among(collection, names):
         raise WordError(unknown_name("collection of word sets", collection, names))
     record = read_json(folder / f"{collection}.json")
-    sets = WordSets(record["sets"])
+    sets = WordSets(record["sets"] if "sets" in record else fetch_sets(collection, record))
     sets.name = collection
     for field in ("title", "paper", "taken_from", "licence", "notes"):
         setattr(sets, field, record[field])
@@ -168,6 +170,12 @@ def word_sets(
             # they are sorted by share, so that the first of them are those of a lower number
             sets[name] = sets[name][:top_n_race_occupations]
     return sets
+
+
+def _description(record: dict[str, Any]) -> str:
+    if "sets" in record:
+        return f"{len(record['sets'])} sets. {record['title']}"
+    return f"{len(record['names'])} sets, fetched. {record['title']}"
 
 
 def _check(year: object, number: object) -> None:

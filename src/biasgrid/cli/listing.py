@@ -229,6 +229,9 @@ def _word_sets(study: Any) -> Entries:
     files = WordSets(Path(study.config.word_sets))
     for stem in files.names:
         for name, words in files.sets_of(stem).items():
+            if words is None:
+                yield f"{stem}.{name}", "fetched when it is first used"
+                continue
             first = ", ".join(text_of(part) for part in list(words)[:3])
             yield f"{stem}.{name}", f"{len(words)}: {first}{', ...' * (len(words) > 3)}"
 

@@ -193,6 +193,8 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
     """Ask a model "a is to b as c is to ?", of any pairs and any words c; or which words differ as a and b do.
 
     biasgrid analogy --model vectors.bin --pairs he:she man:woman --word doctor
+    biasgrid analogy --model vectors.bin --method 3cosavg --source he man \
+        --target she woman girl --word doctor
     biasgrid analogy --model vectors.bin --pairs she:he --method generated
     """
     from ..debias.transform import Transform
@@ -214,13 +216,16 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
         transform = Transform.load(args.debias)
         model = model.under(transform)
         record["debias"] = transform.method
-    words = dict.fromkeys([*args.word, *(word for pair in pairs for word in pair)])
+    sides = [*args.source, *args.target]
+    words = dict.fromkeys([*args.word, *sides, *(word for pair in pairs for word in pair)])
     if lost := [word for word in words if model.vocab_prefix + word not in model]:
         warnings.warn(f"{model.name} lacks {join_names(map(quote, lost))}", stacklevel=1)
     questions = answers(
         model,
         pairs,
         args.word,
+        source=args.source,
+        target=args.target,
         methods=[args.method],
         excluded=[not args.keep_question_words],
         best=args.best,
@@ -307,7 +312,19 @@ def add(commands: Commands) -> None:
     commands.add(
         analogy,
         model=MODEL,
-        pairs={"required": True, "nargs": "+", "metavar": "A:B", "help": "such as he:she man:woman"},
+        pairs={"nargs": "+", "default": [], "metavar": "A:B", "help": "such as he:she man:woman"},
+        source={
+            "nargs": "+",
+            "default": [],
+            "metavar": "A",
+            "help": "in place of pairs, for 3cosavg and lrcos: words in the place of a",
+        },
+        target={
+            "nargs": "+",
+            "default": [],
+            "metavar": "B",
+            "help": "with --source: words in the place of b, more or fewer of them",
+        },
         word={
             "nargs": "+",
             "default": [],

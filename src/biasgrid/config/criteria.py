@@ -118,6 +118,11 @@ class Phenomena(Strict):
     sets: Annotated[PhenomenonSets, INCLUDES] = field(
         "the sets by name. No word is in two of them, nor in a group, whatever the case of its letters"
     )
+    overlaps: bool = field(
+        "whether a word may be in two sets, or in a set and a group, as in lists that others have published. The "
+        "tests of the mean still take the sets for independent",
+        None,
+    )
 
 
 class Subsamples(Strict):

@@ -16,7 +16,7 @@ def queries(criterion: str, phenomena: Phenomena, words: Words, where: str) -> d
     """The queries of a criterion's phenomena by id, as a config has them.
 
     Raises BiasgridError for a word of two phenomena, or of a phenomenon and a group, whatever the case of its
-    letters: the tests take the phenomena for sets of different words.
+    letters: the tests take the phenomena for sets of different words. With `overlaps` such words are allowed.
     """
     owners: dict[str, str] = {}
     for group, of_group in phenomena.groups.items():
@@ -26,7 +26,7 @@ def queries(criterion: str, phenomena: Phenomena, words: Words, where: str) -> d
         place = f"{where}: {name}"
         phenomenon_words = _phenomenon_words(entry, words, place)
         for word in _lower_case(phenomenon_words):
-            if word in owners:
+            if word in owners and not phenomena.overlaps:
                 raise BiasgridError(
                     f"{place}: {quote(word)} is also in {quote(owners[word])}; leave it out of one (without)"
                 )

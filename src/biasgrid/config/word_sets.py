@@ -1,15 +1,21 @@
-"""Word sets that a config gives by the names of a file and of a set in it (`weat.career`)."""
+"""Word sets that a config gives by the names of a file and of a set in it (`weat.career`).
+
+A file of word sets holds them under `sets`. Or it says under `source` where their author has them, and under `names`
+which list is which set, as no licence allows biasgrid to hold them; they are fetched when one is first used.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..configs import read_json
-from ..errors import BiasgridError, quote, unknown_name
+from ..configs import canonical, read_json
+from ..errors import BiasgridError, NetworkError, quote, unknown_name
 from ..printable import check_texts
-from ..resources import resource
+from ..resources import cache_folder, resource
 
 REFERENCE = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_]+")  # file.set of a word set
 WORD_SETS = "data/word_sets"
@@ -35,30 +41,42 @@ class WordSets:
         paths = (folder / f"{stem}.json" for folder in self._folders)
         return next((path for path in paths if path.is_file()), None)
 
-    def sets_of(self, stem: str) -> dict[str, Any]:
-        """The sets of a file by name. Raises BiasgridError for a file that is none of word sets."""
-        if stem not in self._files:
-            path = self.file(stem) or self.folder / f"{stem}.json"
-            record = read_json(path)
-            if not isinstance(record, dict) or not isinstance(record.get("sets"), dict):
-                raise BiasgridError(f"{path}: not a word-set file: it has no mapping 'sets'")
-            check_texts(record, str(path))
-            self._files[stem] = record["sets"]
-        return self._files[stem]
+    def sets_of(self, stem: str) -> Mapping[str, Any]:
+        """Return the sets of a file by name; each is None as long as the file's words are not fetched. Raise
+        BiasgridError for a file that has no word sets."""
+        record = self._record(stem)
+        return record["sets"] if "sets" in record else dict.fromkeys(record["names"])
 
     def find(self, reference: str, where: str) -> Any:
-        """What stands under the name `file.set`. Raises BiasgridError for a file or set that does not exist."""
+        """Return what stands under the name `file.set`. Raise BiasgridError for a file or set that does not exist,
+        and for one that cannot be fetched."""
         stem, _, name = reference.partition(".")
         if self.file(stem) is None:
             files = (path for folder in self._folders for path in sorted(folder.glob("*.json")))
             stems = dict.fromkeys(path.stem for path in files)
             raise BiasgridError(f"{where}: {quote(reference)}: {unknown_name('word-set file', stem, stems)}")
+        record = self._record(stem)
+        if "sets" not in record and name in record["names"]:
+            try:
+                record["sets"] = fetch_sets(stem, record)
+            except BiasgridError as error:
+                raise type(error)(f"{where}: {quote(reference)}: {error}") from None
         sets = self.sets_of(stem)
         if sets.get(name) is None:
             raise BiasgridError(
                 f"{where}: {stem}.json: {unknown_name('word set', name, sets, 'biasgrid list word-sets')}"
             )
         return sets[name]
+
+    def _record(self, stem: str) -> dict[str, Any]:
+        """Return the content of a file, which is read once."""
+        if stem not in self._files:
+            path = self.file(stem) or self.folder / f"{stem}.json"
+            record = read_json(path)
+            check_record(record, path)
+            check_texts(record, str(path))
+            self._files[stem] = record
+        return self._files[stem]
 
     def words(self, value: str | list[str], where: str) -> list[str]:
         """A list of words, given or by name. Raises BiasgridError for a set that is no list of words."""
@@ -80,3 +98,48 @@ class WordSets:
             if stem in self._files or self.file(stem):
                 return self.find(value, where)
         return value
+
+
+def check_record(record: Any, path: Path) -> None:
+    """Raise BiasgridError for the content of a file that has neither `sets` nor both `source` and `names`."""
+    if not isinstance(record, dict) or not (
+        isinstance(record.get("sets"), dict)
+        or all(isinstance(record.get(key), dict) for key in ("source", "names"))
+    ):
+        raise BiasgridError(
+            f"{path}: not a word-set file: it has no mapping 'sets', and not both 'source' and 'names'"
+        )
+
+
+def fetch_sets(stem: str, record: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the sets of a word-set file whose words are elsewhere: a JSON file of lists of words.
+
+    Parameters
+    ----------
+    stem
+        The word-set file's name without .json.
+    record
+        Its content: `source`, where the file of words is, as of a model; `names`, set -> the name of its list there.
+
+    Raises
+    ------
+    BiasgridError
+        The file cannot be had, has another sha256, or lacks a list.
+    """
+    # imported late: most configs fetch no words
+    from ..embeddings.sources import fetch
+
+    # files of one name may have different sources
+    source = hashlib.sha256(canonical(record["source"]).encode()).hexdigest()[:12]
+    raw = cache_folder() / "raw"
+    try:
+        path = fetch(f"word_sets.{stem}.{source}", record["source"], raw, shared=True, progress=False)
+    except NetworkError as error:
+        raise NetworkError(f"{error}; data/word_sets/README.md says how to bring the file yourself") from None
+    lists = read_json(path)
+    check_texts(lists, str(path))
+    for name in record["names"].values():
+        words = lists.get(name) if isinstance(lists, dict) else None
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise BiasgridError(f"{path}: has no list of words {quote(name)}")
+    return {name: lists[key] for name, key in record["names"].items()}

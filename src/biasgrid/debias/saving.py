@@ -67,6 +67,7 @@ def write_model(
     if is_store and output.exists() and output.samefile(model.path):
         raise BiasgridError(f"{output}: is the model itself; give a different output")
     block = block or max(1, BLOCK // model.dimensions)
+    dimensions = transform.output_dimensions if transform else model.dimensions
     if suffix == writers.STORE:
         check_folder(output)
         rows = (_copy_store if is_store else _write_store)(model, transform, output, block)
@@ -74,16 +75,14 @@ def write_model(
         rows = len(model)
         # a word that is refused leaves the database open, and another thread may not close it
         with closing(writers.words_by_row(model, block)) as parts:
-            writers.write(
-                output, (rows, model.dimensions), _transform_blocks(model, transform, parts, output)
-            )
+            writers.write(output, (rows, dimensions), _transform_blocks(model, transform, parts, output))
     return {
         "output": str(output),
         "format": suffix,
         "model": model.name,
         "method": transform.method if transform else None,
         "words": len(model),
-        "shape": [rows, model.dimensions],
+        "shape": [rows, dimensions],
     }
 
 

@@ -42,7 +42,8 @@ class Transform:
     left, right
         (d, k), (k, d): x + shift - (x left) right.
     matrix
-        (d, d): x matrix + shift. Neither left nor matrix: x + shift.
+        (d, d): x matrix + shift. Or (d, m), m < d: all words get vectors of m dimensions, and none has an exception.
+        Neither left nor matrix: x + shift.
     shift
         (d,); None is 0.
     renormalize
@@ -125,6 +126,11 @@ class Transform:
     def dimensions(self) -> int:
         """The length of the vectors that it takes."""
         return self.fitted_on["dimensions"]
+
+    @property
+    def output_dimensions(self) -> int:
+        """The length of the vectors that it makes."""
+        return self.dimensions if self.matrix is None else self.matrix.shape[1]
 
     def apply(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
         """The words' `vectors` (n, d) under the transform, float64; `words` are their vocabulary entries."""
@@ -236,7 +242,8 @@ class Transform:
         arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         d, m, rows = self.dimensions, len(self.override_words), self.override_rows
         k = arrays["left"].shape[-1] if "left" in arrays else -1
-        shapes = {"left": (d, k), "right": (k, d), "matrix": (d, d), "shift": (d,), "override_rows": (m,)}
+        to = self.output_dimensions
+        shapes = {"left": (d, k), "right": (k, d), "matrix": (d, to), "shift": (to,), "override_rows": (m,)}
         shapes["overrides"] = (m if rows is None else len(arrays.get("overrides", ())), d)
         checks = [
             type(self.normalize) is bool and type(self.renormalize) is bool,
@@ -245,6 +252,7 @@ class Transform:
             all(isinstance(word, str) for name in WORDS for word in getattr(self, name) or ()),
             ("left" in arrays) == ("right" in arrays) and not {"left", "matrix"} <= set(arrays),
             "overrides" in arrays or not m,
+            to == d or (0 < to < d and self.only is None and not self.leave and not m),
             all(array.shape == shapes[name] for name, array in arrays.items()),
             all(a.dtype.kind == ("i" if name == "override_rows" else "f") for name, a in arrays.items()),
         ]

@@ -27,6 +27,9 @@ class Transform(Protocol):
     @property
     def method(self) -> str: ...
 
+    @property
+    def output_dimensions(self) -> int: ...
+
     def apply(self, vectors: NDArray[Any], words: Sequence[str]) -> NDArray[np.float64]: ...
 
     def check_model(self, model: Model) -> None: ...
@@ -330,7 +333,8 @@ class DebiasedModel(Model):
 
     @property
     def dimensions(self) -> int:
-        return self.model.dimensions
+        """Those of the vectors as the transform leaves them."""
+        return self.transform.output_dimensions
 
     @property
     def vocab_prefix(self) -> str:

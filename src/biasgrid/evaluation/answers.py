@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, not_allowed, unknown_name
+from ..errors import BiasgridError, join_names, not_allowed, unknown_name
 from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from ..validation import Strict, field
 from ..words import entries_of
@@ -24,19 +24,28 @@ from .facts import directions
 from .pairs_alike import SAME, pairs_alike
 from .spec import List, Pairs, Spec, Words
 
+PARAMETERS = ("source", "target", "methods", "best", "threshold")  # what `answers` takes of `Questions`
+OF_SETS = ("3cosavg", "lrcos")  # methods that ask two sets of words, of which no word belongs to another
 PER_PAIR = ("pair_distance", "3cosadd", "difference_matching")
 GENERATED = "generated"
 Method = Literal["pair_distance", "3cosadd", "3cosavg", "lrcos", "difference_matching", "generated"]
 METHODS: tuple[Method, ...] = get_args(Method)
 USUAL = METHODS[:4]
 RANDOM = 10  # words drawn for each pair as negatives of LRCos
+Sides = tuple[tuple[int, ...], tuple[int, ...]]  # places of words in the places of a, and of b
 BLOCK = 32  # questions per block: their scores of all candidates are in memory at once
 
 
 class Questions(Strict):
     """Analogy questions whose answers show a bias."""
 
-    pairs: Pairs = field('pairs such as [he, she], the words a and b of "a is to b as c is to ?"')
+    pairs: Pairs = field('pairs such as [he, she], the words a and b of "a is to b as c is to ?"', ())
+    source: Words = field(
+        "in place of pairs: words in the place of a; they may be more or fewer than those of `target`. For 3cosavg "
+        "and lrcos",
+        (),
+    )
+    target: Words = field("with `source`: words in the place of b", ())
     words: Words = field(
         "the words c, such as professions; without them every a is asked, and its b is the right answer", ()
     )
@@ -54,6 +63,31 @@ class Questions(Strict):
         gt=0,
         le=2,
     )
+
+    @model_validator(mode="after")
+    def _asks(self) -> Questions:
+        check_sides(self.pairs, self.source, self.target, self.words, self.methods)
+        return self
+
+
+def check_sides(
+    pairs: Sequence[Any],
+    source: Sequence[str],
+    target: Sequence[str],
+    words: Sequence[str],
+    methods: Iterable[str],
+) -> None:
+    """Raise BiasgridError for questions with neither pairs nor two sets, and for what two sets cannot be asked."""
+    if pairs and (source or target):
+        raise BiasgridError("has both pairs and sets (source, target); leave out one of them")
+    if not pairs and not (source and target):
+        raise BiasgridError("has neither pairs nor both source and target")
+    if pairs:
+        return
+    if refused := [method for method in methods if method not in OF_SETS]:
+        raise BiasgridError(f"{refused[0]} needs pairs; source and target are for {join_names(OF_SETS)}")
+    if not words:
+        raise BiasgridError("source and target need words, which are asked about")
 
 
 class QuestionRecord(Strict):
@@ -80,7 +114,7 @@ def measure(
     record = {}
     for name, questions in spec.items():
         try:
-            parameters = {key: getattr(questions, key) for key in ("methods", "best", "threshold")}
+            parameters: dict[str, Any] = {key: getattr(questions, key) for key in PARAMETERS}
             record[name] = answers(state, questions.pairs, questions.words, **parameters, **settings)
         except BiasgridError as error:
             raise BiasgridError(f"{name}: {error}") from None
@@ -92,6 +126,8 @@ def answers(
     pairs: Sequence[Sequence[str]],
     words: Sequence[str] = (),
     *,
+    source: Sequence[str] = (),
+    target: Sequence[str] = (),
     methods: Sequence[str] = USUAL,
     excluded: Sequence[bool] = (True, False),
     best: int = 3,
@@ -123,6 +159,10 @@ def answers(
     them "doctor" can never be the answer to "he is to doctor as she is to ?", which many models give else (Nissim,
     van Noord, van der Goot, Computational Linguistics 2020).
 
+    In place of pairs, `source` has words in the place of a and `target` words in the place of b, as many of each as
+    one likes (Maddalozzo's thesis, 2023, section 3.3.4): 3cosavg takes their means, lrcos their classes. In a
+    question about one of these words, its set lacks this word.
+
     Without `words` every a is asked, and b is right. A pair that holds c, in any case, is left out of c's
     questions; so are pairs and words that the model lacks, that have no direction, and of pair_distance pairs
     without an offset. One entry a question:
@@ -133,24 +173,36 @@ def answers(
                             word of the question, else ""
     right                   whether the first is right; only without `words`
 
-    Raises BiasgridError for a method that there is none of, and where the model has no whole pair or no word.
+    Raises BiasgridError for a method that there is none of, where the model has no whole pair or no word, and for
+    what `check_sides` refuses.
     """
     for method in methods:
         if method not in METHODS:
             raise BiasgridError(unknown_name("method", method, METHODS))
     if threshold is not None and not 0 < threshold <= 2:
         raise BiasgridError(not_allowed("threshold", threshold, "distances of unit vectors above 0, to 2"))
-    all_words = list(dict.fromkeys([*words, *(word for pair in pairs for word in pair)]))
+    check_sides(pairs, source, target, words, methods)
+    all_words = list(dict.fromkeys([*words, *source, *target, *(word for pair in pairs for word in pair)]))
     locations = entries_of(all_words, state, preprocessors)
     keys = [locations[word][0] for word in locations]
     word_vectors, word_has_direction = directions(
         state.take(keys, np.array([locations[word][1] for word in locations], dtype=np.int64))
     )
     vector = {word: word_vectors[i] for i, word in enumerate(locations) if word_has_direction[i]}
+    is_paired = bool(pairs)
     pairs = [(a, b) for a, b in dict.fromkeys(map(tuple, pairs)) if a in vector and b in vector]
     c_words = [word for word in dict.fromkeys(words or [a for a, _ in pairs]) if word in vector]
-    if not pairs:
+    if is_paired and not pairs:
         raise BiasgridError(f"pairs: {state.name} has no whole pair of them")
+    # the words in the places of a and b
+    first, second = ([pair[side] for pair in pairs] for side in (0, 1))
+    if not is_paired:
+        first, second = (
+            [word for word in dict.fromkeys(side) if word in vector] for side in (source, target)
+        )
+        for name, side in (("source", first), ("target", second)):
+            if not side:
+                raise BiasgridError(f"{name}: {state.name} has none of its words")
     if not c_words and set(methods) != {GENERATED}:
         raise BiasgridError(f"words: {state.name} has none of them")
 
@@ -169,25 +221,30 @@ def answers(
         return {*matches, *([place[row]] if row in place else [])}
 
     candidates = {word: places(word) for word in vector}
-    offsets = np.array([vector[b] - vector[a] for a, b in pairs])
-    # pairs that make c's questions
-    pair_indices = {
-        c: tuple(
-            i for i, pair in enumerate(pairs) if not any(_is_same_word(c, word, locations) for word in pair)
+    first_vectors, second_vectors = (np.array([vector[word] for word in side]) for side in (first, second))
+    # of the questions of all pairs, or of two sets: the places of their words in `first`, and in `second`
+    of_all: dict[str, Sides] = {}
+    for word in c_words:
+        of_first, of_second = (
+            tuple(i for i, other in enumerate(side) if not _is_same_word(word, other, locations))
+            for side in (first, second)
         )
-        for c in c_words
-    }
+        if is_paired:
+            of_first = of_second = tuple(i for i in of_first if i in of_second)
+        if of_first and of_second:
+            of_all[word] = of_first, of_second
     right = {c: set().union(*(candidates[b] for a, b in pairs if a == c)) for c in c_words}
-    chances: dict[tuple[int, ...], np.ndarray] = {}
+    chances: dict[Sides, np.ndarray] = {}
     if "lrcos" in methods:
         question_places = set().union(*candidates.values())
         pool = np.array(
             [i for i in np.flatnonzero(has_direction) if i not in question_places], dtype=np.int64
         )
-        negatives = np.random.default_rng(seed).permutation(pool)[: RANDOM * len(pairs)]
-        for indices in dict.fromkeys(filter(None, pair_indices.values())):
-            first, second = (np.array([vector[pairs[i][side]] for i in indices]) for side in (0, 1))
-            chances[indices] = _chance(first, second, vectors[negatives], vectors)
+        negatives = np.random.default_rng(seed).permutation(pool)[: RANDOM * len(second)]
+        for indices in dict.fromkeys(of_all.values()):
+            chances[indices] = _chance(
+                first_vectors[list(indices[0])], second_vectors[list(indices[1])], vectors[negatives], vectors
+            )
 
     records = []
     for method in methods:
@@ -196,31 +253,45 @@ def answers(
                 dict.fromkeys(candidates[b], "b") | dict.fromkeys(candidates[a], "a") for a, b in pairs
             ]
             records += _generate_pairs(
-                vectors, has_direction, names, -offsets, pairs, roles_of, excluded, best, threshold
+                vectors,
+                has_direction,
+                names,
+                first_vectors - second_vectors,
+                pairs,
+                roles_of,
+                excluded,
+                best,
+                threshold,
             )
             continue
         if method not in PER_PAIR:
-            questions = [(c, pair_indices[c]) for c in c_words if pair_indices[c]]
+            questions = list(of_all.items())
         else:
-            questions = [(c, (i,)) for i in range(len(pairs)) for c in c_words if i in pair_indices[c]]
+            questions = [(c, ((i,), (i,))) for i in range(len(pairs)) for c in of_all if i in of_all[c][0]]
         if method == "pair_distance":
-            questions = [(c, indices) for c, indices in questions if (offsets[indices[0]] ** 2).sum() > SAME]
+            lengths = ((second_vectors - first_vectors) ** 2).sum(axis=1)
+            questions = [(c, indices) for c, indices in questions if lengths[indices[0][0]] > SAME]
         for start in range(0, len(questions), BLOCK):
             part = questions[start : start + BLOCK]
             c = np.array([vector[word] for word, _ in part])
-            of_pairs = np.array([offsets[list(indices)].mean(axis=0) for _, indices in part])
+            offsets = np.array(
+                [
+                    second_vectors[list(of_second)].mean(axis=0) - first_vectors[list(of_first)].mean(axis=0)
+                    for _, (of_first, of_second) in part
+                ]
+            )
             if method == "lrcos":
                 scores = np.array([chances[indices] for _, indices in part]) * (
                     c.astype(np.float32) @ vectors.T
                 )
             else:
-                scores = _scores(method, c, of_pairs, vectors)
+                scores = _scores(method, c, offsets, vectors)
             scores[:, ~has_direction] = -np.inf
             if threshold is not None:
                 scores[2 - 2 * (c.astype(np.float32) @ vectors.T) > threshold**2 + SAME] = -np.inf
             for (word, indices), row in zip(part, scores, strict=True):
-                roles = {i: "a" for k in indices for i in candidates[pairs[k][0]]}
-                roles |= {i: "b" for k in indices for i in candidates[pairs[k][1]]}
+                roles = {i: "a" for k in indices[0] for i in candidates[first[k]]}
+                roles |= {i: "b" for k in indices[1] for i in candidates[second[k]]}
                 roles |= dict.fromkeys(candidates[word], "c")
                 for is_excluded in excluded:
                     candidate_scores = row.copy() if is_excluded else row
@@ -230,7 +301,7 @@ def answers(
                     entry = {
                         "method": method,
                         "excluded": is_excluded,
-                        "pair": ":".join(pairs[indices[0]]) if method in PER_PAIR else "",
+                        "pair": ":".join(pairs[indices[0][0]]) if method in PER_PAIR else "",
                         "word": word,
                         # to six digits: float32 has no more
                         "answers": [[names[i], round(float(row[i]), 6), roles.get(i, "")] for i in order],

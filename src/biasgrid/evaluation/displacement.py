@@ -19,8 +19,9 @@ def measure(
 ) -> Outcome:
     """Over the first rows of the model (`options.vocabulary`), under a transform: mean_cosine_distance, the mean of
     1 - cos(before, after), 0 to 2; and changed_share, the share of words whose direction changed (by more than 1e-6).
-    `n` words."""
-    if state is model:
+    `n` words. Vectors of
+    fewer dimensions than before have no such distance."""
+    if state is model or state.dimensions != model.dimensions:
         return Outcome()
     words, rows = model.vocabulary(options.vocabulary)
     distances = []

@@ -17,6 +17,12 @@ from .facts import directions
 from .spec import List, SomeWords, Spec
 
 PERPLEXITY = 30.0
+RANKS = "vocabulary, ranks"  # how the side of a word begins that is on a map for its rank
+
+
+def is_ranks(side: str) -> bool:
+    """Return whether the side of a word means that it is on a map for its rank."""
+    return side.startswith(f"{RANKS} ")
 
 
 def _check_ranks(ranks: tuple[int, ...]) -> tuple[int, ...]:
@@ -79,7 +85,7 @@ def measure(
         first, last = spec.ranks
         entries, rows = state.vocabulary(last)
         for entry, row in zip(entries[first - 1 :], rows[first - 1 :].tolist(), strict=True):
-            sides.setdefault(row, (entry, f"vocabulary, ranks {first} to {last}"))
+            sides.setdefault(row, (entry, f"{RANKS} {first} to {last}"))
     entries = [entry for entry, _ in sides.values()]
     names = [entry.removeprefix(state.vocab_prefix) for entry in entries]
     rows = np.array(list(sides), dtype=np.int64)

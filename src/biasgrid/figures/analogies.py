@@ -85,7 +85,8 @@ def analogies(
         # a set without an answer has no panels
         for method in methods if words_of[name] else ():
             parts[name, method] = rows_where(best[best["word"].isin(words_of[name])], method=method)
-            of = first if method in PER_PAIR else f"{len(pairs)} pair{'s' * (len(pairs) > 1)}"
+            of_all = f"{len(pairs)} pair{'s' * (len(pairs) > 1)}" if pairs else "two sets"
+            of = first if method in PER_PAIR else of_all
             heads[name, method] = f"{METHODS[method]} ({of})"
             if (name, method) in own_shares.index:
                 heads[name, method] += f"\nown words: {share(own_shares[name, method])}"

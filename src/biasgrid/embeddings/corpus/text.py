@@ -30,10 +30,15 @@ def _strip_tags(text: str) -> list[str]:
     return [token.rpartition("/")[0] or token for token in text.split()]
 
 
+def _split_at_commas(text: str) -> list[str]:
+    return text.replace(",", " ").split()
+
+
 # `FORMATS`, as functions
 WORDS: dict[str, Callable[[str], list[str]]] = {
     "text": WORD.findall,
     "tokens": str.split,
+    "commas": _split_at_commas,
     "tagged": _strip_tags,
 }
 
