@@ -674,6 +674,7 @@ def test_other_columns_are_refused(tmp_path):
 # every study that is compared with print, with the overlay that it needs
 COMPARED = ("config", "embedded", "atlas", "caliskan", "multilingual", "same", "seat", "sweeney", "thesis4")
 COMPARED += ("wefe_documentation", "wefe_documentation+wefe_documentation_open", "multilingual+with_wiki")
+COMPARED += ("user_guide", "user_guide+with_loading_chapter", "rnsb_notebook")
 
 
 @pytest.mark.filterwarnings("ignore:.*repeats")
