@@ -164,7 +164,8 @@ def _parse_line(line: list[str], where: str) -> list:
         row["run_sd"] = float(row["run_sd"] or math.nan)
     except ValueError as error:
         raise BiasgridError(f"{where}: {error!s:.200}") from None
-    if math.isnan(row["published"]) and quantity == "value" and row["digits"] == 0 and row["runs"] is None:
+    has_no_runs = row["runs"] is None and math.isnan(row["run_sd"])
+    if math.isnan(row["published"]) and quantity == "value" and row["digits"] == 0 and has_no_runs:
         return list(row.values())
     if not math.isfinite(row["published"]) or (row["digits"] != POWER and row["digits"] < 0):
         raise BiasgridError(
