@@ -607,12 +607,29 @@ def test_ranks_among_more_models_are_not_compared_and_a_warning_says_so(compare,
     assert table.empty
 
 
+def test_a_value_that_is_printed_as_missing_is_reproduced_where_ours_is_missing(compare):
+    put_cell(compare.cells, "a/none/weat/lost", {"status": "lost words", "value": None})
+    put_cell(compare.cells, "a/none/weat/kept", {"status": "ok", "value": 0.3})
+    missing = {"quantity": "value", "published": "nan", "digits": "0"}
+    table = compare({**missing, "query": "lost"}, {**missing, "query": "kept"}).set_index("quantity")
+    assert table["verdict"].to_dict() == {"lost: value": "reproduced", "kept: value": "differs"}
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         ({"published": "many"}, "line 3: could not convert"),
         ({"digits": ""}, "line 3: invalid literal"),
         ({"published": "nan"}, "line 3: a number is finite"),
+        (
+            {"published": "nan", "quantity": "value", "query": "q", "digits": "3"},
+            "line 3: .* printed as missing, published is nan, digits 0 and runs empty",
+        ),
+        ({"quantity": "p_z", "published": "1.2"}, "line 3: p_z 1.2 .* from 0 to 1"),
+        (
+            {"quantity": "frequency_attributes", "published": "2"},
+            "line 3: 'frequency_attributes' needs a query",
+        ),
         ({"published": "inf"}, "line 3: a number is finite"),
         ({"quantity": "p_value", "query": "q", "published": "1.2"}, "line 3: p_value 1.2 .* from 0 to 1"),
         ({"quantity": "correlation", "published": "-1.5"}, "line 3: correlation -1.5 .* from -1 to 1"),
@@ -674,6 +691,7 @@ def test_other_columns_are_refused(tmp_path):
 # every study that is compared with print, with the overlay that it needs
 COMPARED = ("config", "embedded", "atlas", "caliskan", "multilingual", "same", "seat", "sweeney", "thesis4")
 COMPARED += ("wefe_documentation", "wefe_documentation+wefe_documentation_open", "multilingual+with_wiki")
+COMPARED += ("user_guide", "user_guide+with_loading_chapter", "rnsb_notebook")
 
 
 @pytest.mark.filterwarnings("ignore:.*repeats")

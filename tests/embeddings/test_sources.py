@@ -434,6 +434,61 @@ def test_killed_process_goes_on_where_it_was(server, tmp_path):
     assert len(server.seen) == 2
 
 
+ROWS = [b"word%d 0.25 %d\n" % (number, number) for number in range(20_000)]
+
+
+@pytest.mark.parametrize("header", [b"20000 2\n", b""])
+def test_a_download_ends_after_the_rows_that_are_wanted(server, tmp_path, header):
+    server.usual = acting(body=header + b"".join(ROWS))
+    source = {"type": "url", "url": server.url + "/a.vec", "rows": 300}
+    file = fetch("m", source, tmp_path, progress=False, limits=FAST)
+    # without the header, which counts all rows
+    assert file.read_bytes() == b"".join(ROWS[:300])
+    assert [path.name for path in sorted(file.parent.iterdir())] == ["a.vec", "manifest.json"]
+    assert fetch("m", source, tmp_path, progress=False, limits=FAST) == file
+    assert len(server.seen) == 1
+    # more rows are another file, and not a changed one
+    more = fetch("m", {**source, "rows": 301}, tmp_path, progress=False, limits=FAST)
+    assert more.read_bytes() == b"".join(ROWS[:301])
+
+
+def test_rows_that_are_wanted_are_received_in_several_attempts(server, tmp_path):
+    body = b"20000 2\n" + b"".join(ROWS)
+    server.plan = [acting(body=body, upto=100_000, then=reset)]
+    server.usual = acting(body=body)
+    pinned = sha256(b"".join(ROWS[:15_000]))
+    source = {"type": "url", "url": server.url + "/a.vec", "rows": 15_000, "sha256": pinned}
+    assert fetch("m", source, tmp_path, progress=False, limits=FAST).read_bytes() == b"".join(ROWS[:15_000])
+    assert server.seen[1][1]["Range"].startswith("bytes=")
+    wrong = {"type": "url", "url": server.url + "/a.vec", "rows": 14_999, "sha256": pinned}
+    with pytest.raises(WrongHash, match=f"expected sha256 {pinned}"):
+        fetch("n", wrong, tmp_path, progress=False, limits=FAST)
+    assert [path.name for path in (tmp_path / "n").iterdir() if path.name[0] != "."] == []
+
+
+def test_a_file_with_fewer_rows_is_whole(server, tmp_path):
+    server.usual = acting(body=b"".join(ROWS))
+    source = {"type": "url", "url": server.url + "/a.vec", "rows": 1_000_000}
+    assert fetch("m", source, tmp_path, progress=False, limits=FAST).read_bytes() == b"".join(ROWS)
+
+
+def test_a_file_is_taken_out_of_a_zip_archive(server, tmp_path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("folder/a.vec", b"".join(ROWS))
+        archive.writestr("folder/b.vec", b"other")
+    server.usual = acting(body=content.getvalue())
+    source = {"type": "url", "url": server.url + "/a.vec.zip", "member": "folder/a.vec"}
+    source["sha256"] = sha256(content.getvalue())
+    file = fetch("m", source, tmp_path, progress=False, limits=FAST)
+    assert (file.name, file.read_bytes()) == ("a.vec", b"".join(ROWS))
+    assert [path.name for path in sorted(file.parent.iterdir())] == ["a.vec", "manifest.json"]
+    fetch("m", source, tmp_path, progress=False, limits=FAST)
+    assert len(server.seen) == 1
+    with refused("n: a.vec.zip holds no file a.vec"):
+        fetch("n", {**source, "member": "a.vec"}, tmp_path, progress=False, limits=FAST)
+
+
 def test_progress_in_a_log_is_lines(server, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(progress_module, "LINE_EVERY", 0)
     download(server.url, tmp_path / "a.bin", limits=FAST)
@@ -1149,6 +1204,16 @@ PYPI = {"type": "pypi", "package": "p", "version": "1", "sha256": "a" * 64, "mem
         ({**URL, "url": [URL["url"], "a.bin"], "filename": "a"}, "url must be an http or https address"),
         ({**URL, "url": [URL["url"], URL["url"]]}, "needs a filename"),
         ({**URL, "sha256": ["a" * 64, "a" * 64]}, "sha256 must be a text"),
+        ({**URL, "row": 5}, "unknown key 'row'; did you mean 'rows'?"),
+        ({**URL, "rows": 0}, "rows must be a whole number from 1 on, not 0"),
+        ({**URL, "rows": "1000"}, "rows must be a whole number from 1 on, not '1000'"),
+        (
+            {**URL, "url": URL["url"] + ".gz", "rows": 5},
+            "rows are of one file of text that is not compressed",
+        ),
+        ({**URL, "member": "a.vec"}, "member is of a .zip archive, and the file is called 'a.bin'"),
+        ({**URL, "filename": "a.zip", "member": "a/manifest.json"}, "cannot be kept as 'manifest.json'"),
+        ({**URL, "filename": "a.zip", "member": "b/a.zip"}, "cannot be kept as 'a.zip'"),
         ({"type": "gensim-data", "dataset": "a", "md5": ["a" * 32, "a"]}, "md5 must be 32 lower-case hex"),
         ({"type": "gensim-data", "dataset": "a/b", "md5": "a" * 32}, "dataset must be"),
         ({"type": "gensim-data", "dataset": "a"}, "key 'md5' is missing"),

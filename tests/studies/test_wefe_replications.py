@@ -11,9 +11,10 @@ import yaml
 from artists import assert_readable
 from conftest import ROOT, SUBSET, Project, make_store
 from in_process import make_debiased, make_tables
+from loopback import acting, serving
 from snakemake.utils import update_config
 
-from biasgrid import comparison, figures, tables
+from biasgrid import EmbeddingStore, comparison, figures, tables
 from biasgrid.configs import read_yaml
 from biasgrid.errors import BiasgridError
 from biasgrid.measure import measure
@@ -38,6 +39,10 @@ TAGS = {
     **{"german": ("de", "German"), "italian": ("it", "Italian"), "dutch": ("nl", "Dutch")},
     "swedish": ("sv", "Swedish"),
 }
+SPANISH = json.dumps(
+    {"language": "es", "name": "Spanish"}
+    | {"models": ["config/languages/fasttext_wiki.yaml"], "criteria": ["config/queries/multilingual.yaml"]}
+)
 OVERLAID = ["config/multilingual.yaml", "config/with_wiki.yaml"]
 
 
@@ -120,8 +125,12 @@ def test_a_language_has_its_words_its_queries_and_its_published_numbers(language
     (model,) = study.models
     assert model == LANGUAGES[language]
     source = study.models[model]["source"]
-    assert source["type"] == "file"
-    assert "https://dl.fbaipublicfiles.com/fasttext/" in source["instructions"]
+    assert source["url"].startswith("https://dl.fbaipublicfiles.com/fasttext/vectors-")
+    assert source["url"].endswith(".zip" if language == "english" else ".vec")
+    # what the notebooks have of a language: the first million words
+    assert (source.get("rows"), source.get("member")) == (
+        (None, "wiki-news-300d-1M.vec") if language == "english" else (1_000_000, None)
+    )
     # 3 queries under 4 metrics, and the 6 that ECT's printed numbers are of
     assert len(study.grid.cells) == 3 * 4 + 6
     mine = printed()[lambda t: t["model"] == model]
@@ -183,30 +192,24 @@ def test_the_printed_ect_counts_a_repeated_word_once_as_we_do():
     assert len(told) == 7
 
 
-@pytest.mark.slow
-def test_a_language_without_its_vectors_is_one_line_that_says_what_to_download(replication):
-    done = replication.snakemake("--cores", "1", "--configfile", *OVERLAID)
-    assert done.returncode != 0
-    lines = [x for x in (done.stdout + done.stderr).splitlines() if x.startswith("biasgrid: ")]
-    (line,) = [x for x in lines if not x.startswith("biasgrid: warning")]
-    assert "data/embeddings/raw/wiki.es.vec is not there" in line
-    assert "https://dl.fbaipublicfiles.com/fasttext/vectors-wiki/wiki.es.vec" in line
-    assert not list((replication.folder / "results").rglob("cells"))
-    assert "Traceback" not in done.stdout + done.stderr
-
-
 @pytest.mark.filterwarnings("ignore:.*repeats")
 @pytest.mark.slow
-def test_a_language_with_its_vectors_runs_to_its_comparison(replication):
+def test_a_language_runs_from_its_download_to_its_comparison(replication):
     study = study_of("spanish")
     words, vectors = vectors_of(study)
-    path = replication.folder / "data/embeddings/raw/wiki.es.vec"
-    path.parent.mkdir(parents=True)
-    # as the command that the config tells leaves the file: without word2vec's header
+    # as fastText's file: a header that counts all words, and words beyond those that are wanted
     rows = [f"{word} {' '.join(map(str, row))}" for word, row in zip(words, vectors, strict=True)]
-    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    (replication.folder / "drawn.yaml").write_text("figures: []\n")
-    replication.run("--configfile", *OVERLAID, "drawn.yaml")
+    beyond = [f"word{number} {' '.join(map(str, vectors[0]))}" for number in range(30_000)]
+    body = "\n".join([f"{len(rows) + len(beyond)} 10", *rows, *beyond, ""])
+    wiki = replication.folder / "config/languages/fasttext_wiki.yaml"
+    (replication.folder / "drawn.yaml").write_text("figures: []\nlanguages:\n  - " + SPANISH)
+    with serving(acting(body=body.encode())) as server:
+        entry = wiki.read_text().replace("https://dl.fbaipublicfiles.com/fasttext/vectors-wiki", server.url)
+        wiki.write_text(entry.replace("rows: 1000000", f"rows: {len(rows)}"))
+        replication.run("--configfile", *OVERLAID, "drawn.yaml")
+    assert server.seen[0][0] == "/wiki.es.vec"
+    store = EmbeddingStore.open(replication.folder / "data/embeddings/fasttext-wiki-es")
+    assert sorted(store.words()) == words
     results = replication.folder / "results" / "multilingual_wiki"
     table = tables.read(results / "comparison.csv").set_index(["metric", "quantity"])
     assert len(table) == 19

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from .published import ERROR, HALVED, MEASURE, NGRAMS, RATED, TESTED
+from .published import (
+    CORRELATIONS,
+    DRAWN,
+    ERROR,
+    FREQUENCY,
+    HALVED,
+    MEASURE,
+    NGRAMS,
+    OVER_QUERIES,
+    RATED,
+    TESTED,
+)
 from .queries import Queries, difference
 from .study_values import (
     StudyValue,
@@ -19,6 +30,7 @@ from .study_values import (
     has_words_of_ngrams,
     number,
     numbers,
+    over_queries,
     p_value,
     read_measures,
     robustness,
@@ -61,17 +73,19 @@ def compare(
     run_sds: Mapping[tuple, tuple[float, float]] | None = None,
     queries: Mapping[tuple[str, str], Queries] | None = None,
     with_ngrams: Collection[str] = (),
+    frequencies: Mapping[tuple[str, str], float] | None = None,
 ) -> pd.DataFrame:
     """One row for each published number of a model that the study has, sorted, with its verdict.
 
     Verdicts, the first that holds:
 
     - "not asked": the study leaves the number out (no such metric, cell, test or measure);
-    - "no value": it has no value for it, and the note says why;
+    - "no value": it has no value for it, and the note says why; where print has none either, "reproduced";
     - "published with an error": the number is known to be wrong: its note begins with "error: ";
     - "other vectors": the number was printed for vectors that ours does not claim to be, or with those of n-grams
       (its note begins with "with n-grams: "), which ours has not, or without, where a word of ours is made of them;
-    - "other queries": it was printed for other queries, or for other words of the query (where that is known);
+    - "other queries": it was printed for other queries, or for other words of the query (where that is known), or for
+      some of its words that were drawn without a seed (its note begins with "words drawn: ");
     - "reproduced", "compatible", "explained", "differs": see `verdict`; ranks and correlations have that of their
       whole ranking or matrix (`wholes`).
 
@@ -106,6 +120,8 @@ def compare(
         Criterion (and "Overall") and metric -> the study's queries (`comparison.queries`). Left out: not compared.
     with_ngrams : collection of str
         The models that make vectors of n-grams (`subwords: true`).
+    frequencies : mapping
+        (model, query) -> the mean frequency of the query's attribute words (`attribute_frequencies`).
     """
     import pandas as pd
 
@@ -135,7 +151,7 @@ def compare(
         criteria = set(part.loc[part["query"] == "", "criterion"]) - {OVERALL}
         overall = _of_all_criteria(part, criteria)
         for row in part.itertuples(index=False):
-            if row.quantity == "correlation":
+            if row.quantity in CORRELATIONS:
                 units = [("", UNTOUCHED)] if same_models else []
             else:
                 units = [
@@ -153,6 +169,16 @@ def compare(
                     study_value = robustness(inference or {}, cells, cell, HALVED[row.quantity])
                 elif row.quantity in TESTED:
                     study_value = p_value(inference or {}, cells, cell, row.quantity)
+                elif row.quantity in OVER_QUERIES:
+                    places = {
+                        query: f"{model}/{debias}/{row.metric}/{query}"
+                        for query in queries.get((row.criterion, row.metric), ())
+                    }
+                    of_model = {query: n for (of, query), n in (frequencies or {}).items() if of == model}
+                    study_value = over_queries(cells, places, row.quantity, of_model)
+                elif row.quantity == FREQUENCY:
+                    mean = (frequencies or {}).get((model, row.query))
+                    study_value = number(mean, "the study has no such frequencies")
                 elif row.quantity in RATED:
                     correlation = (rating_correlations or {}).get(
                         (model, debias, row.metric, row.query, row.quantity)
@@ -250,15 +276,15 @@ def _comparison_row(
     if not study_value.in_study:
         outcome = NOT_ASKED
     elif math.isnan(study_value.value):
-        outcome = NO_VALUE
+        outcome = "reproduced" if math.isnan(row.published) else NO_VALUE
     elif row.note.startswith(ERROR):
         outcome = WITH_AN_ERROR
     elif other_vectors or other_ngrams:
         outcome = OTHER_VECTORS
         notes.append("" if other_vectors else other_ngrams)
-    elif other_queries:
+    elif other_queries or row.note.startswith(DRAWN):
         outcome = OTHER_QUERIES
-        notes.append(other_queries)
+        notes.append(other_queries or row.note)
     else:
         if row.runs is not None:
             sd, note = _chance(row, study_value)

@@ -31,6 +31,8 @@ MEASURE = re.compile(r"[a-z_]+/[A-Za-z0-9_.-]+")
 ERROR = "error: "
 # what a note begins with of a number on fastText's vectors with those that it makes of n-grams
 NGRAMS = "with n-grams: "
+# what a note begins with of a number on some of the query's words, which were drawn without a seed
+DRAWN = "words drawn: "
 # in the column `digits`: the number is printed as a power of ten
 POWER = "log10"
 # of a cell's inference: of its permutation test, and how far half the words move the value
@@ -39,10 +41,18 @@ HALVED = {"robustness_targets": "targets", "robustness_attributes": "attributes"
 INFERRED = (*TESTED, *HALVED)
 # the correlation of a cell's biases of words with ratings by people
 RATED = tuple(f"rating_{method}" for method in METHODS)
+# the quantity of a printed rank correlation -> how it is computed
+CORRELATIONS = {"correlation": "spearman", "correlation_kendall": "kendall"}
+# over the queries of a criterion, such as phenomena: the p-value of the z-test that the mean score is the no-bias
+# value, and the correlation of scores with the frequency of the attribute words
+Z_TEST, OF_FREQUENCY = OVER_QUERIES = ("p_z", "frequency_pearson")
+# the mean frequency of a query's attribute words
+FREQUENCY = "frequency_attributes"
 # quantity -> the least and the greatest value that it can have
 RANGES = {
-    **dict.fromkeys(TESTED, (0, 1)),
-    **dict.fromkeys((*RATED, "correlation"), (-1, 1)),
+    **dict.fromkeys((*TESTED, Z_TEST), (0, 1)),
+    **dict.fromkeys((*RATED, *CORRELATIONS, OF_FREQUENCY), (-1, 1)),
+    FREQUENCY: (0, math.inf),
     "rank": (1, math.inf),
 }
 
@@ -124,10 +134,11 @@ def _parse_line(line: list[str], where: str) -> list:
         raise BiasgridError(f"{where}: {len(line)} fields; there are {len(PUBLISHED)} columns")
     row: dict[str, Any] = dict(zip(PUBLISHED, line, strict=True))
     quantity = row["quantity"]
-    is_of_query = quantity in ("value", *INFERRED, *RATED) or quantity.startswith("/")
+    is_of_query = quantity in ("value", *INFERRED, *RATED, FREQUENCY) or quantity.startswith("/")
     is_of_evaluation = MEASURE.fullmatch(quantity) is not None
-    if not (is_of_query or is_of_evaluation) and quantity not in (*AGGREGATIONS, "rank", "correlation"):
-        quantities = ", ".join([*AGGREGATIONS, "rank", "correlation", "value", *INFERRED, *RATED])
+    of_criterion = (*AGGREGATIONS, "rank", *CORRELATIONS, *OVER_QUERIES)
+    if not (is_of_query or is_of_evaluation) and quantity not in of_criterion:
+        quantities = ", ".join([*of_criterion, "value", *INFERRED, *RATED, FREQUENCY])
         raise BiasgridError(
             f"{where}: quantity {quote(quantity)}; allowed are {quantities}, a JSON pointer (/scalars/...) "
             "and a measure of an evaluation (direct/direct_bias)"
@@ -153,8 +164,14 @@ def _parse_line(line: list[str], where: str) -> list:
         row["run_sd"] = float(row["run_sd"] or math.nan)
     except ValueError as error:
         raise BiasgridError(f"{where}: {error!s:.200}") from None
+    has_no_runs = row["runs"] is None and math.isnan(row["run_sd"])
+    if math.isnan(row["published"]) and quantity == "value" and row["digits"] == 0 and has_no_runs:
+        return list(row.values())
     if not math.isfinite(row["published"]) or (row["digits"] != POWER and row["digits"] < 0):
-        raise BiasgridError(f"{where}: a number is finite and has no negative digits")
+        raise BiasgridError(
+            f"{where}: a number is finite and has no negative digits; of a value that is printed as missing, "
+            "published is nan, digits 0 and runs empty"
+        )
     low, high = RANGES.get(quantity, (-math.inf, math.inf))
     if not low <= row["published"] <= high:
         allowed = f"from {low:g} on" if high == math.inf else f"from {low:g} to {high:g}"

@@ -15,9 +15,13 @@ from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..evaluation.record import read_evaluation
 from ..in_memory import File, InMemory
+from ..records import read_frequencies
 from ..results import cells_in, scalars
 from ..statistics.aggregation import AGGREGATIONS, groups
+from ..statistics.correlation import correlate_columns
+from ..statistics.one_sample import z_test
 from ..words import NGRAMS
+from .published import CORRELATIONS, Z_TEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +70,9 @@ def numbers(
     ranks = rankings.assign(quantity="rank")[[*columns, "quantity", "rank"]]
     numbers = {tuple(place): value for *place, value in aggregate_values.itertuples(index=False)}
     numbers |= {tuple(place): rank for *place, rank in ranks.itertuples(index=False)}
-    for row in correlations[correlations["method"] == "spearman"].itertuples(index=False):
-        numbers[row.criterion, f"{row.metric_a}~{row.metric_b}", "", "correlation"] = row.correlation
+    for quantity, method in CORRELATIONS.items():
+        for row in correlations[correlations["method"] == method].itertuples(index=False):
+            numbers[row.criterion, f"{row.metric_a}~{row.metric_b}", "", quantity] = row.correlation
     return numbers
 
 
@@ -150,6 +155,62 @@ def cell_value(path: File | None, quantity: str) -> StudyValue:
         run_sd=spread,
         words_lost=result.get("words_lost", 0),
     )
+
+
+def attribute_frequencies(
+    files: Iterable[File], attribute_sets: Mapping[str, Sequence[str]]
+) -> dict[tuple[str, str], float]:
+    """Compute how often the attribute words of a query occur on average, by model and query.
+
+    `files` are of frequencies, and `attribute_sets` are the names of each query's sets. A query has no mean if no
+    word has a known count.
+    """
+    means = {}
+    for record in map(read_frequencies, files):
+        sets: dict[str, list[tuple[float, int]]] = {}
+        for of_set in record["sets"]:
+            if of_set["set"] in attribute_sets[of_set["query"]] and of_set["mean"] is not None:
+                sets.setdefault(of_set["query"], []).append((of_set["mean"], of_set["known"]))
+        for query, parts in sets.items():
+            means[record["model"], query] = sum(mean * n for mean, n in parts) / sum(n for _, n in parts)
+    return means
+
+
+def over_queries(
+    cells: Mapping[str, File],
+    places: Mapping[str, str],
+    quantity: str,
+    frequencies: Mapping[str, float],
+) -> StudyValue:
+    """Compute the z-test of a criterion's scores, or their correlation with the frequency of the attribute words.
+
+    Parameters
+    ----------
+    cells : mapping
+        The study's files of cells, by model/debias/metric/query.
+    places : mapping
+        Query -> the name of its cell.
+    quantity : str
+        One of `published.OVER_QUERIES`.
+    frequencies : mapping
+        Query -> the mean frequency of its attribute words.
+    """
+    found = {query: next(iter(_cells(cells.get(place))), None) for query, place in places.items()}
+    records = {query: record for query, record in found.items() if record is not None}
+    if not records:
+        return StudyValue(reason="the study has no such scores", in_study=False)
+    results = {query: _single_result(record, places[query]) for query, record in records.items()}
+    scores = {q: result["value"] for q, result in results.items() if result and result["value"] is not None}
+    if quantity == Z_TEST:
+        record = next(iter(records.values()))
+        neutral = metrics.metric(record["function"]).under(record["params"]).neutral
+        value = z_test(np.array([*scores.values()]), neutral)[1]
+    else:
+        both = [query for query in scores if query in frequencies]
+        columns = ([numbers[query] for query in both] for numbers in (scores, frequencies))
+        first, second = (np.array(column, dtype=float)[:, None] for column in columns)
+        value = float(correlate_columns(first, second, "pearson")[0])
+    return StudyValue(value, f"over {len(scores)} of {len(places)} queries" * (len(scores) < len(places)))
 
 
 def has_words_of_ngrams(path: File | None) -> bool:

@@ -19,14 +19,15 @@ VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
 AGREEING = ("reproduced", "compatible")
 # what each verdict means, and why a number has none
 MEANINGS = {
-    "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it; of ranks "
-    "and their correlations: all numbers of the ranking or matrix do",
+    "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it, or neither "
+    "has a value; of ranks and their correlations: all numbers of the ranking or matrix do",
     "compatible": "a single random run was published, and ours is within two of its standard deviations",
     "explained": "a test recomputes the published number from the cause of the difference",
     "differs": "none of these",
     WITH_AN_ERROR: "the published number is known to be wrong, and `note` says why",
     OTHER_VECTORS: "it was published for vectors that the study's do not claim to be",
-    OTHER_QUERIES: "it was published for other queries, or for other words of this query, and `note` says which",
+    OTHER_QUERIES: "it was published for other queries, or for other words of this query, which may have been "
+    "drawn at random, and `note` says which",
     NO_VALUE: "the study has none, or not all numbers of the ranking or matrix, and `note` says why",
     NOT_ASKED: "the study leaves it out",
 }

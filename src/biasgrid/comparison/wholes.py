@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .published import CORRELATIONS
 from .verdict import AGREEING, NO_VALUE, UNJUDGED, VERDICTS
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 # quantity -> its whole, one and several, and the columns whose values its numbers share
 WHOLES = {
     "rank": (("ranking", "rankings"), ["source", "criterion", "metric"]),
-    "correlation": (("correlation matrix", "correlation matrices"), ["source", "criterion"]),
+    **dict.fromkeys(CORRELATIONS, (("correlation matrix", "correlation matrices"), ["source", "criterion"])),
 }
 
 
@@ -49,7 +50,8 @@ def counted(table: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
     """The verdicts to be counted, by what they are of (one, several): one per number, per ranking, per matrix."""
     is_whole = table["quantity"].isin(WHOLES)
     verdicts = {("number", "numbers"): table.loc[~is_whole, "verdict"]}
-    for quantity, (nouns, columns) in WHOLES.items():
-        wholes = table[table["quantity"] == quantity].groupby(columns)["verdict"]
+    for nouns, columns in dict(WHOLES.values()).items():
+        quantities = [quantity for quantity, whole in WHOLES.items() if whole[0] == nouns]
+        wholes = table[table["quantity"].isin(quantities)].groupby(["quantity", *columns])["verdict"]
         verdicts[nouns] = wholes.agg(lambda part: max(part, key=VERDICTS.index))
     return {nouns: part for nouns, part in verdicts.items() if len(part)}

@@ -374,7 +374,10 @@ def _read_published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
         query, separator, quantity = row.quantity.partition(": ")
         query, quantity = (query, quantity) if separator else ("", row.quantity)
         names = "source", "table", "published", "ours", "verdict", "note"
-        numbers = {name: getattr(row, name) for name in names} | {"ours": number(row.ours)}
+        numbers = {name: getattr(row, name) for name in names} | {
+            "published": number(row.published),
+            "ours": number(row.ours),
+        }
         numbers_by_key[row.criterion, row.metric, row.model, query].append({"quantity": quantity, **numbers})
     return numbers_by_key
 

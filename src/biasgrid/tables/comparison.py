@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..absence import MEANING
 from ..comparison.compare import compare
-from ..comparison.published import COMPUTED, PRINTED, read
+from ..comparison.published import COMPUTED, FREQUENCY, OF_FREQUENCY, PRINTED, PUBLISHED, read, rows_of
 from ..comparison.queries import FILE, words_digest
-from ..comparison.study_values import run_deviations, unit
+from ..comparison.study_values import attribute_frequencies, run_deviations, unit
 from ..comparison.verdict import MEANINGS, NO_VALUE, VERDICTS
 from ..debias import UNTOUCHED
 from ..in_memory import File, InMemory, parts_of
@@ -21,6 +21,7 @@ from .aggregates import AGGREGATES
 from .cells import rating_cells
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
+from .inputs import SOURCES
 from .rankings import RANKINGS
 from .ratings import RATINGS
 from .table import Column, Files, Table
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..planned import Planned
+
+
+QUANTITY = PUBLISHED.index("quantity")
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -53,6 +57,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         run_sds=run_deviations(random_cells, spec["ranked"]),
         queries=_queries(spec),
         with_ngrams=spec.get("with_ngrams", ()),
+        frequencies=attribute_frequencies(inputs.get("frequencies", ()), spec.get("attribute_sets", {})),
     )
     # their published numbers are in the table, which says why they are compared with nothing
     table.loc[table["model"].isin(spec.get("absent", [])), ["verdict", "note"]] = [NO_VALUE, MEANING]
@@ -92,7 +97,14 @@ def _inputs(study: Planned) -> dict[str, Any]:
         "computed": list(map(_file, computed)),
         # `read` finds them beside the numbers
         "published_queries": sorted(str(file) for file in files if file.is_file()),
+        **({"frequencies": SOURCES["frequencies"](study)} if _needs_frequencies(study) else {}),
     }
+
+
+def _needs_frequencies(study: Planned) -> bool:
+    """Return whether a printed number is about the frequency of words."""
+    quantities = {row[QUANTITY] for row in rows_of(study.config.published, study.config.computed)}
+    return not quantities.isdisjoint((FREQUENCY, OF_FREQUENCY))
 
 
 def _file(numbers: File) -> File:
@@ -129,8 +141,10 @@ def _spec(study: Planned) -> dict[str, Any]:
     for cell in study.grid.cells.values():
         measured.setdefault((cell.criterion, cell.metric), {})[cell.query] = None
     with_ngrams = [key for key, model in study.models.items() if model.get("subwords")]
+    attribute_sets = {key: list(query.attribute_sets_names) for key, query in study.queries.items()}
     return {
         **({"with_ngrams": with_ngrams} if with_ngrams else {}),
+        **({"attribute_sets": attribute_sets} if _needs_frequencies(study) else {}),
         "labels": labels,
         "queries": {key: words_digest(query) for key, query in study.queries.items()},
         "measured": [[*place, list(keys)] for place, keys in measured.items()],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 import shutil
 import time
+from functools import partial
 from pathlib import Path
 
 import requests
@@ -23,8 +25,13 @@ log = logging.getLogger(__name__)
 NUMBER = r"\d{1,18}"  # of bytes or seconds in a header
 
 
-def receive(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits) -> bool:
-    """Fill `part` until it is as long as the server says; return whether several responses may be in it."""
+def receive(
+    url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, rows: int | None = None
+) -> bool:
+    """Fill `part` until it is as long as the server says; return whether several responses may be in it.
+
+    `rows`: a header and so many lines are enough; None: the whole file.
+    """
     initial_size, note = resume_point(url, part, has_hash)
     if (
         initial_size and initial_size == note.total
@@ -37,7 +44,7 @@ def receive(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits
             if not is_reached:
                 reach(url, limits.reach)
                 is_reached = True
-            return _attempt(url, part, has_hash, progress, limits)
+            return _attempt(url, part, has_hash, progress, limits, rows)
         except Retry as error:
             size = resume_point(url, part, has_hash)[0]
             # only new bytes count: a server that always starts anew, or sends next to nothing, must not hold this up
@@ -58,7 +65,7 @@ def receive(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits
             time.sleep(wait)
 
 
-def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits) -> bool:
+def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, rows: int | None) -> bool:
     """One request. Returns whether it continued an earlier one; Retry if `part` is not whole after it."""
     patience = Patience(limits)
     offset, note = resume_point(url, part, has_hash)
@@ -92,7 +99,7 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
             raise NetworkError(
                 f"{url}: the server announces {total} bytes, and {limits.announced} are allowed"
             )
-        if total is not None and total - offset > room:
+        if total is not None and rows is None and total - offset > room:
             raise DiskError(
                 f"{url}: the server announces {total} bytes, and {part.parent} has room for {room}"
             )
@@ -102,14 +109,17 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
         _refuse_page(url, part, response, chunk if status == 200 else b"")
         if status == 200:
             begin(part, Note(url=url, validator=_validator(response), total=total))
-        size = offset
+        size, lines_left = offset, math.inf if rows is None else rows + 1 - _count_lines(part)
         with part.open("ab") as file, reporter(part.stem, offset, total, progress) as report:
-            while chunk and size <= limit:
+            while chunk and size <= limit and lines_left > 0:
                 file.write(chunk)
                 size += len(chunk)
+                lines_left -= 0 if rows is None else chunk.count(b"\n")
                 report(len(chunk))
                 patience.count_bytes(len(chunk))
                 chunk = next(body, b"")
+        if lines_left <= 0:
+            return status == 206
         if size > limit:
             empty(part)
             if total is None:
@@ -120,6 +130,12 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
         if size == 0 or (total is not None and size < total):
             raise Retry(f"the body ends after {size} of {'?' if total is None else total} bytes")
         return status == 206
+
+
+def _count_lines(part: Path) -> int:
+    """Count the ends of lines in what has come so far."""
+    with part.open("rb") as file:
+        return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
 
 
 def _body_length(url: str, response: requests.Response, has_hash: bool) -> int | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+from itertools import islice
 from pathlib import Path
 
 from ...errors import BiasgridError, DiskError
@@ -14,6 +16,7 @@ from .attempts import receive
 from .unfinished import note_file
 
 log = logging.getLogger(__name__)
+HEADER = re.compile(rb"\d+[ \t]+\d+\s*")  # of word2vec: rows and dimensions
 
 
 def download(
@@ -22,6 +25,7 @@ def download(
     *,
     sha256: str | None = None,
     md5: str | None = None,
+    rows: int | None = None,
     progress: bool = True,
     limits: Limits = LIMITS,
 ) -> str:
@@ -40,6 +44,9 @@ def download(
         The file to write.
     sha256, md5
         Hashes that the file must have, as hex digits.
+    rows
+        Of vectors as text: take so many rows from the beginning, without a header of word2vec, and end the download
+        after them. The hashes are of these rows. Left out: the whole file.
     progress
         Whether to show on standard error how far it is.
     limits
@@ -60,36 +67,54 @@ def download(
     """
     destination = replaceable(destination)
     refuse_link(part := Path(f"{destination}.part"))
+    whole = part if rows is None else Path(f"{destination}.rows")
     hashes = {algorithm: digest for algorithm, digest in (("sha256", sha256), ("md5", md5)) if digest}
 
     def find_mismatch() -> str | None:
         for algorithm, expected in hashes.items():
-            if (got := hash_file(part, algorithm)) != expected:
+            if (got := hash_file(whole, algorithm)) != expected:
                 return f"{url}: expected {algorithm} {expected}, got {got}"
         return None
+
+    def receive_rows() -> bool:
+        is_resumed = receive(url, part, bool(hashes), progress, limits, rows)
+        if rows is not None:
+            _copy_rows(part, whole, rows)
+        return is_resumed
 
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         with hold_lock(lock_file(destination)):
-            is_resumed = receive(url, part, bool(hashes), progress, limits)
+            is_resumed = receive_rows()
             if is_resumed and find_mismatch():
                 # Pieces of two different files, perhaps: the server's file may have changed between them.
                 again = "wrong hash after a resumed download, once more from the start"
                 log.warning("%s: %s", without_secrets(url), again)
                 part.unlink()
-                receive(url, part, bool(hashes), progress, limits)
+                receive_rows()
             if reason := find_mismatch():
-                part.unlink()
+                for file in {part, whole}:
+                    file.unlink()
                 note_file(part).unlink(missing_ok=True)
                 raise WrongHash(f"{reason}; {WRONG_HASH}")
-            digest = sha256 or hash_file(part)
-            with part.open("rb") as file:
-                os.fsync(file.fileno())
-            os.replace(part, destination)
+            digest = sha256 or hash_file(whole)
+            with whole.open("rb") as content:
+                os.fsync(content.fileno())
+            os.replace(whole, destination)
+            part.unlink(missing_ok=True)
             note_file(part).unlink(missing_ok=True)
     except OSError as error:
         raise DiskError(f"cannot write {error.filename or part}: {error.strerror or error}") from None
     return digest
+
+
+def _copy_rows(part: Path, copy: Path, rows: int) -> None:
+    """Copy the first rows of vectors as text, without a header of word2vec, which counts all rows."""
+    refuse_link(copy)
+    with part.open("rb") as source, copy.open("wb") as target:
+        first = source.readline()
+        target.writelines([] if HEADER.fullmatch(first) else [first])
+        target.writelines(islice(source, rows - (not HEADER.fullmatch(first))))
 
 
 def replaceable(destination: Path | str) -> Path:

@@ -88,7 +88,7 @@ def download_parts(
             for number, (url, pin) in enumerate(zip(urls, pins, strict=True)):
                 part = Path(f"{destination}.{number:02}")
                 if number >= len(entries):
-                    digest = download(url, part, **pin, progress=progress, limits=limits)
+                    digest = download(url, part, **pin, rows=None, progress=progress, limits=limits)
                     on_download(url, digest)
                     _append(part, joined_file, sum(entry.bytes for entry in entries))
                     facts = {**pin, "sha256": digest}

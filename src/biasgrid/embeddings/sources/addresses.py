@@ -24,21 +24,24 @@ def fetch_file(
     file_pins: Mapping[str, str],
     progress: bool,
     limits: Limits,
+    rows: int | None = None,
     warning: str = NO_CHECKSUM,
 ) -> dict[str, str]:
     """Download a file, or its parts in order, to `folder`/`filename`; returns its sha256 by its name.
 
     `pins` are the hashes pinned for each part, by algorithm, `file_pins` those for the whole file. Without any,
     what is first seen is expected from then on, and `warning` says so; it is empty for an address whose content can
-    never change.
+    never change. `rows`: see `download`.
     """
     is_name = all(re.fullmatch(FILENAME, part) for part in filename.split("/"))
     if not is_name or filename == "manifest.json":
         raise BiasgridError(f"source: {urls[0]} cannot be kept as {filename!r}: give a different filename")
     destination = folder / filename
     first_seen = None if file_pins or any(pins) else FirstSeen(folder)
+    # more rows of one address are another file
+    seen_as = [url if rows is None else f"{url}#rows={rows}" for url in urls]
     if first_seen:
-        pins = [{"sha256": digest} if (digest := first_seen.get(url)) else {} for url in urls]
+        pins = [{"sha256": digest} if (digest := first_seen.get(place)) else {} for place in seen_as]
     expected = file_pins or (pins[0] if len(urls) == 1 else {})
     if (
         expected
@@ -59,8 +62,8 @@ def fetch_file(
     on_download = partial(first_seen.record, warning=warning) if first_seen else lambda url, digest: None
     try:
         if len(urls) == 1:
-            digest = download(urls[0], destination, **expected, progress=progress, limits=limits)
-            on_download(urls[0], digest)
+            digest = download(urls[0], destination, **expected, rows=rows, progress=progress, limits=limits)
+            on_download(seen_as[0], digest)
         else:
             digest = download_parts(
                 urls,

@@ -25,7 +25,7 @@ from .trust import files_on_trust, fits, is_same
 
 log = logging.getLogger(__name__)
 
-UNFINISHED = (".part", ".part.json", ".joined", ".joined.json")  # ends of names
+UNFINISHED = (".part", ".part.json", ".rows", ".joined", ".joined.json")  # ends of names
 FetchFiles = Callable[[], dict[str, str]]  # brings the files, and returns their sha256 by name
 
 

@@ -112,6 +112,20 @@ def fetch_members(
     return digests
 
 
+def unpack_member(archive: Path, member: str) -> dict[str, str]:
+    """Take one file out of an archive, into the archive's folder, and delete the archive; return the file's sha256 by
+    its name."""
+    busy = f"{archive.parent}: another process is fetching it"
+    with scratch_folder(archive.parent / ".partial-archive", busy) as scratch:
+        files = _unpack(archive, [member], scratch)
+        if member not in files:
+            raise BiasgridError(f"{archive.name} holds no file {member}")
+        file = archive.with_name(files[member].name)
+        os.replace(files[member], file)
+    archive.unlink()
+    return {file.name: hash_file(file)}
+
+
 def _is_member(name: str, member: str) -> bool:
     """Whether a file of the archive is one that a member's path stands for, in the folder that it names."""
     if not is_pattern(member):

@@ -75,6 +75,15 @@ class Switch(Key):
 
 
 @dataclass(frozen=True)
+class Count(Key):
+    """A key whose value is a whole number of at least 1."""
+
+    def check(self, key: str, value: object) -> None:
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise BiasgridError(f"source: {key} must be a whole number from 1 on, not {value!r:.200}")
+
+
+@dataclass(frozen=True)
 class Source:
     """A kind of source. It is one file in this package (or of a plugin) with a tuple `SOURCES`.
 

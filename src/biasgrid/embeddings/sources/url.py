@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -10,24 +11,32 @@ from urllib.parse import unquote, urlsplit
 from ...errors import BiasgridError
 from ..download import Limits
 from .addresses import fetch_file
-from .source import ADDRESS, FILENAME, MD5, SHA256_KEY, Key, Source, Switch
+from .manifest import MANIFEST
+from .members import unpack_member
+from .source import ADDRESS, FILENAME, MD5, SHA256_KEY, Count, Key, Source, Switch
+
+# ends of names of files whose rows can only be counted when they are unpacked
+PACKED = (".gz", ".bz2", ".xz", ".zip")
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:
     urls = _urls(source)
-    return fetch_file(
+    digests = fetch_file(
         urls,
         folder,
         _filename(source),
         pins=[{}] * len(urls),
         file_pins={key: source[key] for key in ("sha256", "md5") if key in source},
+        rows=source.get("rows"),
         progress=progress,
         limits=limits,
     )
+    return unpack_member(folder / _filename(source), source["member"]) if "member" in source else digests
 
 
 def pins(source: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    return {} if "md5" in source else {_filename(source): ("sha256",)}
+    # the checksum of an archive is not the checksum of what is taken out of it
+    return {} if "md5" in source or "member" in source else {_filename(source): ("sha256",)}
 
 
 def _urls(source: Mapping[str, Any]) -> list[str]:
@@ -45,6 +54,17 @@ def _filename(source: Mapping[str, Any]) -> str:
 def check(source: Mapping[str, Any]) -> None:
     if isinstance(source["url"], list) and "filename" not in source:
         raise BiasgridError("source: a file in parts needs a filename, which it has when it is joined")
+    if "rows" in source and (isinstance(source["url"], list) or _filename(source).endswith(PACKED)):
+        raise BiasgridError("source: rows are of one file of text that is not compressed")
+    if "member" not in source:
+        return
+    name = PurePosixPath(source["member"]).name
+    if not _filename(source).endswith(".zip"):
+        raise BiasgridError(
+            f"source: member is of a .zip archive, and the file is called {_filename(source)!r}"
+        )
+    if not re.fullmatch(FILENAME, name) or name in (MANIFEST, _filename(source)):
+        raise BiasgridError(f"source: member {source['member']!r:.200} cannot be kept as {name!r:.200}")
 
 
 SOURCES = (
@@ -59,6 +79,15 @@ SOURCES = (
                 "what to call the file, if the address does not end in a good name",
                 FILENAME,
                 "a file's name without folder",
+                required=False,
+            ),
+            "rows": Count(
+                "of vectors as text: how many rows to take from the beginning, without a header of word2vec; the "
+                "download ends after them, and checksums are of these rows",
+                required=False,
+            ),
+            "member": Key(
+                "of a .zip archive: the path in it of the file to take out; checksums are of the archive",
                 required=False,
             ),
             "keep": Switch(
