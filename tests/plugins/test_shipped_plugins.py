@@ -13,6 +13,7 @@ import pytest
 import yaml
 from conftest import ROOT, grid_config, write_text_model
 from refusals import refused
+from shipped_study import joined
 
 import biasgrid as bg
 from biasgrid import debias, evaluation, figures, metrics, registry, tables
@@ -88,12 +89,7 @@ def needed(study):
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [*((name,) for name in CONFIGS), *OVERLAYS], ids="+".join)
 def test_each_config_names_the_plugins_that_it_needs_and_no_others(config):
-    from snakemake.utils import update_config
-
-    record = {}
-    for name in config:
-        update_config(record, read(ROOT / "config" / f"{name}.yaml"))
-    study = Study.of(record, root=ROOT)
+    study = joined(*config)
     assert needed(study) == sorted(study.config.plugins or ())
 
 
