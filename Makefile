@@ -131,6 +131,7 @@ reference: .venv/installed ## what docs have from the code: docs/reference, page
 	$(BIN)/python docs/pages.py
 	$(BIN)/python docs/generated.py
 	$(BIN)/python docs/stubs.py
+	$(BIN)/python docs/unlocked.py
 
 # a link between pages that leads nowhere is an error
 docs: reference .venv/installed-for-docs ## the site, read and searched from disk: results/site/index.html
