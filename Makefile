@@ -326,4 +326,5 @@ release-check: .venv-locks/installed ## builds twice, installs in empty environm
 	$(PYTHON) .ci/release.py $(UV)
 
 clean: ## remove environments, results and records
-	rm -rf .venv .venv-* .node results .snakemake .biasgrid.lock
+	rm -rf .venv .venv-* .node .snakemake .biasgrid.lock
+	find results -mindepth 1 ! -path results/README.md -delete

@@ -251,3 +251,13 @@ def test_the_table_of_what_each_file_unlocks_is_the_commands():
     # each of seven models has 4 metrics in 3 criteria and overall
     assert tuple(map(sum, zip(*files, strict=True))) == total == (7 * 4 * 4, 7 * 4 * 4)
     assert "other 24 of the 248" in text
+
+
+def test_the_page_of_p_values_names_the_metrics_of_vectors_without_a_permutation_test():
+    (names,) = re.findall(
+        r"^\| (.*) \| have none, and random groups are their test",
+        (ROOT / "docs/p-values.md").read_text(encoding="utf-8"),
+        re.M,
+    )
+    without = [m.label for m in metrics.REGISTRY.values() if m.no_test and m.needs == "vectors"]
+    assert names.split(", ") == without
