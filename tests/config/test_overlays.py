@@ -3,12 +3,16 @@
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
-from conftest import ROOT, grid_config
+from conftest import GRID_WORDS, ROOT, grid_config, write_text_model
+from plain_formats import binary
 from refusals import refused
 from shipped_study import joined
 
+from biasgrid import comparison
 from biasgrid.config import overlay
 from biasgrid.plan.study import Study
 
@@ -181,3 +185,60 @@ def test_both_commands_refuse_a_name_that_is_not_there_in_one_line(project):
             "more.yaml: models: twoo: null leaves out a key of an earlier config, and none has 'twoo'; "
             "did you mean 'two'?"
         )
+
+
+RANKED = ["one", "two", "three", "debiased"]  # from the least biased on, as printed
+
+
+def paper(project):
+    """A study of three models, and a debiased copy that stands in for a published model; what is printed of four."""
+    write_text_model(project.folder / "three.txt", GRID_WORDS, seed=3)
+    config = grid_config() | {"metrics": {"weat": {}}, "published": ["printed.csv"]}
+    config["models"]["three"] = {"path": "three.txt"}
+    method = {"method": "hard", "models": ["one"], "published_as": {"one": "debiased"}, "criteria": ["First"]}
+    words = {
+        "definitional_pairs": [["a0", "b0"], ["a1", "b1"]],
+        "equalize_pairs": [["a2", "b2"]],
+        "ignore": ["a0"],
+    }
+    config["debias"] = {"First": {"hard": method | {"words": words}}}
+    project.configure(config)
+    rows = [f"paper,t,First,,weat,{model},rank,{rank},1,,,," for rank, model in enumerate(RANKED, 1)]
+    (project.folder / "printed.csv").write_text(
+        "\n".join([",".join(comparison.published.PUBLISHED), *rows]) + "\n"
+    )
+
+
+def compared(project, *overlays):
+    project.run("results/small/comparison.csv", "--configfile", "config/config.yaml", *overlays)
+    return pd.read_csv(project.folder / "results/small/comparison.csv").set_index("model")
+
+
+@pytest.mark.slow
+def test_a_published_file_takes_the_place_of_what_stands_in_for_it(project):
+    """In word2vec's binary format, as the published model is."""
+    paper(project)
+    assert "one under hard" in compared(project).index
+    vectors = np.random.default_rng(4).normal(size=(len(GRID_WORDS), 10)).astype(np.float32)
+    (project.folder / "debiased.bin").write_bytes(binary(GRID_WORDS, vectors))
+    change = {"debias": {}, "models": {"debiased": {"path": "debiased.bin"}}}
+    (project.folder / "file.yaml").write_text(yaml.safe_dump(change))
+    table = compared(project, "file.yaml")
+    assert set(table.index) == set(RANKED)
+    assert set(table["quantity"]) == {"rank"}
+    # by NumPy, of the study's own scores
+    scores = pd.read_csv(project.folder / "results/small/scores.csv").query("criterion == 'First'")
+    distances = scores["value"].abs().groupby(scores["model"]).mean()
+    assert table["ours"].to_dict() == distances.rank().to_dict()
+
+
+@pytest.mark.slow
+def test_ranks_are_compared_among_the_models_that_a_further_config_leaves(project):
+    paper(project)
+    change = {"models": {"two": None, "mine": {"path": "two.txt"}}}
+    (project.folder / "fewer.yaml").write_text(yaml.safe_dump(change))
+    table = compared(project, "fewer.yaml")
+    assert set(table["quantity"]) == {"rank among models at hand"}
+    assert table["published"].to_dict() == {"one": 1, "three": 2, "one under hard": 3}
+    assert sorted(table["ours"]) == [1, 2, 3]
+    assert table["note"].str.contains("among 3 of 4 printed models: debiased, one, three").all()

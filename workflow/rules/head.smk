@@ -2,6 +2,7 @@
 import os
 
 from biasgrid import comparison, configs, digests, ratings, schema
+from biasgrid.config.overlay import check_has_key
 from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
@@ -18,6 +19,7 @@ CONFIG = engine.read_config(workflow)
 # --config replace=true: results of another config file may be written over
 REPLACES = bool(CONFIG.pop("replace", False))
 try:
+    check_has_key(CONFIG, Study.KEY, ", ".join(engine.config_files(workflow)))
     STUDY = Study.of(CONFIG, where=", ".join(engine.config_files(workflow)))
     comparison.rows_of(STUDY.config.published, STUDY.config.computed)
     for entry in STUDY.config.criteria.values():

@@ -139,7 +139,7 @@ def _asking(args: argparse.Namespace) -> list[str]:
 def read_config(paths: list[Path]) -> dict[str, Any]:
     """Return the config of a study that files make together (`overlay`)."""
     from ..config.load import read
-    from ..config.overlay import join
+    from ..config.overlay import check_has_key, join
     from ..plan.study import Study
     from ..workflow.command_line import check_no_code
 
@@ -147,8 +147,7 @@ def read_config(paths: list[Path]) -> dict[str, Any]:
     config = join(records)
     for path, record in records:
         check_no_code(path, record)
-    if Study.KEY not in config:
-        raise BiasgridError(f"{paths[0]}: is no config of a study: it has no key {Study.KEY!r}")
+    check_has_key(config, Study.KEY, str(paths[0]))
     return config
 
 

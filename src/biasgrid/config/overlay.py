@@ -45,6 +45,14 @@ def join(records: Iterable[tuple[str, Any]], root: Path = Path(".")) -> dict[str
     return config or {}
 
 
+def check_has_key(config: Mapping[str, Any], key: str, where: str) -> None:
+    """Raise BiasgridError for a config without the key that names what it is, as that of an overlay alone."""
+    if key not in config:
+        raise BiasgridError(
+            f"{where}: key {quote(key)} is missing; a config that changes another one is named after it"
+        )
+
+
 def _change(config: dict[str, Any], record: dict[str, Any], where: str, root: Path) -> dict[str, Any]:
     config, record = dict(config), dict(record)
     for part in PARTS:
