@@ -131,6 +131,7 @@ reference: .venv/installed ## what docs have from the code: docs/reference, page
 	$(BIN)/python docs/pages.py
 	$(BIN)/python docs/generated.py
 	$(BIN)/python docs/stubs.py
+	$(BIN)/python docs/unlocked.py
 
 # a link between pages that leads nowhere is an error
 docs: reference .venv/installed-for-docs ## the site, read and searched from disk: results/site/index.html
@@ -325,4 +326,5 @@ release-check: .venv-locks/installed ## builds twice, installs in empty environm
 	$(PYTHON) .ci/release.py $(UV)
 
 clean: ## remove environments, results and records
-	rm -rf .venv .venv-* .node results .snakemake .biasgrid.lock
+	rm -rf .venv .venv-* .node .snakemake .biasgrid.lock
+	find results -mindepth 1 ! -path results/README.md -delete

@@ -7,9 +7,21 @@ from pathlib import Path
 from conftest import ROOT
 from in_process import make_inputs
 
+from biasgrid.config import overlay
 from biasgrid.configs import read_yaml
 from biasgrid.embeddings.sources import fetch
 from biasgrid.plan.study import Study
+
+
+def joined(*configs: str | dict) -> Study:
+    """The study of a shipped config and what changes it: names of shipped files, or mappings."""
+    records = [
+        (f"config/{config}.yaml", read_yaml(ROOT / "config" / f"{config}.yaml"))
+        if isinstance(config, str)
+        else ("changes", config)
+        for config in configs
+    ]
+    return Study.of(overlay.join(records, root=ROOT), root=ROOT)
 
 
 def shipped(name: str, folder: Path, *models: str, **changes: object) -> Study:

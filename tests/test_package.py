@@ -340,7 +340,10 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     (here / "cluster" / "config.yaml").write_text("executor: none\n")
     for arguments, message in (
         (["none.yaml"], "none.yaml: cannot read it: No such file or directory"),
-        (["other.yaml"], "other.yaml: is no config of a study: it has no key 'study'"),
+        (
+            ["other.yaml"],
+            "other.yaml: key 'study' is missing; a config that changes another one is named after it",
+        ),
         (["part.yaml"], "part.yaml: key 'models' is missing"),
         (["results.yaml"], "results.yaml: results: ['a'] is not text"),
         (["mine.yaml", "seed.yaml"], "seed.yaml: seed: 'x' is not a whole number"),

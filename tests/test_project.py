@@ -28,7 +28,7 @@ STUDY, TEST = pinned("requirements.lock"), pinned("requirements-test.lock")
 NOTEBOOKS = pinned("requirements-notebooks.lock")
 LOCK = STUDY | TEST | NOTEBOOKS | pinned("requirements-slurm.lock") | pinned("requirements-docs.lock")
 # conda's names for what the Python index calls otherwise
-CONDA = {"msgpack-python": "msgpack", "snakemake-minimal": "snakemake"}
+CONDA = {"msgpack-python": "msgpack", "pytorch": "torch", "snakemake-minimal": "snakemake"}
 
 
 def normal(name):
@@ -120,13 +120,14 @@ def test_the_lock_of_language_models_agrees_with_the_tests():
 
 
 def conda(name):
-    """What an environment of conda has, by the Python index's names, and its versions."""
+    """Return an environment of conda: by the Python index's names, the versions, and builds where one is named."""
     dependencies = yaml.safe_load((ROOT / name).read_text())["dependencies"]
     lines = [line for line in dependencies if isinstance(line, str)]
     lines += [
         line.replace("==", "=") for more in dependencies if isinstance(more, dict) for line in more["pip"]
     ]
     found = dict(line.partition("=")[::2] for line in lines)
+    assert len(found) == len(lines)
     return {normal(CONDA.get(name, name)): version for name, version in found.items()}
 
 
@@ -138,18 +139,24 @@ def direct(*extras):
 def test_environments_of_conda_have_what_a_run_and_what_development_needs_in_the_locks_versions():
     run, development = conda("environment.yml"), conda("environment-dev.yml")
     assert run.pop("python") == "3.11"
-    assert run.pop("nodejs") == development.pop("pip") == ""
-    locked = {normal(name): version for name, version in LOCK.items()}
+    assert run.pop("nodejs") == ""
+    # the checkout itself, with which the one command ends
+    assert run.pop(normal("--editable .")) == ""
+    # a CPU build: others would bring CUDA
+    version, _, build = run["torch"].partition("=")
+    run["torch"] = version
+    assert build == "cpu_*"
+    locked = {
+        normal(name): version for name, version in {**LOCK, **pinned("requirements-torch.lock")}.items()
+    }
     assert run | development == {name: locked[name] for name in (run | development)}
-    needs = direct("workflow", "figures", "gensim", "arrow", "slurm")
+    needs = direct(
+        "workflow", "figures", "gensim", "arrow", "slurm", "language", "gguf", "frequency", "notebooks"
+    )
     needs |= {normal(Requirement(line).name) for line in PROJECT["dependencies"]}
     assert run.keys() == needs | {"pip", "hatchling"}
-    # concept-erasure would bring the index' torch
-    others = direct("frequency", "gguf", "language", "test", "notebooks", "docs") - {
-        "torch",
-        "concept-erasure",
-    }
-    assert development.keys() == others
+    # on top of that; concept-erasure would bring the index' torch
+    assert development.keys() == direct("test", "docs") - needs - {"concept-erasure"}
 
 
 def test_every_rule_is_named_in_the_snakefile_or_below():

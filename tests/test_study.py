@@ -7,6 +7,7 @@ import pytest
 import yaml
 from conftest import ROOT, grid_config
 from refusals import refused
+from shipped_study import joined
 
 from biasgrid.plan.study import Study
 from biasgrid.seeds import seed_of
@@ -475,11 +476,7 @@ def test_the_multilingual_study_is_valid():
     ("name", "criterion"), [("embedded", "Gender"), ("sweeney", "Sweeney and Najafian 2019")]
 )
 def test_studies_with_npm_are_valid(name, criterion):
-    from snakemake.utils import update_config
-
-    config = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text())
-    update_config(config, yaml.safe_load((ROOT / "config" / "with_npm.yaml").read_text()))
-    study = Study.of(config, root=ROOT)
+    study = joined(name, "with_npm")
     assert any(
         cell.model == "glove-6b-100d" and cell.criterion == criterion for cell in study.grid.cells.values()
     )

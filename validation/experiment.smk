@@ -22,10 +22,11 @@ from validation import experiment
 if not engine.has_config(workflow):
     engine.stop("name the config of an experiment: --configfile validation/calibration/simulation.yaml")
 engine.check_configs(workflow, "")
+CONFIG = engine.read_config(workflow)
 # --config replace=true: results of another config file may be written over
-REPLACES = bool(config.pop("replace", False))
+REPLACES = bool(CONFIG.pop("replace", False))
 try:
-    STUDY = experiment.of(config, where=", ".join(engine.config_files(workflow)))
+    STUDY = experiment.of(CONFIG, where=", ".join(engine.config_files(workflow)))
     STUDY.check_files()
 except BiasgridError as error:
     engine.stop(error)

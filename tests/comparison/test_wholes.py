@@ -101,3 +101,54 @@ def test_a_ranking_that_lacks_a_model_is_not_judged():
         others["note"].str.contains("a ranking is judged as a whole, and ours lacks 1 of its 7 numbers").all()
     )
     assert "no published ranking could be compared" in reproduced(table)
+
+
+FIVE = ["conceptnet", "fasttext", "glove-twitter", "glove-wiki", "word2vec-google"]
+
+
+def at_hand(ranks):
+    """The ranks of the five models that have an address of their own, ranked again."""
+    return ranks[[model.startswith(tuple(FIVE)) for model in ranks.index]].rank()
+
+
+def test_fewer_models_are_compared_by_the_printed_ranks_among_them():
+    ranks = at_hand(RANKS)
+    assert len(ranks) == 5
+    table = compared(ranks)
+    of_ranks = table[table["quantity"] == "rank among models at hand"]
+    # ranks from 1 to 5, and none of the printed 6 and 7
+    assert sorted(set(of_ranks["published"])) == [1, 2, 3, 4, 5]
+    assert (of_ranks["published"] == of_ranks["ours"]).all()
+    assert len(of_ranks) == 16 * 5
+    assert of_ranks["note"].str.contains("among 5 of 7 printed models: conceptnet-numberbatch").all()
+    of_pairs = table[table["quantity"] == "correlation among models at hand"].set_index(
+        ["criterion", "metric"]
+    )
+    assert len(of_pairs) == 24
+    # by SciPy, of the printed ranks
+    for (criterion, pair), row in of_pairs.iterrows():
+        a, b = (RANKS[criterion, metric][ranks.index] for metric in pair.split("~"))
+        assert row["published"] == pytest.approx(spearmanr(a, b).statistic)
+    assert "all 16 published rankings among the models at hand are reproduced" in reproduced(table)
+
+
+def test_models_at_hand_that_change_places_differ():
+    ranks = at_hand(RANKS)
+    place = ("Gender", "weat")
+    ranks.loc[ranks[place].isin([1, 2]), place] = 3 - ranks[place]
+    table = compared(ranks)
+    assert verdicts(table)["rank among models at hand"] == {"reproduced": 75, "differs": 5}
+    assert verdicts(table)["correlation among models at hand"] == {"reproduced": 18, "differs": 6}
+
+
+def test_a_model_that_is_not_printed_takes_no_place_among_the_printed():
+    ranks = RANKS.copy()
+    ranks.loc["mine"] = 0.5  # before all others
+    table = compared(ranks.rank(), SCORES)
+    assert verdicts(table)["rank"] == {"reproduced": 112}
+    assert verdicts(table)["correlation"] == {"reproduced": 24}
+    assert table.loc[table["quantity"] == "rank", "note"].str.contains("without mine, which the source").all()
+
+
+def test_two_models_are_too_few_to_compare_ranks():
+    assert set(compared(RANKS.iloc[:2].rank())["quantity"]) == {"abs_avg"}

@@ -236,6 +236,21 @@ def test_snakemake_itself_answers_a_bad_config_in_one_line(project, text, told):
     assert all(text.startswith("Using workflow specific profile") for text in before)
 
 
+@pytest.mark.slow
+def test_a_target_behind_the_config_is_refused_with_the_right_order(finished):
+    """Snakemake takes all that follows --configfile for configs, also a cell that is there."""
+    config, cell = "config/config.yaml", "results/small/cells/one/none/weat/q1.json"
+    assert (finished.folder / cell).is_file()
+    for target, problem in ((cell, "is a result, not a config"), ("stores", "cannot read it: No such file")):
+        done = finished.snakemake("--cores", "1", "-n", "--configfile", config, target)
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1] == (
+            f"biasgrid: {target}: {problem}; a target stands before --configfile: "
+            f"snakemake {target} --configfile {config}"
+        )
+        finished.run("-n", target, "--configfile", config)
+
+
 def test_a_profile_whose_executor_is_not_installed_is_one_line(project):
     Path(project.folder, "cluster").mkdir()
     Path(project.folder, "cluster/config.yaml").write_text("executor: nowhere\njobs: 2\n")

@@ -17,6 +17,7 @@ from biasgrid.api import docstrings
 sys.path.insert(0, str(ROOT / "docs"))
 import generated
 import pages
+import unlocked
 
 PAGES, PICTURES = pages.pages(), pages.pictures()
 METRICS = [name for name in metrics.REGISTRY if ROOT / "docs" / "metrics" / f"{name}.md" in PAGES]
@@ -240,3 +241,23 @@ def test_there_are_no_other_pictures():
         assert set((ROOT / "docs" / "images" / folder).iterdir()) == {
             file for file in PICTURES if file.parent.name == folder
         }
+
+
+def test_the_table_of_what_each_file_unlocks_is_the_commands():
+    (path, text), *_ = unlocked.written().items()
+    assert path.read_text(encoding="utf-8") == text, "make reference"
+    rows = re.findall(r"^\| .* \| .* \| .* \| (\d+) \| (\d+) \|$", text, re.M)
+    *files, total = [tuple(map(int, row)) for row in rows]
+    # each of seven models has 4 metrics in 3 criteria and overall
+    assert tuple(map(sum, zip(*files, strict=True))) == total == (7 * 4 * 4, 7 * 4 * 4)
+    assert "other 24 of the 248" in text
+
+
+def test_the_page_of_p_values_names_the_metrics_of_vectors_without_a_permutation_test():
+    (names,) = re.findall(
+        r"^\| (.*) \| have none, and random groups are their test",
+        (ROOT / "docs/p-values.md").read_text(encoding="utf-8"),
+        re.M,
+    )
+    without = [m.label for m in metrics.REGISTRY.values() if m.no_test and m.needs == "vectors"]
+    assert names.split(", ") == without

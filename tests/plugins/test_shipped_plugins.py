@@ -14,6 +14,7 @@ import pytest
 import yaml
 from conftest import ROOT, grid_config, write_text_model
 from refusals import refused
+from shipped_study import joined
 
 import biasgrid as bg
 from biasgrid import debias, evaluation, figures, metrics, registry, tables
@@ -89,14 +90,9 @@ def needed(study):
 @pytest.mark.slow
 @pytest.mark.parametrize("config", [*((name,) for name in CONFIGS), *OVERLAYS], ids="+".join)
 def test_each_config_names_the_plugins_that_it_needs_and_no_others(config, tmp_path, monkeypatch):
-    from snakemake.utils import update_config
-
     # in place of words that would be fetched
     monkeypatch.setenv("BIASGRID_EMBEDDINGS", str(tmp_path / "cache"))
-    record = {"word_sets": str(made_thesis.write_seeds(tmp_path))}
-    for name in config:
-        update_config(record, read(ROOT / "config" / f"{name}.yaml"))
-    study = Study.of(record, root=ROOT)
+    study = joined(*config, {"word_sets": str(made_thesis.write_seeds(tmp_path))})
     assert needed(study) == sorted(study.config.plugins or ())
 
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from conftest import ROOT, grid_config
 from refusals import refused
-from snakemake.utils import update_config
+from shipped_study import joined
 
 from biasgrid.config.shipped import shipped_models
 from biasgrid.plan.study import Study
@@ -26,13 +26,7 @@ GENSIM_DATA = {
 
 def atlas(*overlays) -> Study:
     """The shipped study under overlays: names of shipped files, or mappings."""
-    config = yaml.safe_load((ROOT / "config" / "atlas.yaml").read_text())
-    for overlay in overlays:
-        given = overlay
-        if isinstance(overlay, str):
-            given = yaml.safe_load((ROOT / "config" / f"{overlay}.yaml").read_text())
-        update_config(config, given)
-    return Study.of(config, root=ROOT)
+    return joined("atlas", *overlays)
 
 
 def datasets(models) -> set[str]:

@@ -12,7 +12,7 @@ from artists import assert_readable
 from conftest import ROOT, SUBSET, Project, make_store
 from in_process import make_debiased, make_tables
 from loopback import acting, serving
-from snakemake.utils import update_config
+from shipped_study import joined
 
 from biasgrid import EmbeddingStore, comparison, figures, tables
 from biasgrid.configs import read_yaml
@@ -267,10 +267,7 @@ def test_what_stands_beside_must_be_a_model_of_the_study():
 
 
 def test_the_documentation_on_an_open_network_is_a_valid_study():
-    config = yaml.safe_load((ROOT / "config/wefe_documentation.yaml").read_text(encoding="utf-8"))
-    more = yaml.safe_load((ROOT / "config/wefe_documentation_open.yaml").read_text(encoding="utf-8"))
-    update_config(config, more)
-    study = Study.of(config, root=ROOT)
+    study = joined("wefe_documentation", "wefe_documentation_open")
     units = {(c.model, c.debias) for c in study.grid.cells.values() if "GloVe" in c.criterion}
     assert units == {("glove-twitter-25", "none"), ("glove-twitter-25", "gender-hard-no-equalize")}
     table = comparison.read([ROOT / "data/published/wefe_documentation_glove.csv"])

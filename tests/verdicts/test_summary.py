@@ -255,6 +255,21 @@ def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
     ]
 
 
+def test_lost_words_are_not_why_a_model_without_rivals_is_not_ranked():
+    scores = [{"model": "a", "value": nan if i < 4 else 1.0, "status": "lost_words:A"} for i in range(50)]
+    alone = answered({"weat": {"a": 0.6}}, queries={"a": 5})
+    assert alone[0].not_ranked
+    sentence = "4 of 50 scores are missing (too many words lost), all of them GloVe 840B's (filtered)."
+    assert sentence in said(alone, scores=scores)
+    # of two, the one that lost words is named, and not the one that has too few rivals for it
+    two = answered({"weat": {"a": 0.6, "b": 0.1}}, queries={"a": 3})
+    assert f"{sentence[:-1]}, which is not ranked on Gender (3 of 7 queries)." in said(two, scores=scores)
+    other = [row | {"model": "b"} for row in scores]
+    assert "4 of 50 scores are missing (too many words lost), all of them word2vec's (subset)." in said(
+        two, scores=other
+    )
+
+
 def test_what_debiasing_did_and_which_metrics_do_not_compare():
     # two metrics of model a: less by WEAT, undecided by MAC
     states = {"weat": ("a", 0.1, 0.01), "mac": ("a", 0.1, 0.6)}

@@ -2,6 +2,7 @@
 import os
 
 from biasgrid import comparison, configs, digests, ratings, schema
+from biasgrid.config.overlay import check_has_key
 from biasgrid.embeddings.building import STORE_VERSION, maker_version
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.null import drawing as null_drawing
@@ -14,12 +15,12 @@ from biasgrid.workflow.rules import dependence_of, inputs_of, memory_of, minutes
 from biasgrid.workflow.batches import Batch, batches, inference_batch, inference_files, inference_rules
 from biasgrid.workflow.run import Run
 
+CONFIG = engine.read_config(workflow)
 # --config replace=true: results of another config file may be written over
-REPLACES = bool(config.pop("replace", False))
-# the files of the study alone: its config is in study.json, and a profile says nothing of it
-configs.files_read.clear()
+REPLACES = bool(CONFIG.pop("replace", False))
 try:
-    STUDY = Study.of(config, where=", ".join(engine.config_files(workflow)))
+    check_has_key(CONFIG, Study.KEY, ", ".join(engine.config_files(workflow)))
+    STUDY = Study.of(CONFIG, where=", ".join(engine.config_files(workflow)))
     comparison.rows_of(STUDY.config.published, STUDY.config.computed)
     for entry in STUDY.config.criteria.values():
         if entry.ratings:

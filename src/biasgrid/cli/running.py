@@ -137,19 +137,17 @@ def _asking(args: argparse.Namespace) -> list[str]:
 
 
 def read_config(paths: list[Path]) -> dict[str, Any]:
-    """The config of a study that files make together."""
+    """Return the config of a study that files make together (`overlay`)."""
     from ..config.load import read
+    from ..config.overlay import check_has_key, join
     from ..plan.study import Study
     from ..workflow.command_line import check_no_code
 
-    config: dict[str, Any] = {}
-    for path in paths:
-        if not isinstance(record := read(path), dict):
-            raise BiasgridError(f"{path}: not a mapping; biasgrid init writes a config to begin with")
+    records = [(str(path), read(path)) for path in paths]
+    config = join(records)
+    for path, record in records:
         check_no_code(path, record)
-        _update(config, record)
-    if Study.KEY not in config:
-        raise BiasgridError(f"{paths[0]}: is no config of a study: it has no key {Study.KEY!r}")
+    check_has_key(config, Study.KEY, str(paths[0]))
     return config
 
 
@@ -223,15 +221,6 @@ def _check_options(options: list[str]) -> None:
                 refuse("--trust-io-cache is not allowed: it runs code that is in .snakemake/iocache")
     except CliException as error:
         refuse(error)
-
-
-def _update(config: dict[str, Any], record: Mapping[str, Any]) -> None:
-    """Add a config to another as Snakemake does: mappings key by key, what else there is in place of the former."""
-    for key, value in record.items():
-        if isinstance(value, dict) and isinstance(config.get(key), dict):
-            _update(config[key], value)
-        else:
-            config[key] = value
 
 
 def add(commands: Commands) -> None:

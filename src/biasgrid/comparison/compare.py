@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
+from .at_hand import QUANTITIES, models_at_hand
 from .published import (
     CORRELATIONS,
     DRAWN,
@@ -90,9 +89,9 @@ def compare(
       whole ranking or matrix (`wholes`).
 
     `quantity` starts with the query's id; `query_id` is that id where `cells` have the query. Ranks and their
-    correlations depend on all models that are ranked: they are compared only where the study ranks exactly the
-    models whose ranks the same source prints. Else, if it ranks all of these, a warning says so. A number over all
-    criteria is compared only where the study has every criterion that the source prints it for.
+    correlations depend on all models that are ranked: they are compared among the models that both the source and
+    the study rank (`at_hand`). A number over all criteria is compared only where the study has every criterion that
+    the source prints it for.
 
     Parameters
     ----------
@@ -131,28 +130,15 @@ def compare(
     values = numbers(aggregates, rankings, correlations)
     measures = read_measures(evaluations)
     is_of_ngrams = cache(lambda cell: has_words_of_ngrams(cells.get(cell)))
-    # a model under a debias method ranks beside the others, so its presence counts
-    ranked_states = [*rankings[["model", "debias"]].drop_duplicates().itertuples(index=False, name=None)]
-    ranked_models = sorted(published_as.get((m, d), unit(m, d)) for m, d in ranked_states)
     rows = []
-    for source, part in published.groupby("source", sort=False):
-        printed = set(part.loc[part["quantity"] == "rank", "model"])
-        same_models = ranked_models == sorted(printed)
-        if printed and printed <= set(ranked_models) and not same_models:
-            extra_models = ", ".join(
-                name for name, n in Counter(ranked_models).items() if n > (name in printed)
-            )
-            warnings.warn(
-                f"{source}: its ranks and their correlations are not compared, as the study ranks more models than "
-                f"these: {extra_models}",
-                stacklevel=2,
-            )
+    for _, part in published.groupby("source", sort=False):
+        at_hand = models_at_hand(part, rankings, published_as)
         # what "Overall" is made of
         criteria = set(part.loc[part["query"] == "", "criterion"]) - {OVERALL}
         overall = _of_all_criteria(part, criteria)
         for row in part.itertuples(index=False):
             if row.quantity in CORRELATIONS:
-                units = [("", UNTOUCHED)] if same_models else []
+                units = [("", UNTOUCHED)] if at_hand else []
             else:
                 units = [
                     state
@@ -160,8 +146,8 @@ def compare(
                     if row.model in (unit(*state), counterpart)
                 ]
                 units += [(model, UNTOUCHED) for model, names in other_models.items() if row.model in names]
-                if row.quantity == "rank" and not same_models:
-                    units = []
+                if row.quantity == "rank":
+                    units = [state for state in units if at_hand and state == at_hand.states.get(row.model)]
             for model, debias in units:
                 name = unit(model, debias)
                 cell = f"{model}/{debias}/{row.metric}/{row.query}"
@@ -213,11 +199,16 @@ def compare(
                 other_queries = (
                     "" if over is None else next(filter(None, (difference(q, over) for q in ours)), "")
                 )
+                compared_row = row
+                if row.quantity in QUANTITIES and at_hand:
+                    compared_row, study_value = at_hand.compared(row, study_value)
                 # a correlation is over the ranked models
-                states = [(model, debias)] if model else ranked_states
+                states = [(model, debias)] if model or not at_hand else [*at_hand.states.values()]
                 other_ngrams = _other_ngrams(row, states, with_ngrams, queries, is_of_ngrams)
                 rows.append(
-                    _comparison_row(row, name, study_value, other_vectors, other_ngrams, other_queries)
+                    _comparison_row(
+                        compared_row, name, study_value, other_vectors, other_ngrams, other_queries
+                    )
                 )
     table = judge_wholes(pd.DataFrame(rows, columns=COMPARISON)).sort_values(
         COMPARISON[:7], ignore_index=True

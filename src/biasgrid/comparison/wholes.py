@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .at_hand import QUANTITIES
 from .published import CORRELATIONS
 from .verdict import AGREEING, NO_VALUE, UNJUDGED, VERDICTS
 
@@ -18,7 +19,18 @@ if TYPE_CHECKING:
 # quantity -> its whole, one and several, and the columns whose values its numbers share
 WHOLES = {
     "rank": (("ranking", "rankings"), ["source", "criterion", "metric"]),
+    QUANTITIES["rank"]: (
+        ("ranking among the models at hand", "rankings among the models at hand"),
+        ["source", "criterion", "metric"],
+    ),
     **dict.fromkeys(CORRELATIONS, (("correlation matrix", "correlation matrices"), ["source", "criterion"])),
+    **{
+        QUANTITIES[name]: (
+            ("correlation matrix of the models at hand", "correlation matrices of the models at hand"),
+            ["source", "criterion"],
+        )
+        for name in CORRELATIONS
+    },
 }
 
 

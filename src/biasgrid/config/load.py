@@ -291,12 +291,7 @@ def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any
     kind = PARTS[part]
     by_name: dict[str, Any] = {}
     places: dict[Any, str] = {}
-    for entry in entries if isinstance(entries, list) else [entries]:
-        place, content = f"{where}: {part}", entry
-        if part == "models" and isinstance(entry, str) and not entry.endswith(CONFIGS):
-            content = named_model(entry, root, place)
-        elif isinstance(entry, str):
-            place, content = entry, copy_config(read_yaml(find_file(entry, root)), entry)
+    for place, content in _contents(entries, part, where, root):
         checked = validate(kind, content, place)
         if isinstance(checked, Quality):
             checked = {name: getattr(checked, name) for name in content}
@@ -310,6 +305,78 @@ def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any
     if not by_name:
         validate(kind, by_name, f"{where}: {part}")
     return by_name
+
+
+def _contents(entries: Any, part: str, where: str, root: Path) -> Iterator[tuple[str, Any]]:
+    """Yield what a part of a config is made of, as it is written, each with what messages call it."""
+    for entry in entries if isinstance(entries, list) else [entries]:
+        place, content = f"{where}: {part}", entry
+        if part == "models" and isinstance(entry, str) and not entry.endswith(CONFIGS):
+            content = named_model(entry, root, place)
+        elif isinstance(entry, str):
+            place, content = entry, copy_config(read_yaml(find_file(entry, root)), entry)
+        if part == "models" and isinstance(content, dict):
+            content = {
+                key: {"label": key, **with_path(model, f"{place}: {key}")}
+                if isinstance(model, dict)
+                else model
+                for key, model in content.items()
+            }
+        yield place, content
+
+
+def written_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
+    """Return a part of a config by name, as it is written, with the files that it names read.
+
+    Queries of a criterion that several files have are put together, as in `merge_part`, which checks the values.
+
+    Raises
+    ------
+    BiasgridError
+        A file is not a mapping; two files have one name, query or key of a criterion.
+    """
+    joined: dict[str, Any] = {}
+    for place, content in _contents(entries, part, where, root):
+        if not isinstance(content, dict):
+            raise BiasgridError(f"{place}: {quote(content)} is not a mapping")
+        for name, value in content.items():
+            if name not in joined:
+                joined[name] = value
+            elif part == "criteria" and isinstance(joined[name], dict) and isinstance(value, dict):
+                joined[name] = _written_criterion(joined[name], value, f"{place}: {name}")
+            else:
+                raise BiasgridError(f"{place}: {quote(name)} is defined twice")
+    return joined
+
+
+def _written_criterion(former: dict[str, Any], value: dict[str, Any], where: str) -> dict[str, Any]:
+    joined = dict(former)
+    for key, inner in value.items():
+        before = joined.get(key, inner)
+        if key == "queries" and isinstance(before, dict) and isinstance(inner, dict):
+            if twice := [query for query in inner if key in former and query in before]:
+                raise BiasgridError(
+                    f"{where}: query id {quote(twice[0])} occurs twice; ids are unique in a study"
+                )
+            joined[key] = {**before, **inner}
+        elif before != inner:
+            raise BiasgridError(f"{where}: {key}: has two values; give it once")
+        else:
+            joined[key] = inner
+    return joined
+
+
+def with_path(model: Any, where: str) -> Any:
+    """Return a model as it is written, with a source in place of `path`, which is short for a file of yours.
+
+    Raises BiasgridError for a model that has both.
+    """
+    if not isinstance(model, dict) or "path" not in model:
+        return model
+    if "source" in model:
+        raise BiasgridError(f"{where}: path: is short for a source of type file; leave it out, or source")
+    source = {"type": "file", "path": model["path"]}
+    return {"source": source, **{name: value for name, value in model.items() if name != "path"}}
 
 
 def _join(

@@ -117,10 +117,10 @@ def _megabytes() -> Any:
 class Model(Strict):
     """An embedding model."""
 
-    label: Line = field("what tables and figures print")
+    label: Line = field("what tables and figures print; left out: the model's key", None)
     source: Source = field(
         "where it is from: a mapping with `type` (`biasgrid list sources`, `trained`, `shuffled` or `encoded`) and "
-        "the keys of that type"
+        "the keys of that type. `path: FILE` in its place is short for `source: {type: file, path: FILE}`"
     )
     download_mb: Whole = _megabytes()
     kind: Annotated[str, AfterValidator(_kind)] = field(

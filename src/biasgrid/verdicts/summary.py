@@ -250,8 +250,10 @@ def _lost(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mappin
     share = "all of them " if most == len(lost) else "most of them "
     out: dict[str, RankedState] = {}
     for answer in answers:
-        for state in answer.not_ranked:
-            if state.model == model and answer.criterion != OVERALL:
+        # a single model is not ranked either, whatever it has
+        has_rivals = len(answer.models) + len(answer.not_ranked) > 1
+        for state in answer.not_ranked if has_rivals and answer.criterion != OVERALL else ():
+            if state.model == model and state.has_lost_queries:
                 out.setdefault(answer.criterion, state)
     places = [f"{criterion} ({queries_of(state)})" for criterion, state in out.items()]
     where = f", which is not ranked on {join_names(places)}" if places else ""

@@ -16,7 +16,7 @@ from typing import Any
 from ..configs import read_yaml
 from ..errors import BiasgridError, quote
 from ..files import refuse_links
-from ..resources import resource
+from ..resources import did_you_mean_file, resource
 
 STATE = Path(".snakemake")  # where Snakemake writes what it knows of a folder
 OF_OTHERS = ("conda", "conda-archive", "singularity", "shadow", "storage")  # in it, with links of their own
@@ -38,6 +38,7 @@ def check(arguments: Sequence[str]) -> None:
         options = parser.parse_known_args(arguments)[0]
         state = options.directory / STATE
         refuse_links(state, but=OF_OTHERS)
+        check_no_target(options.files)
         for file in options.files:
             check_config(file)
         executor = options.executor
@@ -85,6 +86,25 @@ def check_profile(name: str) -> None:
             raise BiasgridError(
                 f"profile {quote(name)} lies in this folder, and a profile is code: if you trust it, write "
                 f"'./{place}'{instead}"
+            )
+
+
+def check_no_target(files: Sequence[str]) -> None:
+    """Raise BiasgridError for a target among config files: Snakemake takes all that follows --configfile for configs.
+
+    That is a file which is not there, such as a rule's name, and a file below the results of the first config, except
+    a study's config there.
+    """
+    for file in files[1:]:
+        path = Path(file)
+        record = read_yaml(files[0])
+        results = record.get("results", "results") if isinstance(record, dict) else "results"
+        is_result = path.is_relative_to(str(results)) and path.name != "study.json"
+        if is_result or not path.exists():
+            nearest = "" if is_result else did_you_mean_file(path)
+            problem = "is a result, not a config" if is_result else f"cannot read it: No such file{nearest}"
+            raise BiasgridError(
+                f"{file}: {problem}; a target stands before --configfile: snakemake {file} --configfile {files[0]}"
             )
 
 

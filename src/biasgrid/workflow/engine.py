@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from snakemake.io import is_flagged
 from snakemake.logging import logger
@@ -32,7 +32,8 @@ try:
 except ImportError:  # older versions
     from snakemake.persistence import Persistence
 
-from .. import termination
+from .. import configs, termination
+from ..config import load, overlay
 from ..errors import BiasgridError
 from ..files import refuse_links, unfinished
 from . import command_line, config_file
@@ -70,6 +71,22 @@ def check_configs(workflow: Any, default: str) -> None:
     try:
         for path in config_files(workflow) or [default]:
             command_line.check_config(path)
+    except BiasgridError as error:
+        stop(error)
+
+
+def read_config(workflow: Any) -> dict[str, Any]:
+    """Return the config that files and the command line make together (`config.overlay`), or end the run.
+
+    Snakemake's own `config` has no way to leave a key out. What the config includes is in `configs.files_read`
+    afterwards: not the config files, which study.json has, nor a profile.
+    """
+    try:
+        records = [(path, load.read(path)) for path in config_files(workflow)]
+        configs.files_read.clear()
+        if options := workflow.config_settings.config:
+            records.append(("--config", dict(options)))
+        return overlay.join(records)
     except BiasgridError as error:
         stop(error)
 
@@ -421,7 +438,7 @@ def leave() -> None:
     termination.leave(128 + _signal)
 
 
-def stop(message: object) -> None:
+def stop(message: object) -> NoReturn:
     """End the run, which has not begun, for a reason that is the user's to mend."""
     print(f"biasgrid: {message}", file=sys.stderr)
     sys.exit(2)
