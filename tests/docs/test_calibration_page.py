@@ -218,7 +218,7 @@ def test_scales_beside_standardised_bias():
         name: [
             *(
                 difference(planted[world, "mean", scale], "over_standardized")
-                for world in ("alike", "all", "models, spreads")
+                for world in ("alike", "anisotropy", "all", "models, spreads")
             ),
             " · ".join(
                 f"{100 * float(baselines[metric, scale]['error_share']):.0f} %" for metric in ("rnsb", "mac")

@@ -2,7 +2,7 @@
 
 A score's distance from the value that means no bias, less the mean distance of random groups, in standard deviations
 of their distances. 0: as much as random topics of the model; 2: two standard deviations more. The length of vectors
-drops out, as the random groups have it, too; anisotropy does not. Normal scores of the percentile order models no
+drops out, as the random groups have it, too; anisotropy does not. Normal scores of the percentile order models hardly
 better, and are bounded (docs/calibration.md).
 """
 
