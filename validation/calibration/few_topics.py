@@ -47,26 +47,28 @@ THEN, NOW = RULES = ("until the stop", "first 999")
 
 class Null(NamedTuple):
     """A metric's distances from no bias of the random groups of a query, or of several: the number of each draw, and
-    the words that it starts from."""
+    the words that it starts from. Of one query also its name, and the score's own distance."""
 
     metric: str
     distances: np.ndarray
     numbers: np.ndarray
     topics: np.ndarray
+    query: str = ""
+    observed: float = math.nan
 
 
-def nulls(model_name: str, criterion: str, metrics: tuple[str, ...], draws: int) -> Iterator[Null]:
-    """Yield them of each score of the criterion that has random groups."""
+def nulls(
+    model_name: str, metrics: tuple[str, ...], draws: int, criterion: str | None = None
+) -> Iterator[Null]:
+    """Yield them of each score of the criterion (None: of all) that has random groups."""
     config = ROOT / "config" / "embedded.yaml"
     study = Study.of(configs.read(config), str(config), ROOT)
     model = load(Path(os.environ.get("BIASGRID_EMBEDDINGS", ROOT / "data" / "embeddings")) / model_name)
     pool = pool_of(model)
     for cell in study.grid.cells.values():
-        if (cell.model, cell.debias, cell.criterion) != (
-            model_name,
-            "none",
-            criterion,
-        ) or cell.metric not in metrics:
+        if (cell.model, cell.debias) != (model_name, "none") or cell.metric not in metrics:
+            continue
+        if criterion not in (None, cell.criterion):
             continue
         for sample in look_up(Request.of_cell(cell.spec), study.queries[cell.query], model):
             group_draws = draws_in_place(sample, pool, 0, BETWEEN) if sample.status == "ok" else ""
@@ -75,8 +77,16 @@ def nulls(model_name: str, criterion: str, metrics: tuple[str, ...], draws: int)
             with np.errstate(all="ignore"):
                 values = group_values(sample, pool, group_draws)(0, draws)
             there = np.isfinite(values.values)
-            distances = np.abs(values.values - sample.request.metric.neutral)
-            yield Null(cell.metric, distances[there], values.numbers[there], values.seeds[there, None])
+            neutral = sample.request.metric.neutral
+            distances, observed = np.abs(values.values - neutral)[there], abs(values.observed - neutral)
+            yield Null(
+                cell.metric,
+                distances,
+                values.numbers[there],
+                values.seeds[there, None],
+                f"{cell.criterion}: {sample.query.name}",
+                observed,
+            )
 
 
 def aggregates(scores: Sequence[Null]) -> Iterator[Null]:
@@ -142,7 +152,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    scores = list(nulls(options.model, options.criterion, METRICS, options.draws))
+    scores = list(nulls(options.model, METRICS, options.draws, options.criterion))
     for name, found in {"scores": scores, "means over queries": list(aggregates(scores))}.items():
         print(
             f"{options.model}, {options.criterion}: {len(found)} {name} with random groups, {options.runs} runs"

@@ -1,31 +1,41 @@
-"""Does ranking models by standardised bias recover planted bias better than ranking them by distance from neutral?
+"""Orders of models by planted bias: raw distances from no bias, and scales made from random groups.
 
     python -m validation.planted_bias.scale [--stores data/embeddings] [--output FILE]
 
-It writes numbers/scale.csv. In each repetition, models that represent words in unlike ways get unlike amounts of
-bias, in random order. Every query has two groups of 8 words that are near to each other, and two attribute sets of 8
-words of another topic. The amount is by how much the means of the two sets differ along the difference of the groups'
-means, the first as far to the first group as the second to the other. Whatever bias was there is taken out. Worlds:
+Writes numbers/scale.csv, in about 15 minutes of one core. In each repetition, models get unlike amounts of bias, in
+random order. Every query has two groups of 8 words that are near to each other, and two attribute sets of 8 words of
+another topic. The amount is by how much the means of the two attribute sets differ along the difference of the means
+of the groups. Any bias that was there before is taken out.
 
-made    3,000 words in topics, 100 dimensions; models are its copies in six `GEOMETRIES`
-copies  the same of a real model's vectors (4,000 words that four real models have), one of the four at random
-models  the four real models as they are. What the same amount is in two of them is a matter of definition, so there
-        are two: `models, lengths` plants shares of the median length of words, `models, spreads` shares of the
-        standard deviation of all words along the difference of the groups
-text    five trainings of word2vec on sentences of the Brown corpus, into which nonce words were put: beside male
-        terms exp(bias) times as often as beside female terms, or the reverse. No geometry defines this bias
+In six worlds, the models are copies of a real model, one of four at random, with 2,000 words. In each copy, half the
+vector of another word is added to every word, as noise of training. Then all words are transformed alike. This
+changes how the model represents words, but not which words it associates (`WORLDS`).
 
-Some metrics get both attribute sets, others the first alone (`OF_BOTH_SETS`); MAC and ECT measure something else
-than what is planted. The table has a row per world and metric:
+alike        no transformation: the models differ only in the planted bias and the noise
+length       vectors are .5 to 2.8 times as long
+anisotropy   a common vector is added to all words, or the first three principal components are stretched
+dimension    20 to 100 % of the principal components are kept
+all          a copy of each of these kinds, one with all of them, and one as it was
+unit         the models of `all`, with all vectors at unit length
 
-tau          Kendall's correlation of the planted order of models with that by the mean over queries of a score's
-             distance from neutral (`distance`), of the same at unit length of all words (`unit`: `normalize: true`),
-             and of its standardised bias: means over repetitions, with 95 % t intervals. rho: Spearman's
-gain_over    tau of standardised bias less that of the other
-pairs        the share of pairs of models that are in their planted order
-w            with the same bias in all models, Kendall's coefficient of concordance of the repetitions' rankings: 1
-             where representation alone decides the order, and `w_chance` on average where chance does
-repetitions  those in which all models have a standardised bias: some have too few random groups
+In three further worlds, models differ as real ones do:
+
+models, lengths  the four real models. The amount is a share of the median length of the model's words
+models, spreads  the same, but the amount is a share of the standard deviation of all words along the difference of
+                 the groups. Which of the two is the same bias in two models is a matter of definition
+text             five trainings of word2vec on sentences of the Brown corpus, into which nonce words were put: beside
+                 male terms exp(bias) times as often as beside female terms, or the reverse. This bias is defined by
+                 no geometry
+
+Some metrics get both attribute sets, others the first alone (`OF_BOTH_SETS`). MAC and ECT measure something else than
+what is planted. The table has a row for each world, metric and scale (`scales.SCALES`), and for the mean of all
+metrics but these two:
+
+tau                Kendall's correlation of the planted order of models with the order by the mean over queries
+over_distance      tau less the tau of raw distances
+over_standardized  tau less the tau of standardised bias
+*_error            Monte Carlo error of each: the standard error of the mean over repetitions
+repetitions        those in which all models have enough random groups
 """
 
 from __future__ import annotations
@@ -34,9 +44,10 @@ import argparse
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,13 +58,13 @@ import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.embeddings.corpus.text import Sentences
 from biasgrid.geometry import unit
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.pool import pool_of
+from biasgrid.inference.group_draws import BETWEEN
+from biasgrid.inference.pool import Pool, pool_of
+from biasgrid.inference.significance.random_groups import draws_in_place, end_of_scale, group_values
 from biasgrid.request import Request
-from biasgrid.sample import look_up
-from biasgrid.statistics.concordance import kendalls_w
-from biasgrid.statistics.scale import Scale
-from biasgrid.words import WordOptions
+from biasgrid.sample import Sample, look_up
+
+from .scales import SCALES
 
 METRICS = (
     "weat",
@@ -66,60 +77,85 @@ METRICS = (
     "semaxis",
     "same",
     "same_stereotype",
-    "direct_bias",
     "ripa",
 )
 PARAMETERS = {
     "rnsb": {"holdout": False},
     "ripa": {"relation": "mean"},
-    "direct_bias": {"direction": "mean"},
 }
 # others have one attribute set: they would take the mean of two that lean to either group
-OF_BOTH_SETS = ("weat", "weat_es", "rnsb", "same", "same_stereotype", "direct_bias")
+OF_BOTH_SETS = ("weat", "weat_es", "rnsb", "same", "same_stereotype")
+# these measure something else than what is planted
+OF_ANOTHER_BIAS = ("mac", "ect")
+MEAN = "mean"  # of all other metrics
 MODELS = (
     "glove-6b-50d",
     "word2vec-google-news-300-subset",
     "glove-840b-300d-filtered",
     "spacy-en-core-web-md-3.7.1",
 )
-SIZE, QUERIES, DRAWS, NEAREST, VOCABULARY = 8, 3, 399, 60, 4000
+SIZE, QUERIES, DRAWS, NEAREST, VOCABULARY = 8, 3, 499, 60, 2000
 SEED, REPETITIONS, REPETITIONS_OF_TEXT = 1, 20, 6
-SCALES = ("distance", "unit", "standardized")
 MOST = 0.4  # length of the largest planted amount, as a share of the median length of words
 MOST_SPREADS = 2.0  # the same in standard deviations of all words along the difference of the groups
+NOISE = 0.5  # share of another word's vector that is added to each word of a copy
+DOMINANT = 3  # principal components that are stretched
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """How a copy represents words: in this share of the dimensions (principal components), with a common vector and
-    noise of these lengths (1 is the words' median), all of it times `scale`."""
+    """How a copy represents words.
+
+    share    share of the principal components that are kept, largest first
+    stretch  factor of the first `DOMINANT` principal components
+    common   length of a vector that is added to all words; 1 is the words' median length
+    scale    factor of all vectors
+    unit     whether vectors have length 1 in the end
+    """
 
     share: float = 1.0
+    stretch: float = 1.0
     common: float = 0.0
-    noise: float = 0.0
     scale: float = 1.0
+    unit: bool = False
 
     def of(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Copies of vectors (words, dimensions)."""
-        length, size = np.median(np.linalg.norm(vectors, axis=1)), vectors.shape[1]
-        if self.share < 1:
-            centre = vectors.mean(axis=0)
-            _, axes = np.linalg.eigh(np.cov((vectors - centre).T))
-            vectors = vectors @ axes[:, -round(self.share * size) :]
-        size = vectors.shape[1]
-        vectors = vectors + self.common * length * unit(rng.normal(size=size))
-        vectors = vectors + self.noise * length * rng.normal(size=vectors.shape) / math.sqrt(size)
-        return self.scale * vectors
+        """Transform vectors (words, dimensions)."""
+        direction = unit(rng.normal(size=vectors.shape[1]))
+        length = np.median(np.linalg.norm(vectors, axis=1))
+        if self.share < 1 or self.stretch != 1:
+            _, axes = np.linalg.eigh(np.cov(vectors.T))
+            axes = axes[:, ::-1][:, : round(self.share * vectors.shape[1])]
+            stretches = np.ones(axes.shape[1])
+            stretches[:DOMINANT] = self.stretch
+            vectors, direction = (vectors @ axes) * stretches, unit(direction @ axes)
+        vectors = self.scale * (vectors + self.common * length * direction)
+        return unit(vectors) if self.unit else vectors
 
 
-GEOMETRIES = (
+ALL = (
     Geometry(),
-    Geometry(scale=4),
+    Geometry(scale=2.8),
     Geometry(share=0.2),
     Geometry(common=1),
-    Geometry(noise=0.5),
-    Geometry(share=0.3, common=0.5, scale=0.3),
+    Geometry(stretch=3),
+    Geometry(share=0.3, common=0.5, stretch=2, scale=0.5),
 )
+WORLDS: dict[str, tuple[Geometry, ...]] = {
+    "alike": (Geometry(),) * 6,
+    "length": tuple(Geometry(scale=scale) for scale in (0.5, 0.7, 1, 1.4, 2, 2.8)),
+    "anisotropy": (
+        Geometry(),
+        Geometry(common=0.5),
+        Geometry(common=1),
+        Geometry(stretch=2),
+        Geometry(stretch=4),
+        Geometry(common=0.5, stretch=2),
+    ),
+    "dimension": tuple(Geometry(share=share) for share in (1, 0.8, 0.6, 0.45, 0.3, 0.2)),
+    "all": ALL,
+    "unit": tuple(replace(geometry, unit=True) for geometry in ALL),
+}
 
 
 @dataclass(frozen=True)
@@ -178,30 +214,20 @@ Models = list[tuple[dict[str, np.ndarray], list[Query]]]
 World = Callable[[np.ndarray, np.random.Generator], Models]
 
 
-def made(amounts: np.ndarray, rng: np.random.Generator) -> Models:
-    """Copies of words that were made: 30 fields of 5 topics of 20 words."""
-    fields, topics, own = (rng.normal(size=(count, 100)) / 10 for count in (30, 150, 3000))
-    vectors = fields.repeat(100, axis=0) + topics.repeat(20, axis=0) + own
-    # words differ in length, as frequent and rare ones do
-    vectors *= np.exp(0.3 * rng.normal(size=(len(vectors), 1)))
-    order = rng.permutation(len(vectors))
-    base = Words([f"w{i}" for i in range(len(vectors))], vectors[order])
-    return copies_of(base, amounts, rng)
-
-
-def copies(amounts: np.ndarray, rng: np.random.Generator, *, stores: Path) -> Models:
-    """Copies of one real model."""
-    return copies_of(real(stores)[rng.integers(len(MODELS))], amounts, rng)
-
-
-def copies_of(base: Words, amounts: np.ndarray, rng: np.random.Generator) -> Models:
+def copies(
+    amounts: np.ndarray, rng: np.random.Generator, *, stores: Path, geometries: tuple[Geometry, ...]
+) -> Models:
+    """Return copies of one real model, one for each geometry."""
+    base = real(stores)[rng.integers(len(MODELS))]
     groups, pairs = base.draw(rng)
     queries = as_queries(base, groups, pairs)
-    planted = [plant(base.vectors, groups, pairs, MOST * amount, "lengths") for amount in amounts]
-    return [
-        (dict(zip(base.words, geometry.of(vectors, rng).astype(np.float32), strict=True)), queries)
-        for geometry, vectors in zip(GEOMETRIES, planted, strict=True)
-    ]
+    made = []
+    for geometry, amount in zip(geometries, amounts, strict=True):
+        vectors = plant(base.vectors, groups, pairs, MOST * amount, "lengths")
+        vectors += NOISE * (vectors - vectors.mean(axis=0))[rng.permutation(len(vectors))]
+        vectors = geometry.of(vectors, rng).astype(np.float32)
+        made.append((dict(zip(base.words, vectors, strict=True)), queries))
+    return made
 
 
 def models(amounts: np.ndarray, rng: np.random.Generator, *, stores: Path, unit_of: str) -> Models:
@@ -293,85 +319,85 @@ def brown(stores: Path) -> list[list[str]]:
 
 def worlds(stores: Path) -> dict[str, tuple[World, int, int]]:
     """Name -> what makes it, how many models it has, and how many repetitions are made of it."""
+    of_copies = {
+        name: (partial(copies, stores=stores, geometries=geometries), len(geometries), REPETITIONS)
+        for name, geometries in WORLDS.items()
+    }
     real_models = {
         f"models, {unit_of}": (partial(models, stores=stores, unit_of=unit_of), len(MODELS), REPETITIONS)
         for unit_of in ("lengths", "spreads")
     }
-    return {
-        "made": (made, len(GEOMETRIES), REPETITIONS),
-        "copies": (partial(copies, stores=stores), len(GEOMETRIES), REPETITIONS),
-        **real_models,
-        "text": (partial(text, stores=stores), len(TRAININGS), REPETITIONS_OF_TEXT),
-    }
+    of_text = partial(text, stores=stores), len(TRAININGS), REPETITIONS_OF_TEXT
+    return {**of_copies, **real_models, "text": of_text}
 
 
-def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, tuple[float, ...]]:
-    """Of each metric means over queries, one per scale; NaN where one is not known."""
+def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, np.ndarray]:
+    """Return the means over queries of each metric, one for each scale; NaN where there are too few random groups."""
     model = bg.load(vectors, name="model")
     pool = pool_of(model)
-    of_groups = {"random_groups": {"draws": DRAWS, "stop": None}}
     numbers = {}
     for name in METRICS:
-        metric, sides = metrics.metric(name), 2 if name in OF_BOTH_SETS else 1
-        found = []
-        for query in (Query(query.target_sets, query.attribute_sets[:sides]) for query in queries):
-            request = Request(metric, PARAMETERS.get(name, {}), inference=of_groups)
-            ((record,), _) = infer_query(request, query, model, pool=pool)
-            request = Request(metric, PARAMETERS.get(name, {}), WordOptions(normalize=True))
-            (at_unit_length,) = look_up(request, query, model)
-            values = record.get("value", math.nan), at_unit_length.result().value
-            scale = Scale.of_record(record.get("random_groups"))
-            standardized = scale.read(record["value"]).value if scale else math.nan
-            found.append((*(abs(value - metric.neutral) for value in values), standardized))
-        numbers[name] = tuple(np.mean(np.array(found, dtype=float), axis=0).tolist())
+        sides = 2 if name in OF_BOTH_SETS else 1
+        request = Request(metrics.metric(name), PARAMETERS.get(name, {}))
+        read = [
+            readings(sample, pool)
+            for query in queries
+            for sample in look_up(request, Query(query.target_sets, query.attribute_sets[:sides]), model)
+        ]
+        numbers[name] = np.mean(read, axis=0)
     return numbers
 
 
+def readings(sample: Sample, pool: Pool) -> np.ndarray:
+    """Return a score on each scale; NaN where there are too few random groups."""
+    draws = draws_in_place(sample, pool, SEED, BETWEEN)
+    if isinstance(draws, str) or isinstance(end_of_scale(sample, pool, draws, DRAWS), str):
+        return np.full(len(SCALES), math.nan)
+    with np.errstate(all="ignore"):
+        values = group_values(sample, pool, draws)(0, DRAWS)
+    distances = np.abs(np.append(values.observed, values.values) - sample.request.metric.neutral)
+    distances = distances[np.isfinite(distances)]
+    return np.array([scale(distances[:1], distances[1:])[0] for scale in SCALES.values()])
+
+
 def repeat(world: World, size: int, repetitions: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """(metric, planted amounts, (models, scales) numbers) of each repetition: with unlike amounts, and with half of
-    the largest in all models."""
+    """Yield (metric, planted amounts, (models, scales) numbers) of each repetition."""
     for number in range(repetitions):
-        for is_unlike in (True, False):
-            rng = np.random.default_rng([SEED, number, is_unlike])
-            amounts = rng.permutation(np.linspace(0, 1, size)) if is_unlike else np.full(size, 0.5)
-            measured = [measure(*model) for model in world(amounts, rng)]
-            for name in METRICS:
-                yield name, amounts, np.array([of_model[name] for of_model in measured])
+        rng = np.random.default_rng([SEED, number, 1])
+        amounts = rng.permutation(np.linspace(0, 1, size))
+        measured = [measure(*model) for model in world(amounts, rng)]
+        for name in METRICS:
+            yield name, amounts, np.array([of_model[name] for of_model in measured])
 
 
-def summary(repetitions: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, float]:
-    """The table's numbers of a metric in a world."""
-    whole = [(amounts, numbers) for amounts, numbers in repetitions if np.isfinite(numbers).all()]
-    unlike = [one for one in whole if np.ptp(one[0])]
-    alike = [numbers for amounts, numbers in whole if not np.ptp(amounts)]
-    row: dict[str, float] = {"repetitions": len(unlike)}
-    if len(unlike) < 2 or len(alike) < 2:
-        return row
-    # of all models alike there is no order
-    taus = np.nan_to_num([[stats.kendalltau(amounts, x).statistic for x in xs.T] for amounts, xs in unlike])
-    rhos = np.nan_to_num([[stats.spearmanr(amounts, x).statistic for x in xs.T] for amounts, xs in unlike])
-    right = np.array([[pairs_right(amounts, x) for x in xs.T] for amounts, xs in unlike])
-    for place, scale in enumerate(SCALES):
-        row |= {f"tau_{scale}": taus[:, place].mean()} | ends(f"tau_{scale}", taus[:, place])
-    for place, scale in enumerate(SCALES[:-1]):
-        gain = taus[:, -1] - taus[:, place]
-        row |= {f"gain_over_{scale}": gain.mean()} | ends(f"gain_over_{scale}", gain)
-    w = kendalls_w(np.stack(alike))
-    for name, values in (("rho", rhos.mean(axis=0)), ("pairs", right.mean(axis=0)), ("w", w)):
-        row |= {f"{name}_{scale}": value for scale, value in zip(SCALES, values, strict=True)}
-    return row | {"w_chance": 1 / len(alike)}
+def kendall(amounts: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return Kendall's correlation of each scale with the amounts; NaN where a model has too few random groups."""
+    if not np.isfinite(numbers).all():
+        return np.full(numbers.shape[1], math.nan)
+    # of models that are all alike there is no order
+    return np.nan_to_num([stats.kendalltau(amounts, of_scale).statistic for of_scale in numbers.T])
 
 
-def pairs_right(amounts: np.ndarray, numbers: np.ndarray) -> float:
-    """The share of pairs of models that are in their planted order."""
-    first, second = np.triu_indices(len(amounts), 1)
-    return float(np.mean((numbers[first] - numbers[second]) * (amounts[first] - amounts[second]) > 0))
+def summary(repetitions: dict[str, list[tuple[np.ndarray, np.ndarray]]]) -> list[dict[str, Any]]:
+    """Return the table's rows of a world: of each metric and scale, and of the metrics' mean."""
+    taus = {metric: np.array([kendall(*one) for one in found]) for metric, found in repetitions.items()}
+    taus[MEAN] = np.mean([of_metric for m, of_metric in taus.items() if m not in OF_ANOTHER_BIAS], axis=0)
+    scales = list(SCALES)
+    rows: list[dict[str, Any]] = []
+    for metric, of_metric in taus.items():
+        whole = of_metric[np.isfinite(of_metric).all(axis=1)]
+        for place, scale in enumerate(scales):
+            row = {"metric": metric, "scale": scale, "repetitions": len(whole)}
+            row |= with_error("tau", whole[:, place])
+            for other in ("distance", "standardized"):
+                row |= with_error(f"over_{other}", whole[:, place] - whole[:, scales.index(other)])
+            rows.append(row)
+    return rows
 
 
-def ends(name: str, values: np.ndarray) -> dict[str, float]:
-    """The 95 % t interval of a mean."""
-    half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values))
-    return {f"{name}_low": values.mean() - half, f"{name}_high": values.mean() + half}
+def with_error(name: str, values: np.ndarray) -> dict[str, float]:
+    """Return a mean and its standard error."""
+    return {name: values.mean(), f"{name}_error": values.std(ddof=1) / math.sqrt(len(values))}
 
 
 def main() -> None:
@@ -385,9 +411,7 @@ def main() -> None:
             of_metrics = defaultdict(list)
             for metric, amounts, numbers in repeat(world, size, repetitions):
                 of_metrics[metric].append((amounts, numbers))
-            rows += [
-                {"world": name, "metric": m, "models": size, **summary(r)} for m, r in of_metrics.items()
-            ]
+            rows += [{"world": name, "models": size, **row} for row in summary(of_metrics)]
     pd.DataFrame(rows).to_csv(given.output, index=False, lineterminator="\n", float_format="%.3f")
 
 

@@ -1,8 +1,9 @@
 """Standardised bias: how much more bias than random topics of the same model?
 
 A score's distance from the value that means no bias, less the mean distance of random groups, in standard deviations
-of their distances. 0: as much as random topics of the model; 2: two standard deviations more. Length, dimensions and
-anisotropy of vectors drop out, as the random groups have these, too.
+of their distances. 0: as much as random topics of the model; 2: two standard deviations more. The length of vectors
+drops out, as the random groups have it, too; anisotropy does not. Normal scores of the percentile order models hardly
+better, and are bounded (docs/calibration.md).
 """
 
 from __future__ import annotations
