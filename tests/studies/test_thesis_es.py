@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::biasgrid.LostWordsWarning"),
 ]
 VECTORS, CORPUS = "maddalozzo-30d", "europarl-es"
+FREQUENT = ["iglesia", "cristiano", "islam", "musulmán"]
 SEEDS = made_thesis.seeds()
 
 
@@ -128,6 +129,18 @@ def test_frequency_is_a_number_of_sentences_and_goes_with_pmi(finished):
         & (table["method"] == "pearson")
     ]
     assert row["correlation"].item() == pytest.approx(np.corrcoef(np.array(pairs).T)[0, 1], abs=1e-6)
+
+
+def test_every_printed_number_stands_beside_the_studys(finished):
+    study, _, sentences = finished
+    table = tables.read(study.paths.table_file("comparison"))
+    assert len(table) == 26
+    assert table.loc[table["ours"].isna(), ["criterion", "metric", "quantity"]].to_numpy().tolist() == []
+    frequency = table[table["quantity"].str.endswith("frequency_attributes")].set_index("quantity")["ours"]
+    words = {"gender_rare": ["chico", "abuelo", "chica", "abuela"], "religion_frequent": FREQUENT}
+    for query, of_query in words.items():
+        mean = np.mean([sum(word in s for s in sentences) for word in of_query])
+        assert frequency[f"{query}: frequency_attributes"] == pytest.approx(mean)
 
 
 def unit(vectors, words):
