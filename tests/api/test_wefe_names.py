@@ -59,7 +59,9 @@ def test_a_name_at_the_top_level_is_answered_with_a_line_that_runs(name, model):
 
 @pytest.mark.parametrize(("old", "new"), wefe_names.WORD_SETS.items())
 def test_a_word_set_that_wefe_renamed_is_answered_with_its_name_today(old, new):
-    collection = next(name for name in bg.word_sets() if new in bg.word_sets(name))
+    # words of other collections are fetched
+    shipped = [name for name, text in bg.word_sets().items() if "fetched" not in text]
+    collection = next(name for name in shipped if new in bg.word_sets(name))
     with pytest.raises(KeyError, match=f"unknown word set '{old}'; did you mean '{new}'"):
         bg.word_sets(collection)[old]
     # as a study's config names it

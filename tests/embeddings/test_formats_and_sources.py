@@ -204,6 +204,8 @@ TAKES = {
         "md5": [MD5],
         "filename": NAMES,
         "keep": [True, False],
+        "member": TEXTS,
+        "rows": [3],
     },
 }
 WRONG = ["", 3, None, [], ["a"], ["a", "a"], {}, {"a": 3}, {"a": "b"}, {"": None}]

@@ -177,6 +177,7 @@ ROWS = [
     ("scores", "language_model", write_scores, {"scores.csv"}),
     ("text", "corpus", write_zip, {"corpus.zip"}),
     ("tokens", "corpus", write_corpus, {"corpus.txt"}),
+    ("commas", "corpus", write_corpus, {"corpus.txt"}),
     ("tagged", "corpus", write_corpus, {"corpus.txt"}),
 ]
 # names that a reader could look for beside its file
