@@ -32,7 +32,9 @@ def study(models, spread=0.3, seed=0, parts=1):
     return table, np.array(resamples)
 
 
-def compared(models, pairs, clusters=None, parts=1, baselines=None, margin=0.5, **options):
+def compared(
+    models, pairs, clusters=None, parts=1, baselines=None, margin=0.5, has_common_zero=True, **options
+):
     table, resamples = study(models, parts=parts, **options)
     names = [[f"q{query * parts + part}" for part in range(parts)] for query in range(QUERIES)]
     groups = {"weat": [[("Gender", name) for q in group for name in names[q]] for group in clusters or []]}
@@ -41,7 +43,9 @@ def compared(models, pairs, clusters=None, parts=1, baselines=None, margin=0.5, 
     if baselines is not None:
         values = np.where(table["model"].isin(baselines), values, math.nan)
     scores = StandardizedScores(values, resamples, np.zeros(len(values)))
-    return compare_family(place, pairs, scores, np.full(QUERIES * parts, 8.0), margin)
+    return compare_family(
+        place, pairs, scores, np.full(QUERIES * parts, 8.0), margin, has_common_zero=has_common_zero
+    )
 
 
 def scores_of(seed, shift=0.0):
@@ -232,6 +236,13 @@ def test_a_raw_distance_is_below_0_on_the_other_side_of_no_bias():
     scores = RawScores.read(table, np.array([[0.5, 1.2], [1.5, math.nan]]), {"ect": 1.0})
     assert scores.values == pytest.approx([0.4, 0.5])
     assert scores.resamples == pytest.approx(np.array([[0.5, -0.2], [0.5, math.nan]]), nan_ok=True)
+
+
+def test_by_a_metric_without_a_common_zero_no_models_are_compared():
+    scores = {"a": scores_of(1), "b": scores_of(1)}
+    (row,) = compared(scores, [(A, B)], spread=0.01, has_common_zero=False)
+    assert (row["reason"], row["pairs"], row["queries"]) == ("no common zero", 0, 0)
+    assert "difference" not in row
 
 
 def test_on_a_raw_scale_nothing_is_alike():

@@ -101,6 +101,14 @@ def test_metrics_without_a_baseline_are_named_beside_those_that_compare():
     ]
 
 
+def test_metrics_without_a_common_zero_compare_no_models():
+    of_words = answered({"mac": {"a": 0.1, "b": 0.5}}, why="no common zero")
+    sentence = "MAC cannot compare models: models differ by it on random words, too."
+    assert said(of_words) == [sentence]
+    others = answered({"weat": {"a": 0.1, "b": 0.5}}, {"weat": {("a", "b"): 0.01}})
+    assert said([*of_words, *others])[0].endswith(f"according to WEAT, the only metric. {sentence}")
+
+
 def test_sentences_of_the_answer_are_short_and_without_nested_brackets():
     values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac", "rnd")}
     lost = {"queries": {"a": 3, "b": 6}}

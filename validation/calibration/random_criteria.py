@@ -209,11 +209,12 @@ def measure(
 
 def compare(study: MeasuredStudy) -> dict[str, pd.DataFrame]:
     """Return the pairs of models with their answers, by claim: each as the tables name those of these queries."""
-    pairs = frame_of(study, "pairs")
+    # metrics without a common zero, by which a study compares no models, are shown, too
+    spec = PAIRS.spec_of(study) | {"no_common_zero": []}
+    pairs = PAIRS.frame(PAIRS.inputs_of(study), spec)
     names = ("difference", "p_adjusted", "answer")
     other = pairs.drop(columns=list(names)).rename(columns={f"other_{name}": name for name in names})
     # the same test of raw values, which no study makes of different models
-    spec = PAIRS.spec_of(study)
     raw = spec | {
         "scales": {metric: scales | {FAMILY: RAW_SCALE} for metric, scales in spec["scales"].items()}
     }

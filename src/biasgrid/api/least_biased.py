@@ -11,6 +11,7 @@ import pandas as pd
 from ..errors import BiasgridError
 from ..labels import short_labels
 from ..numbers import NO_VALUE, p_number
+from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..tables.answers import answers_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ COLUMNS = (
     *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),
     *("queries", "queries_of", "criterion", "model", "smallest_difference"),
 )
-NOT_COMPARED = "no model where models have no baseline: inference: random_groups compares them"
+NOT_COMPARED = {
+    NO_BASELINE: "no model where models have no baseline: inference: random_groups compares them",
+    NO_COMMON_ZERO: "no model where models differ by the metric on random words, too",
+}
 
 
 class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
@@ -43,9 +47,8 @@ def least_biased(
     places = [(criterion, metric) for criterion in criteria for metric in metrics]
     rows = [row for place in places if place in by_place for row in _rows(by_place[place], study, debiased)]
     table = LeastBiased(rows, columns=list(COLUMNS))
-    table.attrs["lacks_baseline"] = any(
-        by_place[place].lacks_baseline for place in places if place in by_place
-    )
+    reasons = {by_place[place].not_compared for place in places if place in by_place}
+    table.attrs["not_compared"] = [reason for reason in NOT_COMPARED if reason in reasons]
     return table
 
 
@@ -68,8 +71,7 @@ def _text(table: pd.DataFrame) -> str:
         ).rstrip()
         for line in lines
     ]
-    if table.attrs.get("lacks_baseline"):
-        lines_of_text.append(NOT_COMPARED)
+    lines_of_text += [NOT_COMPARED[reason] for reason in table.attrs.get("not_compared", ())]
     hidden_columns = ", ".join(name for name in table.columns if name not in columns)
     note = textwrap.fill(f"[{len(table)} rows; also: {hidden_columns}]", 80, subsequent_indent=" ")
     return "\n".join([*lines_of_text, note])
@@ -81,7 +83,7 @@ def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, An
     names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
     place = {"metric": answer.metric, "criterion": answer.criterion}
     first = answer.least_biased or (
-        answer.models[0].model if answer.models and not answer.lacks_baseline else ""
+        answer.models[0].model if answer.models and not answer.not_compared else ""
     )
     yield place | {
         "model_label": labels[first] if first else "",

@@ -9,7 +9,7 @@ from ..labels import short_labels
 from ..numbers import plain
 from ..statistics.aggregation import OVERALL
 from ..statistics.ranks import most_resampled
-from ..statistics.shared import NO_VALUE
+from ..statistics.shared import FEW_SHARED, NO_VALUE
 from ..verdicts.least_biased import Answer, RankedState, answers
 from ..verdicts.text import join_names, with_note
 from .figure import Example, Figure, each_criterion
@@ -142,7 +142,8 @@ def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: floa
     """Say which models are shown to be different, the less biased first; of many pairs, how many."""
     compared = [answer for answer in answers if answer.comparable]
     if not compared:
-        return "Models are not compared: they have no baseline of random groups."
+        reasons = dict.fromkeys(answer.not_compared for answer in answers if answer.not_compared)
+        return f"Models are not compared: {join_names(reasons) or FEW_SHARED}."
     limit = f"(adjusted p at most {plain(1 - level)})"
     pairs = [(answer.metric, a, b) for answer in compared for (a, _), (b, _) in sorted(answer.decided_pairs)]
     if not pairs:

@@ -107,6 +107,7 @@ METRICS = (
         function=mac,
         asks="How near are the words of {T} to the words of {A} on average?",
         has_directions=False,
+        compares_models=False,
         above="the words of {T} point away from the words of {A}",
         below="the words of {T} are near to the words of {A}",
         details={

@@ -153,6 +153,9 @@ class Metric:
     has_directions
         Whether values above and below the neutral one are bias towards different groups, if there are both. MAC's are
         not: they say whether words are near or far.
+    compares_models
+        Whether models are compared by its standardised bias. By MAC they are not: there, random words have more
+        standardised bias in some models than in others (docs/calibration.md).
     asks
         What it asks of a query, as a question. `sentence` fills in the sets' names: {T1}, {T2}, {A1}, {A2} are one
         target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} are the groups and {W} the sets on the other
@@ -205,6 +208,7 @@ class Metric:
     item_note: str = ""
     halved: Mapping[str, Any] = field(default_factory=dict, hash=False)
     has_directions: bool = True
+    compares_models: bool = True
     asks: str = ""
     above: str = ""
     below: str = ""

@@ -32,6 +32,8 @@ class Standardized(NamedTuple):
 
 EXCESS = "excess is gone: standardized has taken its place, and is another number"
 NO_BASELINE, TOO_FEW_TOPICS = "no baseline", "too few coherent topics"
+# of a metric whose standardised bias of random words is not the same in all models
+NO_COMMON_ZERO = "no common zero"
 NONE = Standardized(math.nan, math.nan, math.nan, math.nan)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..debias import UNTOUCHED
 from ..results import KEYS, results
 from ..statistics.aggregation import covers_enough
-from ..statistics.scale import NO_BASELINE, Scale
+from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO, Scale
 from ..statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
 from ..statistics.two_models import (
     CANNOT_TELL,
@@ -122,6 +122,7 @@ def compare_family(
     margin: float | None = MARGIN,
     level: float = LEVEL,
     lengths: Lengths | None = None,
+    has_common_zero: bool = True,
 ) -> list[dict[str, Any]]:
     """Compare the pairs of a family on one criterion and metric.
 
@@ -140,6 +141,8 @@ def compare_family(
         be needed.
     lengths
         Mean lengths of vectors, of variants of a model.
+    has_common_zero
+        Whether random words have as much standardised bias in all models by this metric. If not, none are compared.
 
     Returns
     -------
@@ -147,7 +150,7 @@ def compare_family(
         For each pair the columns of pairs.csv from `difference` on. A pair is compared on the queries of which both
         have all values with a baseline; other models do not matter.
     """
-    compared = [_compare(place, pair, scores, words, level, lengths or {}) for pair in pairs]
+    compared = [_compare(place, pair, scores, words, level, lengths or {}, has_common_zero) for pair in pairs]
     comparisons = [comparison for _, comparison, _ in compared if comparison is not None]
     these = answers([comparison.these for comparison in comparisons], margin, level)
     other = answers([comparison.other for comparison in comparisons], margin, level)
@@ -184,12 +187,15 @@ def _compare(
     words: np.ndarray,
     level: float,
     lengths: Lengths,
+    has_common_zero: bool,
 ) -> tuple[tuple[str, int], Comparison | None, float]:
     """Return why two cannot be compared, with the number of their queries; their comparison; and words of a set."""
     columns = [place.column(state) for state in pair]
     sides = place.places[:, columns]
     if not place.has_value[:, columns].any(axis=0).all():
         return (NO_VALUE, 0), None, math.nan
+    if not has_common_zero:
+        return (NO_COMMON_ZERO, 0), None, math.nan
     if have_other_lengths(lengths, (place.criterion, place.metric), *pair):
         return (LENGTHS, 0), None, math.nan
     is_scored = (sides >= 0) & ~np.isnan(scores.values)[sides]

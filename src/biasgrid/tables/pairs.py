@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
 from ..statistics.aggregation import OVERALL
-from ..statistics.scale import NO_BASELINE
+from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..statistics.shared import FEW_SHARED, NO_VALUE
 from ..statistics.two_models import (
     ALIKE,
@@ -27,7 +27,7 @@ from .keys import CRITERION, METRIC
 from .model_pairs import RawScores, StandardizedScores, compare_family
 from .query_groups import set_sizes_of
 from .scalars import SCALARS
-from .scales import pair_scales, scaled_metrics
+from .scales import metrics_without_common_zero, pair_scales, scaled_metrics
 from .scores import read_ranked
 from .shared import Place, State, places_of
 from .table import Column, Files, Table
@@ -51,8 +51,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     Queries that share attribute sets ask about one topic: such clusters are the sample of what might be asked.
 
     spec: that of `rank_samples.write`; "level"; "margin"; "scales", as `scales.pair_scales` gives it; "scaled", the
-    metrics that grow with the length of vectors; "words": criterion -> metric -> (sub-)query -> words of its smallest
-    set.
+    metrics that grow with the length of vectors; "no_common_zero", the metrics by which two models are not compared;
+    "words": as `Place.words` takes it.
     """
     ranking = spec["ranking"]
     table = read_ranked(inputs["scores"], ranking)
@@ -79,6 +79,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 level=spec["level"],
                 # different models have baselines of their own lengths
                 lengths=lengths if family == STATES else None,
+                has_common_zero=family == STATES or place.metric not in spec["no_common_zero"],
             )
             rows += [_row(place, family, scale, *pair) for pair in zip(pairs, compared, strict=True)]
     return PAIRS.finish(rows)
@@ -108,6 +109,7 @@ def _spec(study: Planned) -> dict[str, Any]:
         "margin": study.config.inference.margin,
         "scales": pair_scales(study),
         "scaled": scaled_metrics(study),
+        "no_common_zero": metrics_without_common_zero(study),
     }
 
 
@@ -185,9 +187,10 @@ PAIRS = Table(
         Column(
             "reason",
             "why the two cannot be compared: no value; no baseline of random groups (`inference: random_groups`); "
+            "no common zero, of a metric whose standardised bias of random words differs between models (MAC); "
             "vector lengths differ by more than a tenth, of two variants of a model, where the metric grows with "
             "them; or fewer than five queries that both have (or than all, where there are fewer)",
-            values=("", NO_VALUE, NO_BASELINE, LENGTHS, FEW_SHARED),
+            values=("", NO_VALUE, NO_BASELINE, NO_COMMON_ZERO, LENGTHS, FEW_SHARED),
         ),
         Column.share("p", "p-value of the difference for these queries and other words, not adjusted"),
         Column(

@@ -66,6 +66,12 @@ def pair_scales(study: Planned) -> dict[str, dict[str, str]]:
     }
 
 
+def metrics_without_common_zero(study: Planned) -> list[str]:
+    """Return the metrics of vectors by which two models are not compared (`Metric.compares_models`)."""
+    metrics = {key: study.metric(name, key) for name in study.ranked_criteria for key in study.metrics(name)}
+    return [key for key, metric in metrics.items() if not metric.compares_models]
+
+
 def ranking(study: Planned) -> dict[str, Any]:
     """What `tables.rankings` needs besides the scores."""
     return {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3  # queries of a criterion
 NO_GROUPS = "Evidence of bias also needs the test against random groups, which was not made (random_groups)"
+NO_TEST = "Evidence of bias also needs the test against random groups, which no score has"
 
 
 def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:
@@ -35,8 +36,11 @@ def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> 
     without_groups = bool(is_of_two.any() and "p_groups" in scores and scores["p_groups"].isna().all())
     has_two = bool(is_of_two.any()) and not without_groups
     rows = scores[is_of_two] if has_two else scores[~is_of_two]
+    no_baseline = _no_baseline(tables["scores"])
+    why_none = NO_TEST if no_baseline else NO_GROUPS
+    rest = f"{_out_of_reach(scores, spec)}{no_baseline}"
     if rows.empty:
-        return f"{NO_GROUPS}{_out_of_reach(scores, spec)}."
+        return f"{why_none}{rest}."
     found, nothing = [], []
     for criterion, of_criterion in rows.groupby("criterion", sort=False):
         if queries := _queries(of_criterion):
@@ -49,8 +53,7 @@ def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> 
         text = f"By {by} there is evidence of bias on no query, which does not prove that there is none"
     else:
         text = f"By {by} there is evidence of bias {'; '.join(filter(None, [*found, none]))}"
-    rest = f". {NO_GROUPS}" if without_groups else ""
-    return f"{text}{rest}{_out_of_reach(scores, spec)}{_no_baseline(tables['scores'])}."
+    return f"{text}{f'. {why_none}' if without_groups else ''}{rest}."
 
 
 def _queries(rows: pd.DataFrame) -> list[str]:

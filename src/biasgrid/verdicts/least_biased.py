@@ -18,7 +18,7 @@ import numpy as np
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..statistics.aggregation import OVERALL
-from ..statistics.scale import NO_BASELINE
+from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE
 from ..statistics.two_models import MODELS, STATES
 
@@ -102,7 +102,8 @@ class Answer:
     reason         why no model is ranked, as in rankings.csv; empty where some are
     debiased       each debiased state beside its model without debiasing, where both have a value
     has_test       whether the study compares pairs: it has a bootstrap and more than one model
-    lacks_baseline whether no two models are compared, because they have no baseline of random groups
+    not_compared   why no two models are compared by the metric, as in pairs.csv: "no baseline" of random groups, or
+                   "no common zero"; empty where some are
     least_biased   the model that is decided to be the least biased, if any
     comparable     the rivals that the first model can be compared with
     undecided      those of them of which it is not decided
@@ -122,7 +123,7 @@ class Answer:
     reason: str
     debiased: tuple[DebiasedState, ...]
     has_test: bool
-    lacks_baseline: bool
+    not_compared: str
     least_biased: str | None
     comparable: tuple[str, ...]
     undecided: tuple[str, ...]
@@ -321,7 +322,8 @@ def _answer(
             if state[1] != UNTOUCHED and state_pairs.reason(state, (state[0], UNTOUCHED)) != NO_VALUE
         ),
         has_test=bool(pairs.rows),
-        lacks_baseline=NO_BASELINE in pairs_reasons and "" not in pairs_reasons,
+        not_compared=next((r for r in (NO_BASELINE, NO_COMMON_ZERO) if r in pairs_reasons), "")
+        * ("" not in pairs_reasons),
         least_biased=clear[0] if clear else None,
         comparable=tuple(model for model, _ in comparable),
         undecided=tuple(model for model, _ in undecided),

@@ -10,6 +10,7 @@ from ..comparison.verdict import UNJUDGED, VERDICTS
 from ..comparison.wholes import counted
 from ..numbers import number, plain
 from ..statistics.aggregation import OVERALL
+from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..statistics.shared import FEW_SHARED
 from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS, STANDARDIZED
 from .debias_effect import of_debias_methods
@@ -32,6 +33,10 @@ NOT_COMPARED = (
     "Models are not compared, because the study has no random-word baseline. To get one, add random_groups to its "
     "inference."
 )
+WHY_NOT_COMPARED = {
+    NO_BASELINE: " without a random-word baseline (random_groups)",
+    NO_COMMON_ZERO: ": models differ by it on random words, too",
+}
 FEW_IN_COMMON = "No two models can be compared: they have too few queries in common."
 
 
@@ -103,23 +108,24 @@ def _answer(answers: Iterable[Answer], tables: Mapping[str, pd.DataFrame], spec:
     of_all = [answer for answer in rivalries if answer.criterion == together]
     if not of_all:
         return ""
-    compared = [answer for answer in of_all if not answer.lacks_baseline]
+    compared = [answer for answer in of_all if not answer.not_compared]
     if not any(answer.has_test for answer in of_all):
         sentences = [NO_BOOTSTRAP]
     elif not compared:
-        sentences = [NOT_COMPARED]
+        has_baseline = any(answer.not_compared == NO_COMMON_ZERO for answer in of_all)
+        sentences = _incomparable_metrics(of_all, labels) if has_baseline else [NOT_COMPARED]
     elif not any(answer.comparable for answer in compared):
         sentences = [FEW_IN_COMMON]
     else:
         single = [
             answer
             for answer in rivalries
-            if answer.criterion in criteria and answer.criterion != together and not answer.lacks_baseline
+            if answer.criterion in criteria and answer.criterion != together and not answer.not_compared
         ]
         sentences = [
             *_over_all(compared, together == OVERALL, labels),
             *_on_single_topics(single, labels),
-            *_without_baseline([answer for answer in of_all if answer.lacks_baseline], labels),
+            *_incomparable_metrics(of_all, labels),
             *of_pairs(tables.get("pairs"), spec["margin"]),
         ]
     return " ".join(
@@ -174,13 +180,13 @@ def _on_single_topics(answers: Sequence[Answer], labels: Mapping[str, str]) -> l
     return sentences
 
 
-def _without_baseline(answers: Sequence[Answer], labels: Mapping[str, str]) -> list[str]:
-    """Say by which metrics models are not compared, where others compare them."""
-    if not answers:
-        return []
-    return [
-        f"{_names(answers, labels)} cannot compare models without a random-word baseline (random_groups)."
-    ]
+def _incomparable_metrics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list[str]:
+    """Say by which metrics models are not compared, and why."""
+    sentences = []
+    for reason, why in WHY_NOT_COMPARED.items():
+        if metrics := [answer for answer in answers if answer.not_compared == reason]:
+            sentences.append(f"{_names(metrics, labels)} cannot compare models{why}.")
+    return sentences
 
 
 def _not_compared(decisive: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:

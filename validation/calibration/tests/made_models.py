@@ -10,10 +10,11 @@ from threadpoolctl import threadpool_limits
 import biasgrid as bg
 from biasgrid import Query
 from validation.calibration.random_criteria import INDEPENDENT, draw_criteria, measure
-from validation.planted_bias.scale import GEOMETRIES
+from validation.planted_bias.scale import Geometry
 
 METRICS = {"mac": {}, "weat": {}}
 WORDS = [f"w{i}" for i in range(1200)]
+GEOMETRIES = Geometry(), Geometry(scale=4), Geometry(share=0.2), Geometry(common=1)
 # one dimension in which models are biased, by unlike amounts
 LEANINGS = (0.0, 1.0, 2.0, 5.0)
 

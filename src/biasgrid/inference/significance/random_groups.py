@@ -36,6 +36,8 @@ MOST_UNDEFINED = 0.05
 LEXICON = 0.02
 # random groups that a score is read against, the same number whatever it is
 SCALE = 999
+# fewer effective topics are no sample of the model's topics; see `effective_topics`
+FEWEST_APART = 10
 NO_VECTORS = "the model has no vectors: groups as coherent as the query's are found by them"
 
 
@@ -193,14 +195,17 @@ def end_of_scale(sample: Sample, pool: Pool, group_draws: GroupDraws, draws: int
     """
     is_free = free_words(sample, pool)
     numbers, seeds = np.empty(0, np.int64), np.empty(0, np.int64)
+    words = np.empty((0, sum(len(group.keys) for group in sample.groups)), np.int64)
     for place in range(-(-draws // BLOCK)):
         block = group_draws.block(sample.model, pool, place)
-        is_kept = is_free[np.concatenate(block.places, axis=1)].all(axis=1) & (block.numbers < draws)
+        of_block = np.concatenate(block.places, axis=1)
+        is_kept = is_free[of_block].all(axis=1) & (block.numbers < draws)
         numbers = np.concatenate([numbers, block.numbers[is_kept]])[:SCALE]
         seeds = np.concatenate([seeds, block.seeds[is_kept]])[:SCALE]
+        words = np.concatenate([words, of_block[is_kept]])[:SCALE]
         if len(numbers) == SCALE:
             break
-    reason = too_few_topics(len(numbers), count_seeds(seeds), draws)
+    reason = too_few_topics(len(numbers), count_seeds(seeds), draws) or _topics_overlap(words, draws)
     return reason or (int(numbers[-1]) + 1 if len(numbers) == SCALE else draws)
 
 
@@ -213,6 +218,35 @@ def too_few_topics(number: int, topics: int, draws: int) -> str:
         f"{TOO_FEW_TOPICS}: only {number} random groups, around {topics} different words, are as coherent as the "
         f"query's groups and as near to each other; a test needs {fewest}"
     )
+
+
+def _topics_overlap(words: np.ndarray, draws: int) -> str:
+    """Return why random groups share too many words to make a test; "" where they do not."""
+    topics, fewest = effective_topics(words), min(FEWEST_APART, draws // 20)
+    if topics >= fewest:
+        return ""
+    return (
+        f"{TOO_FEW_TOPICS}: the {len(words)} random groups share so many words that they are like {topics:.1f} "
+        f"groups without a word in common; a test needs {fewest}"
+    )
+
+
+def effective_topics(words: np.ndarray) -> float:
+    """Return how many random groups without a word in common are as varied as these.
+
+    Parameters
+    ----------
+    words
+        The words of each random group, (groups, words of a group); no word is twice in a group.
+
+    Returns
+    -------
+    float
+        The number of groups, divided by the mean number of groups that have a word (over all words of all groups).
+        It is the inverse Simpson index of the words, divided by the number of words of a group (Hill 1973).
+    """
+    _, counts = np.unique(words, return_counts=True)
+    return float(words.size**2 / (counts**2).sum() / words.shape[1])
 
 
 def draws_in_place(sample: Sample, pool: Pool, seed: int, match: str) -> GroupDraws | str:

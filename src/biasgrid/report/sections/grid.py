@@ -154,8 +154,8 @@ def _kind(answer: Answer) -> tuple[str, str]:
         return "unknown", sentences.REASONS[answer.reason]
     if not answer.has_test:
         return "unknown", "not tested"
-    if answer.lacks_baseline:
-        return "unknown", "not compared: no baseline"
+    if answer.not_compared:
+        return "unknown", f"not compared: {answer.not_compared}"
     return ("yes", "decided") if answer.is_decided else ("no", "not decided")
 
 
