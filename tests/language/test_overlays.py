@@ -11,7 +11,9 @@ from in_process import make_measured
 from refusals import refused
 from snakemake.utils import update_config
 from tiny_bert import older, weights_of, write_bert
+from tiny_encoder import write_encoder
 
+import biasgrid as bg
 from biasgrid.errors import BiasgridError
 from biasgrid.plan.study import Study
 
@@ -31,11 +33,17 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def planned(overlay, after, **changes):
-    """The study of a config and an overlay whose masked model is the tiny one."""
+def merged(overlay, after):
+    """A shipped config with an overlay after it."""
     config = yaml.safe_load((ROOT / "config" / f"{after}.yaml").read_text(encoding="utf-8"))
     update_config(config, yaml.safe_load((ROOT / "config" / f"{overlay}.yaml").read_text(encoding="utf-8")))
     config["published"] = [str(ROOT / path) for path in config.get("published", [])]
+    return config
+
+
+def planned(overlay, after, **changes):
+    """The study of a config and an overlay whose masked model is the tiny one."""
+    config = merged(overlay, after)
     (masked,) = (entry for entry in config["models"] if isinstance(entry, dict))
     (model,) = masked.values()
     model["source"] = {"type": "transformers", "path": "bert"}
@@ -131,6 +139,35 @@ def more_rows():
     return "".join(f"a b {x},,,a {x} b,,,{kind}\n" for x, kind in zip("cdefgh", kinds, strict=True)) + (
         "a c,,,a d,,,sexual-orientation\na e,,,a f,,,gender\n"
     )
+
+
+@pytest.mark.slow
+def test_the_papers_example_is_measured_beside_its_printed_numbers(project, tmp_path):
+    pytest.importorskip("transformers")
+    encoder = write_encoder(tmp_path / "encoder")
+    config = merged("with_bert_example", "caliskan")
+    config["encoders"] = {"tiny": {"source": {"type": "file", "path": f"{encoder}/model.safetensors"}}}
+    (model,) = config["models"][0].values()
+    model["source"]["encoder"] = "tiny"
+    del config["inference"], config["figures"]
+    project.configure(config)
+    project.run("--until", "table")
+    results = project.folder / "results" / "bert_example"
+    with open(results / "comparison.csv", encoding="utf-8", newline="") as file:
+        printed = {row["query_id"]: row for row in csv.DictReader(file)}
+    assert {query: float(row["published"]) for query, row in printed.items()} == {
+        "example_first": 1.7299,
+        "example_more_biased_second": -0.0865,
+        "example_more_biased_both": 1.6448e-5,
+    }
+    assert {row["verdict"] for row in printed.values()} == {"other vectors"}
+    query = bg.Query.read(results / "queries" / "example_more_biased_both.json")
+    assert [list(words) for words in query.target_sets] == [
+        ["footballer", "lawmaker"],
+        ["hairdresser", "nurse"],
+    ]
+    expected = bg.metrics.weat_es(query, bg.encode(query, encoder), ddof=0).value
+    assert float(printed["example_more_biased_both"]["ours"]) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
