@@ -13,6 +13,7 @@ import biasgrid as bg
 from biasgrid import BiasgridError, LostWordsWarning, Query, metrics
 from biasgrid.config.criteria import Query as Entry
 from biasgrid.config.sentence_files import sentences
+from biasgrid.metrics import metric
 from biasgrid.metrics.sentences import terms
 
 pytest.importorskip("torch")
@@ -128,6 +129,14 @@ def test_the_score_of_a_pairs_term(bert):
     pairs = Query([STEREOTYPES, OTHERS])
     result = metrics.mean_pair_difference(pairs, bert, score="term")
     assert result.value == pytest.approx(np.mean(np.log(EXPECTED[0]) - np.log(EXPECTED[1])), rel=1e-4)
+    # E^Stereo's divergence, of normal distributions of the terms' log-probabilities
+    first, second = np.log(EXPECTED[:2])
+    ratio = second.var() / first.var()
+    apart = (first.mean() - second.mean()) ** 2
+    given = (1 / ratio + apart / second.var() - 1 + np.log(ratio)) / 2
+    back = (ratio + apart / first.var() - 1 - np.log(ratio)) / 2
+    expected = 100 * max(given, back) / (given + back)
+    assert metric("kl_div_s")(pairs, bert, score="term").value == pytest.approx(expected, rel=1e-4)
 
 
 def test_intersentence_items_are_scored_by_the_next_sentence_head(with_next_sentence):
@@ -155,6 +164,9 @@ def test_a_model_without_the_head_says_so_in_a_line(bert, kind):
     with pytest.warns(LostWordsWarning, match="the model has no next-sentence head"):
         result = metrics.stereoset_ss(FOLLOWING, model, score="next")
     assert math.isnan(result.value)
+    assert result.reason.endswith(
+        "; the model has no next-sentence head, which predicts whether a sentence follows another"
+    )
 
 
 @pytest.mark.parametrize(
