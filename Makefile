@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper planted-bert-replicates planted-bert-base properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -94,6 +94,12 @@ planted-bert: .venv/installed-for-language ## the same with BERT, fine-tuned her
 
 planted-bert-paper: .venv/installed-for-language ## all 66 means and standard deviations of the paper; models that are there are kept
 	$(EXPERIMENT) validation/planted_bias/planted_bert.yaml validation/planted_bias/planted_bert_paper.yaml
+
+planted-bert-replicates: .venv/installed-for-language ## the same, five replicates of each: 330 models; hours
+	$(EXPERIMENT) validation/planted_bias/planted_bert.yaml validation/planted_bias/planted_bert_paper.yaml validation/planted_bias/planted_bert_replicates.yaml
+
+planted-bert-base: .venv/installed-for-language ## the paper's 330 models of BERT base, 5 epochs; needs a model hub and a GPU
+	$(EXPERIMENT) validation/planted_bias/planted_bert.yaml validation/planted_bias/planted_bert_paper.yaml validation/planted_bias/planted_bert_base.yaml
 
 # docs/properties.md
 properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties

@@ -136,7 +136,11 @@ class Query:
         it has none: its target sets belong together."""
         template = _template(template)
         if not self.attribute_sets or template[1] == 0:
-            return template == self.template
+            sets = len(self.target_sets)
+            is_enough = template[0] == sets or (
+                template[0] in ("n", "k") and sets >= {"n": 1, "k": 2}[template[0]]
+            )
+            return is_enough and template[1] == len(self.attribute_sets)
         minima = [need if isinstance(need, int) else {"n": 1, "k": 2}[need] for need in template]
         has_enough = all(need <= have for need, have in zip(minima, self.template, strict=True))
         return has_enough and (template != ("k", "k") or len(set(self.template)) == 1)

@@ -266,7 +266,12 @@ class Result:
             for name, lost in self.lost.items()
             if lost and f";{name};" in failed_sets  # a name may have a semicolon
         ]
-        return f"too many words are lost: {'; '.join(sets)}"
+        whys = {
+            self.why_lost.get(name, {}).get(word, "") for name, lost in self.lost.items() for word in lost
+        }
+        # the one reason of all, such as a head that the model lacks
+        common = f"; {''.join(whys)}" if len(whys) == 1 and whys != {""} else ""
+        return f"too many words are lost: {'; '.join(sets)}{common}"
 
     @property
     def reasons(self) -> dict[str, str]:

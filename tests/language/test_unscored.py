@@ -144,8 +144,8 @@ def test_an_item_of_stereoset_is_lost_with_any_of_its_sentences(name, place):
     item = ["she is here .", "he is here .", "a un is here ."]
     item[place] = LONG
     sets = [[*texts, added] for texts, added in zip([FIRST, SECOND, THIRD], item, strict=True)]
-    result = measure(Query(sets), lm)
-    assert result.value == measure(Query([FIRST, SECOND, THIRD]), lm).value
+    result = measure(Query(sets), lm, score="sz")
+    assert result.value == measure(Query([FIRST, SECOND, THIRD]), lm, score="sz").value
     assert (result.scalars["items"], result.words_lost) == (4, 1)
 
 

@@ -60,7 +60,9 @@ TOKENIZER = {
 }
 
 
-def weights_of(seed: int = 0, *, head: bool = True, decoder: bool = False) -> dict[str, np.ndarray]:
+def weights_of(
+    seed: int = 0, *, head: bool = True, decoder: bool = False, next_sentence: bool = False
+) -> dict[str, np.ndarray]:
     """Random weights by the names that newer files have."""
     rng = np.random.default_rng(seed)
     shapes = {
@@ -82,6 +84,8 @@ def weights_of(seed: int = 0, *, head: bool = True, decoder: bool = False) -> di
         shapes["cls.predictions.bias"] = (len(PIECES),)
     if decoder:
         shapes["cls.predictions.decoder.weight"] = (len(PIECES), SIZE)
+    if next_sentence:
+        shapes |= both("pooler.dense", (SIZE, SIZE)) | both("cls.seq_relationship", (2, SIZE))
     return {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
@@ -134,14 +138,16 @@ class Reference:
         weights = load_file(folder / "model.safetensors")
         return cls({name.removeprefix("bert."): weight for name, weight in weights.items()})
 
-    def states(self, ids: list[int]) -> list[np.ndarray]:
-        """The pieces' states (pieces, SIZE): of the embeddings, and after each layer."""
+    def states(self, ids: list[int], segments: list[int] | None = None) -> list[np.ndarray]:
+        """The pieces' states (pieces, SIZE): of the embeddings, and after each layer; `segments` says which of two
+        texts each piece is of."""
         w = self.weights
+        segments = segments or [0] * len(ids)
         x = np.array(
             [
                 w["embeddings.word_embeddings.weight"][piece]
                 + w["embeddings.position_embeddings.weight"][place]
-                + w["embeddings.token_type_embeddings.weight"][0]
+                + w["embeddings.token_type_embeddings.weight"][segments[place]]
                 for place, piece in enumerate(ids)
             ]
         )
@@ -171,6 +177,12 @@ class Reference:
         )
         logits = x @ decoder.T + self.weights["cls.predictions.bias"]
         return logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+
+    def log_probability_of_next(self, ids: list[int], segments: list[int]) -> float:
+        """That the second of two texts follows the first, by the head for the next sentence."""
+        pooled = np.tanh(self.dense("pooler.dense", self.states(ids, segments)[-1][0]))
+        follows, does_not = self.dense("cls.seq_relationship", pooled)
+        return float(follows - np.log(np.exp(follows) + np.exp(does_not)))
 
     def score(self, ids: list[int], groups: list[list[int]], hidden: list[int] = ()) -> float:
         """The sum over groups of places that are masked together."""

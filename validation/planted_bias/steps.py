@@ -18,13 +18,13 @@ def cell_rules(factory: Factory) -> list[Rule]:
     fine_tuned = {name: cell for name, cell in factory.cells.items() if "start" in cell.spec}
     trained = factory.trained_file(STEP)
     return [
-        # a corpus with planted frequencies, and BERT fine-tuned on it: a minute on a core
+        # a corpus with planted frequencies, and BERT fine-tuned on it: BERT-tiny a minute on a core, BERT base hours
         Rule(
             "fine_tune",
             {name: fine_tuning_step(factory, cell) for name, cell in fine_tuned.items()},
             (str(trained), str(trained.with_name("model.safetensors"))),
-            memory=2000,
-            minutes=60,
+            memory=4000,
+            minutes=300,
             wanted=False,
         ),
         # all metrics of a model, and the training of one that is not fine-tuned: seconds

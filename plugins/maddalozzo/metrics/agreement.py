@@ -47,7 +47,8 @@ def agreement(
         None.
     score
         "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have.
+        only the pieces that both sentences of a pair have. "term": of a masked model the probability of the term in
+        which they differ.
     rule
         How a difference is a bias: "interval" (the thesis's own) or "sign" (Kwon & Mihindukulasooriya 2022).
     lower, upper

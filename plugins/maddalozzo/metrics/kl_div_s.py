@@ -37,7 +37,8 @@ def kl_div_s(
         None.
     score
         "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have.
+        only the pieces that both sentences of a pair have. "term": of a masked model the probability of the term in
+        which they differ.
     scores
         The sentences' scores, set after set.
 

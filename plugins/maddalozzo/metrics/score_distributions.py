@@ -47,7 +47,8 @@ def score_distributions(
         None.
     score
         "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have.
+        only the pieces that both sentences of a pair have. "term": of a masked model the probability of the term in
+        which they differ.
     fits
         Whether seven distributions are fitted to either set, which takes a second, and bootstrapped. A set of less
         than 20 sentences has no fits.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ..configs import files_read, read_json
 from ..errors import BiasgridError, join_names, quote, unknown_name
+from ..metrics.sentences import SEPARATOR
 from ..resources import find_file
 from ..word_set import WordSet
 from .criteria import Query
@@ -15,6 +17,8 @@ from .criteria import Query
 Rows = tuple[dict[str, str], ...]
 # StereoSet's names of the sentences of an item
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
+# its two tests, each of which has items of its own; the column says which
+TEST, INTRASENTENCE, INTERSENTENCE = "test", "intrasentence", "intersentence"
 
 
 def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, WordSet]:
@@ -53,7 +57,10 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
         for name in names:
             if name not in columns:
                 raise BiasgridError(f"{where}: {key}: {entry.file}: {unknown_name('column', name, columns)}")
-    for column, value in (entry.where or {}).items():
+    where_rows = dict(entry.where or {})
+    if TEST in columns and path.suffix == ".json":
+        where_rows.setdefault(TEST, INTRASENTENCE)
+    for column, value in where_rows.items():
         selection = tuple(row for row in rows if row[column] == value)
         if not selection:
             values = sorted({row[column] for row in rows})
@@ -93,22 +100,37 @@ def _rows(path: str, state: tuple[int, ...]) -> Rows:
 
 
 def _stereoset(path: str) -> Rows:
-    """The items within a sentence (intrasentence) of StereoSet's file: a column for each label."""
+    """The items of both tests of StereoSet's file: a column for each label.
+
+    The text of an intersentence item is its context and the sentence that is to follow, with a separator between.
+    """
     record = read_json(Path(path))
     try:
         rows = tuple(
-            {name: item[name] for name in ("id", "bias_type", "target", "context")}
-            | {sentence["gold_label"]: sentence["sentence"] for sentence in item["sentences"]}
-            for item in record["data"]["intrasentence"]
-            if sorted(sentence["gold_label"] for sentence in item["sentences"]) == sorted(LABELS)
+            {TEST: test}
+            | {name: item[name] for name in ("id", "bias_type", "target", "context")}
+            | {label: _text(test, item["context"], sentence) for label, sentence in _options(item).items()}
+            for test in (INTRASENTENCE, INTERSENTENCE)
+            for item in record["data"].get(test, [])
         )
-        is_valid = len(rows) == len(record["data"]["intrasentence"]) > 0
-        is_valid = is_valid and all(isinstance(value, str) for row in rows for value in row.values())
-    except (KeyError, TypeError):
+        is_valid = bool(rows) and all(isinstance(value, str) for row in rows for value in row.values())
+    except (AttributeError, KeyError, TypeError, ValueError):
         is_valid = False
     if not is_valid:
         raise BiasgridError(
-            f"{path}: not StereoSet's file: data.intrasentence must be a list of items with id, bias_type, target, "
-            f"context and three sentences with the gold labels {', '.join(LABELS)}"
+            f"{path}: not StereoSet's file: data.{INTRASENTENCE} and data.{INTERSENTENCE} must be lists of items "
+            f"with id, bias_type, target, context and three sentences with the gold labels {', '.join(LABELS)}"
         )
     return rows
+
+
+def _options(item: Any) -> dict[str, str]:
+    """The three sentences of an item, by their labels."""
+    options = {sentence["gold_label"]: sentence["sentence"] for sentence in item["sentences"]}
+    if len(item["sentences"]) != len(LABELS) or set(options) != set(LABELS):
+        raise ValueError(f"an item has the labels {sorted(options)}")
+    return options
+
+
+def _text(test: str, context: str, sentence: str) -> str:
+    return context.strip() + SEPARATOR + sentence.strip() if test == INTERSENTENCE else sentence

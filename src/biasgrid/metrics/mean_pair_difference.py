@@ -43,6 +43,7 @@ def mean_pair_difference(
         only the pieces that both sentences of a pair have. "l2r": of a masked model the pseudo-log-likelihood in
         which, with each piece, those of its word to the right of it are masked, too (PLL-word-l2r, Kauf and Ivanova
         2023); "sz" holds a word of several pieces for more probable than it is, as they predict each other.
+        "term": of a masked model the mean probability of the masked tokens in which the two sentences differ.
     trim
         Only pairs whose difference lies strictly between the quantiles `trim` and 1 - `trim` of all count. The thesis
         takes .01.

@@ -38,6 +38,7 @@ def pll_preference(
         only the pieces that both sentences of a pair have. "l2r": of a masked model the pseudo-log-likelihood in
         which, with each piece, those of its word to the right of it are masked, too (PLL-word-l2r, Kauf and Ivanova
         2023); "sz" holds a word of several pieces for more probable than it is, as they predict each other.
+        "term": of a masked model the mean probability of the masked tokens in which the two sentences differ.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
         probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s

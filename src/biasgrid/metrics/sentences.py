@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import string
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from ..embeddings.language.model import LanguageModel
-from ..embeddings.language.sentence import Sentence
+from ..embeddings.language.sentence import NO_NEXT_SENTENCE_HEAD, Sentence, Span
 from ..errors import join_names, quote
 
-ScoreKind = Literal["sz", "cp", "l2r"]
+ScoreKind = Literal["sz", "cp", "l2r", "term"]
 Normalize = Literal["tokens"] | None
+# between two sentences in one text, of which the second is to follow the first
+SEPARATOR = " [SEP] "
 
 
 def of_model(
@@ -32,8 +36,12 @@ def of_model(
     score
         "sz": the log-likelihood of a causal model, the pseudo-log-likelihood (Salazar et al. 2020) of a masked one.
         "cp": of a masked model only the pieces that a sentence shares with the other of its pair (Nangia et al.
-        2020). Sets belong together by twos: the first and the second, the third and the fourth. "l2r": as "sz" of a
-        masked model, which does not see the rest of a piece's word (Kauf & Ivanova 2023).
+        2020). "l2r": as "sz" of a masked model, which does not see the rest of a piece's word (Kauf & Ivanova 2023).
+        "term": of a masked model the mean probability of the tokens of the sentence's term (`terms`), masked
+        (Nadeem et al. 2021). "next": of a masked model the probability that the second of two sentences in a text
+        follows the first.
+        Of an even number of sets the first and the second belong together, the third and the fourth, and so on; of
+        an odd number all.
     normalize
         "tokens": each score is divided by the number of its tokens.
     """
@@ -44,31 +52,96 @@ def unscored(
     model: LanguageModel, targets: Sequence[Any], attributes: Sequence[Any], *, score: str = "sz", **_: Any
 ) -> list[dict[int, str]]:
     """Return the sentences of each set that have no score, or cannot be compared with their partners, and why:
-    `Metric.unscored`.
+    `Metric.unscored`."""
+    sets = range(len(targets))
+    asked = [[[sentence] for sentence in _requests_of_set(targets, number, score)] for number in sets]
+    if score == "next" and not model.takes(asked[0][0][0]):
+        return [dict.fromkeys(range(len(s.keys)), NO_NEXT_SENTENCE_HEAD) for s in targets]
+    return lost_sentences(model, targets, asked, [_partners(number, len(targets)) for number in sets])
+
+
+def lost_sentences(
+    model: LanguageModel,
+    targets: Sequence[Any],
+    asked: Sequence[Sequence[Sequence[Sentence]]],
+    partners: Sequence[Sequence[int]],
+) -> list[dict[int, str]]:
+    """Return the sentences of each set that have no score, or cannot be compared with their partners, and why.
 
     Two sentences that differ in a token that the tokenizer does not know cannot be compared. Unknown tokens that both
     have are scored like others, as in the published benchmarks.
+
+    Parameters
+    ----------
+    asked
+        For each set, for each of its sentences, what the model is asked.
+    partners
+        For each set the sets whose sentences are compared with its own.
     """
-    requests = _requests(targets, score)
+    requests = [request for of_set in asked for of_sentence in of_set for request in of_sentence]
     if not model.takes(requests[0]):
         return [{} for _ in targets]  # the metric is undefined for this model
     why = model.why_unscored(requests)
     unknown = model.unknown([text for s in targets for text in s.keys])
-    asked, lost = iter(requests), []
-    for number, s in enumerate(targets):
-        # pairs, or items of three sentences
-        others = [targets[number ^ 1]] if len(targets) % 2 == 0 else targets
-        of_set = {}
-        for place, text in enumerate(s.keys):
-            partners = [other.keys[place] for other in others]
-            if reason := why.get(next(asked)):
-                of_set[place] = reason
-            elif text in unknown and any(unknown.get(other) != unknown[text] for other in partners):
-                of_set[place] = (
+    lost = []
+    for s, of_set, others in zip(targets, asked, partners, strict=True):
+        reasons = {}
+        for place, (text, of_sentence) in enumerate(zip(s.keys, of_set, strict=True)):
+            texts = [targets[other].keys[place] for other in others]
+            if any(request.in_turn and request.part == NO_TERM for request in of_sentence):
+                reasons[place] = (
+                    "has no term that can be masked: it shares all its words with its partners, or none"
+                )
+            elif found := [why[request] for request in of_sentence if request in why]:
+                reasons[place] = found[0]
+            elif text in unknown and any(unknown.get(other) != unknown[text] for other in texts):
+                reasons[place] = (
                     f"differs from its partner in tokens unknown to the model: {_listed(unknown[text])}"
                 )
-        lost.append(of_set)
+        lost.append(reasons)
     return lost
+
+
+NO_TERM: Span = (0, 0)
+
+
+def terms(texts: Sequence[str]) -> list[Span]:
+    """Return the term of each sentence of an item: the words that the item's sentences do not share.
+
+    Words at the beginning and the end that all sentences have are shared. Punctuation at either end of a term is not
+    of it. Without a word of its own, or a shared word, a sentence has no term: (0, 0).
+    """
+    words = [list(re.finditer(r"\S+", text)) for text in texts]
+    fewest = min(map(len, words))
+    first = _shared(words, range(fewest))
+    last = _shared(words, range(-1, first - fewest - 1, -1))
+    if not first + last:
+        return [NO_TERM] * len(texts)
+    return [
+        _without_punctuation(text, own[0].start(), own[-1].end()) if own else NO_TERM
+        for text, found in zip(texts, words, strict=True)
+        for own in [found[first : len(found) - last]]
+    ]
+
+
+def _shared(words: Sequence[Sequence[re.Match[str]]], places: range) -> int:
+    """How many of the places, from the first on, have the same word in all texts."""
+    for number, place in enumerate(places):
+        if len({found[place].group() for found in words}) > 1:
+            return number
+    return len(places)
+
+
+def _without_punctuation(text: str, start: int, end: int) -> Span:
+    term = text[start:end]
+    inner = term.strip(string.punctuation) or term
+    start += term.index(inner)
+    return start, start + len(inner)
+
+
+def has_two_sentences(targets: Sequence[Any]) -> bool:
+    """Return whether every text of the sets is two sentences, with `SEPARATOR` between them."""
+    return all(SEPARATOR in text for s in targets for text in s.keys)
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -77,14 +150,29 @@ def _listed(parts: Sequence[str]) -> str:
 
 def _requests(targets: Sequence[Any], score: str) -> list[Sentence]:
     """Return what a model is asked, set after set."""
-    sets = [s.keys for s in targets]
-    if score == "cp":
-        return [
-            Sentence(text, beside=partner)
-            for place, texts in enumerate(sets)
-            for text, partner in zip(texts, sets[place ^ 1], strict=True)
-        ]
-    return [Sentence(text, l2r=score == "l2r") for texts in sets for text in texts]
+    return [
+        sentence for number in range(len(targets)) for sentence in _requests_of_set(targets, number, score)
+    ]
+
+
+def _requests_of_set(targets: Sequence[Any], number: int, score: str) -> Iterator[Sentence]:
+    partners = _partners(number, len(targets))
+    for place, text in enumerate(targets[number].keys):
+        if score == "cp":
+            yield Sentence(text, beside=targets[number ^ 1].keys[place])
+        elif score == "term":
+            spans = terms([targets[other].keys[place] for other in partners])
+            yield Sentence(text, part=spans[partners.index(number)], in_turn=True)
+        elif score == "next":
+            before, _, sentence = text.partition(SEPARATOR)
+            yield Sentence(sentence, after=before)
+        else:
+            yield Sentence(text, l2r=score == "l2r")
+
+
+def _partners(number: int, sets: int) -> list[int]:
+    """The sets whose sentences belong together with those of a set, and itself: two, or all of an odd number."""
+    return sorted({number, number ^ 1}) if sets % 2 == 0 else list(range(sets))
 
 
 def by_set(scores: np.ndarray, targets: Sequence[np.ndarray]) -> np.ndarray:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
+from ..embeddings.language.model import MEASURED, LanguageModel
+from ..errors import BiasgridError
 from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import Normalize
+
+StereoSetScore = Literal["term", "sz", "l2r", "next"] | None
 
 
 def stereoset_lms(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
+    score: StereoSetScore = None,
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
@@ -32,10 +37,18 @@ def stereoset_lms(
         Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
     attributes : list
         None.
+    score
+        "term": of a masked model the probability of the term in which an item's sentences differ, masked. Of a term
+        of several tokens it is the mean of their probabilities, each predicted from those before it. "sz": the
+        log-likelihood of the sentence of a causal model, the pseudo-log-likelihood of a masked one. "l2r": of a
+        masked model as "sz", without the rest of a piece's word. "next": of a masked model with a next-sentence
+        head the probability that the second sentence follows the first, of items that are two sentences. None: as in
+        the papers, "term" of a masked model, or "next" of such items; "sz" of others.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
         probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
         pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
+        It does not change "term" and "next", which are no sums.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
@@ -44,21 +57,20 @@ def stereoset_lms(
     Score
         Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
         has no sign. An item with a sentence that has no score is left out; NaN where none is left. `scalars`: items,
-        lms, lms_thesis, ss and icat, which `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the
-        sentence's.
+        lms, lms_thesis, ss, ss_ties (ss where ties count for the stereotype) and icat, which
+        `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
 
     Notes
     -----
     **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
-    StereoSet averages over its target terms, and compares a term's average log-probability within a sentence; here
-    every item counts alike, and whole sentences are compared.
+    StereoSet averages over its target terms; here every item counts alike.
 
     `lms_thesis` is as Maddalozzo 2023 (section 4.2) has it: the share of items in which both meaningful sentences
     together are more probable than the unrelated one, which is never less than the share of items in which either is.
     Ties count as not preferred.
 
-    **Defaults.** Whole sentences are scored, by "sz" where the model is a masked one.
-    WEFE does not have the metric.
+    **Defaults.** Of a masked model, "term" and "next" are the published scores. Of a causal one StereoSet's authors
+    divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
 
     Examples
     --------
@@ -78,6 +90,7 @@ def stereoset_ss(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
+    score: StereoSetScore = None,
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
@@ -93,10 +106,18 @@ def stereoset_ss(
         Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
     attributes : list
         None.
+    score
+        "term": of a masked model the probability of the term in which an item's sentences differ, masked. Of a term
+        of several tokens it is the mean of their probabilities, each predicted from those before it. "sz": the
+        log-likelihood of the sentence of a causal model, the pseudo-log-likelihood of a masked one. "l2r": of a
+        masked model as "sz", without the rest of a piece's word. "next": of a masked model with a next-sentence
+        head the probability that the second sentence follows the first, of items that are two sentences. None: as in
+        the papers, "term" of a masked model, or "next" of such items; "sz" of others.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
         probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
         pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
+        It does not change "term" and "next", which are no sums.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
@@ -114,8 +135,11 @@ def stereoset_ss(
 
     Ties count for the anti-stereotype. Every item counts alike, where StereoSet averages over its target terms.
 
-    **Defaults.** Whole sentences are scored, by "sz" where the model is a masked one.
-    WEFE does not have the metric.
+    With "term", ss is Maddalozzo's E^Stereo (section 4.2.1), and `ss_ties` the baseline E^Comp on the same sentences:
+    the words that make a sentence a stereotype, or an anti-stereotype, are then its one option of each kind.
+
+    **Defaults.** Of a masked model, "term" and "next" are the published scores. Of a causal one StereoSet's authors
+    divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
 
     Examples
     --------
@@ -135,6 +159,7 @@ def stereoset_icat(
     targets: list[np.ndarray],
     attributes: list[np.ndarray],
     *,
+    score: StereoSetScore = None,
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
@@ -150,10 +175,18 @@ def stereoset_icat(
         Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
     attributes : list
         None.
+    score
+        "term": of a masked model the probability of the term in which an item's sentences differ, masked. Of a term
+        of several tokens it is the mean of their probabilities, each predicted from those before it. "sz": the
+        log-likelihood of the sentence of a causal model, the pseudo-log-likelihood of a masked one. "l2r": of a
+        masked model as "sz", without the rest of a piece's word. "next": of a masked model with a next-sentence
+        head the probability that the second sentence follows the first, of items that are two sentences. None: as in
+        the papers, "term" of a masked model, or "next" of such items; "sz" of others.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
         probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
         pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
+        It does not change "term" and "next", which are no sums.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
@@ -170,8 +203,8 @@ def stereoset_icat(
     **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
     in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
 
-    **Defaults.** Whole sentences are scored, by "sz" where the model is a masked one.
-    WEFE does not have the metric.
+    **Defaults.** Of a masked model, "term" and "next" are the published scores. Of a causal one StereoSet's authors
+    divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
 
     Examples
     --------
@@ -204,6 +237,7 @@ def _items(sets: np.ndarray) -> dict[str, np.ndarray]:
         "lms": 50.0 * ((stereotypes > unrelated_sentences) * 1.0 + (anti_stereotypes > unrelated_sentences)),
         "lms_thesis": 100.0 * (np.logaddexp(stereotypes, anti_stereotypes) > unrelated_sentences),
         "ss": 100.0 * (stereotypes > anti_stereotypes),
+        "ss_ties": 100.0 * (stereotypes >= anti_stereotypes),
     }
 
 
@@ -235,14 +269,43 @@ def _resampled(name: str) -> Callable[..., Callable[[list[np.ndarray], list[np.n
     return resampled
 
 
+def _of_model(
+    model: LanguageModel, targets: Sequence[Any], attributes: Sequence[Any], **options: Any
+) -> dict[str, Any]:
+    return sentences.of_model(model, targets, attributes, **_with_score(model, targets, options))
+
+
+def _unscored(
+    model: LanguageModel, targets: Sequence[Any], attributes: Sequence[Any], **options: Any
+) -> list[dict[int, str]]:
+    return sentences.unscored(model, targets, attributes, **_with_score(model, targets, options))
+
+
+def _with_score(model: LanguageModel, targets: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
+    """The options with the score that the papers take, where none is given. Raises BiasgridError where the score that
+    is given is not of such sentences."""
+    of_two, score = sentences.has_two_sentences(targets), options.get("score")
+    if score is None:
+        of_masked = "next" if of_two else "term"
+        return {**options, "score": of_masked if model.masked and not model.metadata.get(MEASURED) else "sz"}
+    if of_two and score == "term":
+        raise BiasgridError("score: 'term' is not for items of two sentences; allowed: next, sz, l2r")
+    if score == "next" and not of_two:
+        raise BiasgridError(
+            f"score: 'next' needs texts of two sentences, with {sentences.SEPARATOR.strip()} between them, as "
+            "StereoSet's intersentence items have; allowed: term, sz, l2r"
+        )
+    return options
+
+
 _SHARED: dict[str, Any] = {
     "needs": "language_model",
     "template": (3, 0),
     "paired": True,
     "range": (0.0, 100.0),
-    "of_model": sentences.of_model,
-    "unscored": sentences.unscored,
-    "details": {"score": "log-likelihood of the sentence"},
+    "of_model": _of_model,
+    "unscored": _unscored,
+    "details": {"score": "log-probability of the sentence, or of its term"},
     "reference": "Nadeem, Bethke, Reddy. StereoSet: measuring stereotypical bias in pretrained language models. "
     "ACL 2021, section 6",
 }

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 
 import forks
@@ -13,6 +14,7 @@ from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from snakemake.utils import update_config
 
 from biasgrid import BiasgridError
 from biasgrid.plan.step import Step
@@ -285,6 +287,55 @@ def test_the_committed_configs_have_18_models_and_the_papers_66():
     assert len(shared) == 12
     for name in shared:
         assert few.cells[name].spec == grid.cells[name].spec
+
+
+@pytest.mark.parametrize("overlay", ["planted_bert_replicates", "planted_bert_base"])
+def test_overlays_plan_the_papers_330_models(overlay):
+    """Five of each of 66 plans: the same probabilities, sentences of their own."""
+    grid = overlaid("planted_bert_paper")
+    models = {
+        name: cell for name, cell in overlaid("planted_bert_paper", overlay).cells.items() if "bert/" in name
+    }
+    assert len(models) == 330
+    plans = {}
+    for cell in models.values():
+        plans.setdefault(cell.spec["plan_seed"], []).append(cell.spec)
+    assert [len(specs) for specs in plans.values()] == [5] * 66
+    for specs in plans.values():
+        assert len({spec["corpus_seed"] for spec in specs}) == 5
+        assert len({(spec["mu"], spec["sigma"]) for spec in specs}) == 1
+    # of BERT-tiny the first replicate is there already
+    same = [name for name in models.keys() & grid.cells.keys() if models[name].spec == grid.cells[name].spec]
+    assert len(same) == (66 if overlay == "planted_bert_replicates" else 0)
+    (start, epochs) = ("bert-tiny", 3) if overlay == "planted_bert_replicates" else ("bert-base-uncased", 5)
+    for cell in models.values():
+        assert (cell.spec["start"], cell.spec["params"]["epochs"]) == (start, epochs)
+
+
+@pytest.mark.slow
+def test_a_dry_run_of_the_papers_size_has_a_job_for_each_model(tmp_path):
+    for name in ("src", "validation", "workflow", "profiles", "config", "data/word_sets", "data/templates"):
+        ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    names = ("planted_bert", "planted_bert_paper", "planted_bert_base")
+    files = [f"validation/planted_bias/{name}.yaml" for name in names]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("BIASGRID_EMBEDDINGS", None)
+    arguments = ["--snakefile", "validation/experiment.smk", "--cores", "2", "--dry-run", "--quiet", "rules"]
+    said = forks.run([*arguments, "--configfile", *files], tmp_path, environment)
+    assert said.returncode == 0, said.stderr
+    jobs = dict(re.findall(r"^(archive|fine_tune|planted) +(\d+)$", said.stdout, re.MULTILINE))
+    # PPMI has a model beside each BERT
+    assert jobs == {"archive": "1", "fine_tune": "330", "planted": "660"}
+
+
+def overlaid(*names):
+    """The benchmark of planted_bert.yaml with these configs after it."""
+    folder = ROOT / "validation" / "planted_bias"
+    config = yaml.safe_load((folder / "planted_bert.yaml").read_text())
+    for name in names:
+        update_config(config, yaml.safe_load((folder / f"{name}.yaml").read_text()))
+    return Factory.of(config, root=ROOT)
 
 
 def test_static_models_of_the_same_sentences_stand_beside():

@@ -54,8 +54,7 @@ def of_sentence(sentence: Sentence, masked: bool) -> Request:
     options: dict[str, Any] = {"masked": True} if masked else {}
     if sentence.part:
         options["part"] = list(sentence.part)
-    if sentence.l2r:
-        options["l2r"] = True
+    options |= {name: value for name in ("l2r", "in_turn", "after") if (value := getattr(sentence, name))}
     hidden = list(sentence.hidden) if sentence.hidden else None
     return _request(LOG_LIKELIHOOD, sentence.text, beside=sentence.beside, hidden=hidden, options=options)
 

@@ -12,7 +12,7 @@ from ...errors import InputError, quote
 from .batches import Row
 from .pretrained import Pieces
 from .scorer import Scorer
-from .sentence import Sentence
+from .sentence import NO_NEXT_SENTENCE_HEAD, Sentence
 
 
 class Masked(Scorer):
@@ -29,9 +29,14 @@ class Masked(Scorer):
         """
         copies = [self._rows(sentence) for sentence in sentences]
         values = iter(self.predict([row for rows in copies for row in rows]))
-        return np.array(
-            [sum(next(values).sum() for _ in rows) if rows else np.nan for rows in copies], dtype=np.float64
-        )
+        scores = np.full(len(sentences), np.nan)
+        for place, (sentence, rows) in enumerate(zip(sentences, copies, strict=True)):
+            if rows:
+                sums = [next(values).sum() for _ in rows]
+                scores[place] = log_of_mean(sums) if sentence.in_turn else sum(sums)
+            elif sentence.after and not self.why_unscored(sentence):
+                scores[place] = self.pretrained.log_probability_of_next(sentence.after, sentence.text)
+        return scores
 
     def fill(self, texts: Sequence[str], words: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """The log-probability of each text's words at its masked place.
@@ -67,12 +72,25 @@ class Masked(Scorer):
         return np.array([value[0] for value in self.predict(rows)])
 
     def _rows(self, sentence: Sentence) -> list[Row]:
-        """Copies of a text, in each of which something is masked; none where it cannot be scored."""
+        """Copies of a text, in each of which something is masked; none where it cannot be scored, or nothing is
+        masked."""
+        if sentence.after:
+            return []
         model = self.pretrained
         pieces = model.split(sentence.text)
         places = self._places_to_score(sentence, pieces)
         if self._why_unscored(sentence, pieces, places):
             return []
+        if sentence.in_turn:
+            # of the part, a copy has the pieces before the one that is predicted, and none after it
+            return [
+                Row(
+                    [*pieces.ids[:place], model.mask, *pieces.ids[places[-1] + 1 :]],
+                    [place],
+                    [pieces.ids[place]],
+                )
+                for place in places
+            ]
         hidden = pieces.of(sentence.hidden) if sentence.hidden else []
         # one copy with the whole part masked, or a copy per piece
         if sentence.part:
@@ -91,6 +109,21 @@ class Masked(Scorer):
             for asked, masked in copies
         ]
 
+    def token_count(self, sentence: Sentence) -> int:
+        """Return how many tokens the score of a sentence is a sum over: 1 where it is no sum."""
+        return 1 if sentence.in_turn or sentence.after else super().token_count(sentence)
+
+    def why_unscored(self, sentence: Sentence) -> str:
+        """Return why a sentence has no score; "" if it has one."""
+        if not sentence.after:
+            return super().why_unscored(sentence)
+        model = self.pretrained
+        if not model.has_next_sentence_head:
+            return NO_NEXT_SENTENCE_HEAD
+        if (count := model.count_of_two(sentence.after, sentence.text)) > model.positions:
+            return f"has {count} tokens with the sentence before it, and the model takes {model.positions}"
+        return ""
+
     def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
         places = set(np.flatnonzero(pieces.inner).tolist())
         if sentence.beside:
@@ -100,6 +133,11 @@ class Masked(Scorer):
         elif sentence.hidden:
             places -= set(pieces.of(sentence.hidden))
         return sorted(places)
+
+
+def log_of_mean(logarithms: Sequence[float]) -> float:
+    """Return the logarithm of the mean of numbers that are given by their logarithms."""
+    return float(np.logaddexp.reduce(logarithms) - np.log(len(logarithms)))
 
 
 def _rest_of_word(pieces: Pieces, place: int) -> list[int]:

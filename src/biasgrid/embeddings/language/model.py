@@ -169,7 +169,9 @@ class LanguageModel:
 
     def takes(self, sentence: Sentence) -> bool:
         """Whether it can be asked for this score: a causal model sees no words after those that it scores."""
-        return self.masked or not (sentence.hidden or sentence.beside or sentence.l2r)
+        return self.masked or not (
+            sentence.hidden or sentence.beside or sentence.l2r or sentence.in_turn or sentence.after
+        )
 
     @cached_property
     def _scores(self) -> dict[Sentence, float]:

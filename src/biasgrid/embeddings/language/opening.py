@@ -81,19 +81,27 @@ def open_pretrained(
             untrained = _in_memory_of(folder, model, tokenizer, kind)
             untrained.model.to(place)
             return untrained
-        model, found = classes[kind].from_pretrained(
+        read = partial(
+            _read_weights,
             folder,
-            trust_remote_code=False,
-            use_safetensors=True,
-            local_files_only=True,
             dtype=getattr(torch, choice("dtype", dtype, DTYPES)),
             output_loading_info=True,
         )
+        model, found = read(classes[kind])
+        # the files of a BERT often have a second head, for the next sentence
+        if kind == MASKED and any("seq_relationship" in key for key in found["unexpected_keys"]):
+            model, found = read(transformers.AutoModelForPreTraining)
     _check_weights(folder, kind, found)
     with one_line(folder):
         pretrained = _in_memory_of(folder, model, tokenizer, kind)
         pretrained.model.to(place)
     return pretrained
+
+
+def _read_weights(folder: Path, model_class: Any, **options: Any) -> Any:
+    return model_class.from_pretrained(
+        folder, trust_remote_code=False, use_safetensors=True, local_files_only=True, **options
+    )
 
 
 def _in_memory_of(folder: Path, model: Any, tokenizer: Any, kind: ModelKind) -> Pretrained:

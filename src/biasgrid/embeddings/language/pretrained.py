@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ...errors import BiasgridError, InputError, quote
 from .architectures import CAUSAL, ENCODER, ModelKind
 from .sentence import Span, check_text
+from .threads import one_thread
 
 _ASKED = threading.local()  # `places`: those that a thread asks of a model, while it does
 _LOCK = threading.RLock()  # of two callers at a time, one would undo what the other needs
@@ -221,6 +222,37 @@ class Pretrained:
         several = labels if labels.ndim == 3 else labels[..., None]
         values = logits.gather(-1, several) - _log_of_sum(logits)
         return values if labels.ndim == 3 else values[..., 0]
+
+    @cached_property
+    def has_next_sentence_head(self) -> bool:
+        """Whether it predicts if a sentence follows another, as BERT was trained to."""
+        return hasattr(getattr(self.model, "cls", None), "seq_relationship")
+
+    def count_of_two(self, first: str, second: str) -> int:
+        """How many pieces two texts have together, with the special ones."""
+        return len(self._two(first, second)["input_ids"])
+
+    def log_probability_of_next(self, first: str, second: str) -> float:
+        """The log-probability that a text is the sentence after another, by the next-sentence head."""
+        import torch
+
+        found = {
+            name: torch.tensor([ids], device=self.device) for name, ids in self._two(first, second).items()
+        }
+        with self.at_work(), torch.inference_mode(), one_thread():
+            logits = self.model(**found).seq_relationship_logits
+        # BERT's first label is "is next"
+        return float(logits.double().log_softmax(-1)[0, 0])
+
+    def _two(self, first: str, second: str) -> dict[str, list[int]]:
+        for text in (first, second):
+            check_text(text)
+        with self.one_line(), kept(self.tokenizer):
+            return dict(
+                self.tokenizer(
+                    first, second, return_token_type_ids=True, return_attention_mask=True, verbose=False
+                )
+            )
 
     def states(self, ids: Any, attended: Any, layer: int) -> Any:
         """The states after a layer, float tensor (rows, length, dimensions): 0 are the embeddings of pieces."""

@@ -8,6 +8,10 @@ from typing import Any
 
 from ...errors import BiasgridError, InputError, quote
 
+NO_NEXT_SENTENCE_HEAD = (
+    "the model has no next-sentence head, which predicts whether a sentence follows another"
+)
+
 Span = tuple[int, int]  # the characters of a text from the first number on, up to the second
 
 
@@ -34,6 +38,13 @@ class Sentence:
         Whether a masked model that scores a piece does not see the rest of its word, to the right of it, either
         (PLL-word-l2r, Kauf & Ivanova 2023). What a word is says its tokenizer. A causal model never sees it, and
         cannot be asked so.
+    in_turn
+        Whether a masked model predicts the tokens of the part one after the other: it sees those before a token, one
+        mask in place of the token, and none of those after it. The score is the logarithm of the mean of the tokens'
+        probabilities (StereoSet, Nadeem et al. 2021). A causal model cannot be asked so.
+    after
+        Another text: the score is the log-probability that `text` is the sentence after it, which the next-sentence
+        head of a masked model predicts. A causal model cannot be asked so.
     """
 
     text: str
@@ -41,6 +52,8 @@ class Sentence:
     hidden: Span | None = None
     beside: str = ""
     l2r: bool = False
+    in_turn: bool = False
+    after: str = ""
 
     @property
     def continuation(self) -> tuple[str, str]:
@@ -53,14 +66,19 @@ class Sentence:
     def to_dict(self) -> dict[str, Any]:
         """The sentence as JSON has it; what is left out is not in it."""
         spans = {name: list(span) for name in ("part", "hidden") if (span := getattr(self, name))}
-        others = {name: value for name in ("beside", "l2r") if (value := getattr(self, name))}
+        others = {
+            name: value for name in ("beside", "l2r", "in_turn", "after") if (value := getattr(self, name))
+        }
         return {"text": self.text, **spans, **others}
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Sentence:
         """The sentence of such a mapping."""
-        spans = {name: tuple(record[name]) for name in ("part", "hidden") if name in record}
-        return cls(record["text"], beside=record.get("beside", ""), l2r=record.get("l2r", False), **spans)
+        spans: dict[str, Any] = {name: tuple(record[name]) for name in ("part", "hidden") if name in record}
+        others: dict[str, Any] = {
+            name: record[name] for name in ("beside", "l2r", "in_turn", "after") if name in record
+        }
+        return cls(record["text"], **spans, **others)
 
 
 def check_text(text: Any, what: str = "") -> None:
