@@ -85,7 +85,7 @@ LINES = {
         ["--model", "one.txt", "--pairs", "a1:b1", "--ends", "c1", "d1", "--words", "c2", "d2"],
     ],
     "words compare": [["--models", "one.txt", "two.txt", "--pairs", "a1:b1", "--words", "c1", "c2"]],
-    "words groups": [["--model", "one.txt", "--query", "query.json", "--random-draws", "0"]],
+    "words groups": [["--model", "one.txt", "--query", "query.json", "--neighbours", "2"]],
     "score": [["--model", "sentence_scores.csv", "--sentences", "sentences.txt"]],
     "texts": [["config/config.yaml"]],
     "step": [[*STUDY, "table scores"]],

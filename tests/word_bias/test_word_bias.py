@@ -292,6 +292,10 @@ def test_the_share_of_neighbours_of_the_own_group_is_counted_by_word(model, vect
         (lambda m: word_bias.indirect_words(m, GROUPS, ["abc", "abc"]), ["the same direction"]),
         (lambda m: word_bias.compare([m], GROUPS, ["abc"]), ["two models or more"]),
         (lambda m: word_bias.cluster_groups(m, [["abc", "abd"], ["abc", "abe"]]), ["'abc' is in two groups"]),
+        (
+            lambda m: word_bias.neighbour_groups(m, [["aaa", "aab"], ["aac", "aad"]], neighbours=3),
+            ["neighbours: 3 is not allowed for 4 words"],
+        ),
         (lambda m: word_bias.cluster_groups(m, [["abc", "x"], ["abd", "abe"]]), ["has 1 of the 2 words"]),
     ],
 )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..query import Query
 
 LIST = "words, sets that come with biasgrid (debiaswe.professions), and .txt files with a word on each line"
+TEST_NUMBERS = ("value", "chance", "p", "standardized", "error")
 STANDARDIZED = (
     "Standardized: how many standard deviations further from 0 than random words that are as frequent, in the same "
     "model. 0 is as much as a random word."
@@ -131,14 +133,14 @@ def report(args: argparse.Namespace) -> dict[str, Any] | str:
             *paragraph("", f"{row['direction']}, {after}"),
             *paragraph(
                 "  ",
-                f"Projection {number(row['projection'])}, {number(row['standardized'])} standard deviations from "
-                f"random words{', leans to ' + row['leans'] if row['leans'] else ''}.",
+                f"Projection {number(row['projection'])}{_compared(row['standardized'], 'random words')}"
+                f"{', leans to ' + row['leans'] if row['leans'] else ''}.",
             ),
             *paragraph(
                 "  ",
                 f"Of {row['neighbours']} neighbours {row['lean_first']} lean to {row['first_group']} and "
-                f"{row['lean_second']} to {row['second_group']}: {number(row['share_standardized'])} standard "
-                "deviations from neighbours of random words.",
+                f"{row['lean_second']} to {row['second_group']}"
+                f"{_compared(row['share_standardized'], 'neighbours of random words')}.",
             ),
             *paragraph("  ", f"Nearest: {', '.join(nearest)}."),
         ]
@@ -264,7 +266,7 @@ def groups(args: argparse.Namespace) -> dict[str, Any] | str:
             "model": model.name,
             "groups": list(results["clusters"].groups),
             **{
-                name: {key: getattr(result, key) for key in ("value", "chance", "p", "standardized", "error")}
+                name: _record({key: getattr(result, key) for key in TEST_NUMBERS})
                 | {"words": _records(result.frame)}
                 for name, result in results.items()
             },
@@ -278,7 +280,7 @@ def groups(args: argparse.Namespace) -> dict[str, Any] | str:
         lines += paragraph(
             "",
             f"{what[name].capitalize()}: {number(result.value)}, by chance {number(result.chance)}, "
-            f"{p_value(result.p)}; {number(result.standardized)} standard deviations from groups of random words.",
+            f"{p_value(result.p)}{_compared(result.standardized, 'groups of random words')}.",
         )
     return "\n".join(lines)
 
@@ -359,10 +361,16 @@ def _warn_missing(model: str, missing: Sequence[str]) -> None:
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table for JSON, in which a number that is missing is null."""
-    return [
-        {key: None if value != value else value for key, value in row.items()}
-        for row in frame.to_dict("records")
-    ]
+    return [_record(row) for row in frame.to_dict("records")]
+
+
+def _record(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {key: None if value != value else value for key, value in row.items()}
+
+
+def _compared(value: float, baseline: str) -> str:
+    """Return how far a score is from those of random words, as the end of a sentence; empty if that is not known."""
+    return "" if math.isnan(value) else f", {number(value)} standard deviations from {baseline}"
 
 
 def _lines(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:

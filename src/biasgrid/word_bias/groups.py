@@ -174,12 +174,18 @@ def neighbour_groups(
     Raises
     ------
     BiasgridError
-        As `cluster_groups`.
+        As `cluster_groups`; and for as many neighbours as there are other words.
     """
     _check(permutations, random_draws, seed)
     if type(neighbours) is not int or neighbours < 1:
         raise InputError(f"neighbours: expected a whole number from 1 on, not {neighbours!r}")
     grouped = _look_up(model, groups)
+    others = len(grouped.words) - 1
+    if neighbours >= others:
+        raise InputError(
+            f"neighbours: {neighbours} is not allowed for {others + 1} words, of which each has {others} others: all "
+            "would have the same; give fewer"
+        )
 
     def shares(units: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
         everywhere = np.ones(len(units), dtype=bool)
