@@ -20,7 +20,7 @@ import configuration
 from plugin_notes import plugin_note
 
 import biasgrid
-from biasgrid import cli, debias, metrics, tables
+from biasgrid import cli, debias, metrics, tables, word_bias
 from biasgrid.api.docstrings import sections, wrap
 from biasgrid.embeddings.model import Model
 from biasgrid.inference.significance import parts as parts_of_inference
@@ -137,7 +137,10 @@ def command_line_page() -> str:
     commands = cli.commands().by_name
     parts += configuration.table(
         ("command", "what it does"),
-        [(f"[{name}](#biasgrid-{name})", one.description) for name, one in commands.items()],
+        [
+            (f"[{name}](#biasgrid-{name.replace(' ', '-')})", one.description)
+            for name, one in commands.items()
+        ],
     )
     for name, command in commands.items():
         examples = command.epilog.partition("\n")[2]
@@ -205,6 +208,12 @@ def api_page() -> str:
         parts.append(f"## {title}\n\nFunctions of `bg.{module}`. {more}\n")
         parts += _summaries([f"{module}.{name}" for name in names], "bg.")
         parts.append(_in_site([f"biasgrid.{module}::{name}" for name in names]))
+    names = word_bias.__all__
+    parts.append(
+        "## Single words\n\nFunctions of `bg.word_bias`, and what they return: [words](../words.md).\n"
+    )
+    parts += _summaries([f"word_bias.{name}" for name in names], "bg.")
+    parts.append(_in_site([f"biasgrid.word_bias::{name}" for name in names]))
     return "\n".join(parts)
 
 
@@ -218,6 +227,10 @@ def public() -> dict[str, Any]:
     for package in (metrics, debias):
         module = package.__name__.partition(".")[2]
         named |= {f"{module}.{name}": getattr(package, name) for name in package.REGISTRY}
+    for name in word_bias.__all__:
+        named[f"word_bias.{name}"] = thing = getattr(word_bias, name)
+        if inspect.isclass(thing):
+            named |= {f"word_bias.{name}.{member}": getattr(thing, member) for member in members(thing)}
     return named
 
 

@@ -33,6 +33,10 @@ COMMANDS = {
         ["one.txt", "words.json"],
     ),
     "analogy": (["analogy", "--model", "one.txt", "--pairs", "a0:b0", "--word", "c0"], ["one.txt"]),
+    "words": (
+        ["words", "project", "--model", "one.txt", "--query", "q.json", "--debias", "o.npz"],
+        ["one.txt"],
+    ),
     "convert": (["convert", "--input", "one.txt", "--output", "store"], ["one.txt"]),
     "score": (["score", "--model", "smollm2-135m", "--sentences", "text"], ["text"]),
     "list": (["list", "queries", "--study", "study.yaml"], ["study.yaml"]),
@@ -67,7 +71,7 @@ def test_a_file_that_is_none_of_its_kind_is_one_line(here, command, other):
 
 @pytest.mark.parametrize("command", sorted(commands().by_name.keys() - {"list", "properties"}))
 def test_a_command_without_arguments_is_one_line(command):
-    refusal(command, parts=["the following arguments are required: "])
+    refusal(*command.split(), parts=["the following arguments are required: "])
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,14 @@ LINES = {
     ],
     "analogy": [["--model", "one.txt", "--pairs", "a1:b1", "--word", "c1"]],
     "properties": [["--metric", "weat"]],
+    "words project": [["--model", "one.txt", "--pairs", "a1:b1", "--words", "c1"]],
+    "words report": [["--model", "one.txt", "--pairs", "a1:b1", "--word", "c1", "--figure", "word.png"]],
+    "words specific": [["--model", "one.txt", "--seeds", "a1", "a2", "--folds", "2", "--all-entries"]],
+    "words indirect": [
+        ["--model", "one.txt", "--pairs", "a1:b1", "--ends", "c1", "d1", "--words", "c2", "d2"],
+    ],
+    "words compare": [["--models", "one.txt", "two.txt", "--pairs", "a1:b1", "--words", "c1", "c2"]],
+    "words groups": [["--model", "one.txt", "--query", "query.json", "--neighbours", "2"]],
     "score": [["--model", "sentence_scores.csv", "--sentences", "sentences.txt"]],
     "texts": [["config/config.yaml"]],
     "step": [[*STUDY, "table scores"]],
@@ -258,7 +266,7 @@ def test_each_command_has_a_line():
 def test_no_command_runs_code_of_the_working_folder(folder, biasgrid, name):
     (folder.parent / "ran").unlink(missing_ok=True)
     for number, arguments in enumerate(LINES[name]):
-        done = biasgrid(name, *arguments)
+        done = biasgrid(*name.split(), *arguments)
         assert ran(folder) == "", arguments
         said = REFUSED.get((name, number), "")
         assert (done.returncode == 0) == (not said), done.stderr

@@ -19,6 +19,7 @@ from .version import __version__ as __version__
 if TYPE_CHECKING:
     from . import debias as debias
     from . import metrics as metrics
+    from . import word_bias as word_bias
     from .api.compare_models import compare_models as compare_models
     from .api.encoding import encode as encode
     from .api.examining import Examination as Examination
@@ -70,6 +71,7 @@ _PUBLIC = {
     "metrics": "",
     "open_study": "api.opening",
     "published": "api.published",
+    "word_bias": "",
     "word_sets": "api.word_sets",
 }
 
@@ -99,6 +101,7 @@ __all__ = [
     "metrics",
     "open_study",
     "published",
+    "word_bias",
     "word_sets",
 ]
 

@@ -57,15 +57,17 @@ def wrong(command, whole):
         return f"no file {missing[0]}"
     if program == "snakemake" or words in (["--help"], ["--version"]):
         return None
-    named = PROGRAM.by_name
-    if words[0] not in named:
+    named, number = PROGRAM.find(words)
+    if not number and len(words) == 1 and any(name.startswith(f"{words[0]} ") for name in PROGRAM.by_name):
+        return None  # a command that has commands of its own
+    if not number:
         return f"no command {words[0]}"
     if whole:
         try:
             PROGRAM.parse(words)
         except SystemExit as ended:
             return "does not parse" if ended.code else None
-    known = {option for action in named[words[0]]._actions for option in action.option_strings}
+    known = {option for action in named._actions for option in action.option_strings}
     given = {word.partition("=")[0] for word in words if word.startswith("--")}
     return f"no option {min(given - known)}" if given - known and words[0] != "run" else None
 

@@ -20,12 +20,12 @@ from ..errors import BiasgridError
 from ..processes import end_with_starter
 from ..registry import load_plugins
 from ..termination import stoppable
-from . import embeddings, listing, measuring, reporting, running, scoring, sharing, studies, texts
+from . import embeddings, listing, measuring, reporting, running, scoring, sharing, studies, texts, word_bias
 from .arguments import Commands, NoResultError, plugins_of
 from .layout import text_of
 
 GROUPS = {
-    "for you": (running, reporting, listing, sharing, embeddings, measuring, scoring, texts),
+    "for you": (running, reporting, listing, sharing, embeddings, measuring, word_bias, scoring, texts),
     "steps of the workflow, one by one": (studies,),
 }
 LONGEST = 399  # characters of a message

@@ -129,6 +129,17 @@ class Commands:
         )
         self._shape = shape
         self.group = ""  # of the commands that are added next
+        # "" and the names of commands that have commands of their own -> these
+        self._of_group = {"": self._commands}
+        self._by_name: dict[str, _Parser] = {}
+
+    def add_group(self, name: str, doc: str) -> None:
+        """Add a command that has commands of its own, which `add` then takes by both names ("words report")."""
+        command = self._commands.add_parser(name, help=doc, description=doc, **self._shape)
+        self._commands._choices_actions[-1].group = self.group  # type: ignore[attr-defined]
+        self._of_group[name] = command.add_subparsers(
+            title="commands", required=True, metavar="COMMAND", parser_class=_Parser
+        )
 
     def add(
         self,
@@ -149,10 +160,13 @@ class Commands:
         epilog = "\n  ".join(
             ["example:" if examples.count("biasgrid ") == 1 else "examples:", *lines, ""]
         ).rstrip()
-        command = self._commands.add_parser(
-            name or function.__name__, help=doc, description=doc, epilog=epilog, **self._shape
+        name = name or function.__name__
+        group, _, last = name.rpartition(" ")
+        command = self._of_group[group].add_parser(
+            last, help=doc, description=doc, epilog=epilog, **self._shape
         )
-        self._commands._choices_actions[-1].group = self.group  # type: ignore[attr-defined]
+        self._of_group[group]._choices_actions[-1].group = self.group  # type: ignore[attr-defined]
+        self._by_name[name] = command
         for flag, settings in options.items():
             command.add_argument("--" + flag.replace("_", "-"), **settings)
         command.set_defaults(run=function, takes_extra_arguments=takes_extra_arguments)
@@ -160,17 +174,25 @@ class Commands:
 
     @property
     def by_name(self) -> Mapping[str, _Parser]:
-        """The sub-commands' parsers."""
-        return self._commands.choices
+        """The sub-commands' parsers; of a command with commands of its own, theirs by both names."""
+        return self._by_name
+
+    def find(self, arguments: Sequence[str]) -> tuple[_Parser, int]:
+        """Return the parser of the command that arguments begin with, and how many of them name it; the program's
+        own, and 0, where they name none."""
+        for number in (2, 1):
+            if (name := " ".join(arguments[:number])) in self._by_name:
+                return self._by_name[name], number
+        return self.parser, 0
 
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
         """The arguments of a sub-command. Ends the process where they are wrong."""
         arguments = list(sys.argv[1:] if arguments is None else arguments)
         place = next((i for i, argument in enumerate(arguments) if not argument.startswith("-")), None)
         self.parser.check_options(arguments[:place])
-        command = self.parser if place is None else self.by_name.get(arguments[place], self.parser)
+        command, number = (self.parser, 0) if place is None else self.find(arguments[place:])
         if place is not None and command.get_default("takes_extra_arguments") is False:
-            command.check_options(arguments[place + 1 :])
+            command.check_options(arguments[place + number :])
         namespace, extra_arguments = self.parser.parse_known_args(arguments)
         if extra_arguments and not namespace.takes_extra_arguments:
             command.error(f"too many arguments: {' '.join(extra_arguments)}")

@@ -4,24 +4,25 @@ to a side before still lie together, can be told from the others, and have each 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from ..debias.lookup import find_words
+from ..embeddings.model import Model
 from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..errors import BiasgridError, join_names
 from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from ..validation import Strict, field
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
+from .grouped_words import cluster, cluster_accuracy, nearest_of
 from .maps import Places, word_map
 from .spec import Pair, Pairs, Spec, Words
 
 LONGEST = 20  # characters of the longest word
-BLOCK = 128  # words per block: their similarities with the whole vocabulary are in memory at once
 
 
 class Hidden(Strict):
@@ -112,12 +113,7 @@ def choose(model: EmbeddingStore, spec: Hidden, options: Spec) -> BiasedWords:
     """
     direction = _direction(model, spec.pairs, options.preprocessors)
     excluded_rows = set(find_words(model, spec.exclude, "exclude", options.preprocessors).rows.tolist())
-    candidates = []
-    for entry, row in zip(*model.vocabulary(options.vocabulary), strict=True):
-        word = entry.removeprefix(model.vocab_prefix)
-        is_candidate = entry.startswith(model.vocab_prefix) and row not in excluded_rows
-        if is_candidate and word.replace("_", "").isalpha() and word.islower() and len(word) <= LONGEST:
-            candidates.append((word, entry, int(row)))
+    candidates = lower_case_words(model, options.vocabulary, excluded_rows)
     rows = np.array([row for *_, row in candidates], dtype=np.int64)
     unit, has_direction = directions(model.matrix([entry for _, entry, _ in candidates], rows))
     candidates, rows, bias = (
@@ -134,6 +130,20 @@ def choose(model: EmbeddingStore, spec: Hidden, options: Spec) -> BiasedWords:
         bias=bias,
         most=(order[:size], order[::-1][:size]),
     )
+
+
+def lower_case_words(
+    model: Model, vocabulary: int | None, excluded_rows: Collection[int] = ()
+) -> list[tuple[str, str, int]]:
+    """Return the words and phrases (new_york) of lower-case letters among the first rows of a model, as the paper
+    has them: each word, its vocabulary entry, and its row."""
+    candidates = []
+    for entry, row in zip(*model.vocabulary(vocabulary), strict=True):
+        word = entry.removeprefix(model.vocab_prefix)
+        is_candidate = entry.startswith(model.vocab_prefix) and row not in excluded_rows
+        if is_candidate and word.replace("_", "").isalpha() and word.islower() and len(word) <= LONGEST:
+            candidates.append((word, entry, int(row)))
+    return candidates
 
 
 def measures(
@@ -169,7 +179,8 @@ def measures(
     of_professions = find_words(model, spec.professions, "professions", preprocessors).rows.tolist()
     professions = np.array(sorted({places[r] for r in of_professions if r in places}), dtype=np.int64)
     places_with_share, _ = _present(np.concatenate([words, professions]), has_direction)
-    shares = _second_among_neighbours(vectors, has_direction, second, places_with_share, spec.neighbours)
+    nearest = nearest_of(vectors, has_direction, places_with_share, spec.neighbours)
+    shares = second[nearest].mean(axis=1) if nearest.shape[1] else np.full(len(nearest), math.nan)
     share = dict(zip(places_with_share.tolist(), shares.tolist(), strict=True))
 
     words, no_direction = _present(words, has_direction)
@@ -226,11 +237,8 @@ def _cluster(
     labels = np.isin(places, sides[1])
     accuracy = math.nan
     if len(places) >= 2:
-        from sklearn.cluster import KMeans
-
-        clusters = KMeans(2, n_init=10, random_state=seed).fit_predict(vectors[places].astype(np.float64))
-        agree = (clusters == labels).mean()
-        accuracy = max(agree, 1 - agree)
+        groups = labels.astype(np.int64)
+        accuracy = cluster_accuracy(cluster(vectors[places], 2, seed), groups)
     key = ("hidden", "cluster_accuracy")
     return fact(*key, accuracy, len(places), undirected=no_direction, why="too_few_words")
 
@@ -261,27 +269,6 @@ def _svm(
         accuracy = classifier.score(vectors[x_test].astype(np.float64), y_test)
     key = ("hidden", "svm_accuracy")
     return fact(*key, accuracy, len(y_test), undirected=no_direction, why="too_few_words")
-
-
-def _second_among_neighbours(
-    vectors: np.ndarray, has_direction: np.ndarray, second: np.ndarray, words: np.ndarray, neighbours: int
-) -> np.ndarray:
-    """Share of words of the second side among the nearest neighbours of each of `words`, not counting itself."""
-    pool = np.flatnonzero(has_direction)
-    place = np.full(len(has_direction), -1)
-    place[pool] = np.arange(len(pool))
-    candidates, side = vectors[pool], second[pool]
-    k = min(neighbours, len(pool) - 1)
-    shares = np.full(len(words), math.nan)
-    if k < 1:
-        return shares
-    for start in range(0, len(words), BLOCK):
-        part = words[start : start + BLOCK]
-        similar = vectors[part] @ candidates.T
-        similar[np.arange(len(part)), place[part]] = -np.inf
-        nearest = np.argpartition(similar, -k, axis=1)[:, -k:]
-        shares[start : start + BLOCK] = side[nearest].mean(axis=1)
-    return shares
 
 
 EVALUATIONS = (

@@ -29,7 +29,7 @@ def _tuple(values: Any) -> Any:
     return tuple(values) if isinstance(values, list) else values
 
 
-def _first(words: Any) -> Any:
+def first_words(words: Any) -> Any:
     """Of lists that begin with a word, the word."""
     if not isinstance(words, (list, tuple)):
         return words
@@ -45,7 +45,7 @@ def _pair(words: tuple[str, ...]) -> tuple[str, ...]:
 # types of fields; a list may be a tuple
 List = BeforeValidator(_tuple)
 FilePath = Annotated[str, Field(min_length=1), AfterValidator(_file)]
-Words = Annotated[tuple[str, ...], BeforeValidator(_first)]  # or lists that begin with the word
+Words = Annotated[tuple[str, ...], BeforeValidator(first_words)]  # or lists that begin with the word
 SomeWords = Annotated[Words, Field(min_length=1)]
 Pair = Annotated[tuple[str, ...], List, AfterValidator(_pair)]
 Pairs = Annotated[tuple[Pair, ...], List, Field(min_length=1)]

@@ -91,25 +91,45 @@ def bands_of(rows: np.ndarray) -> np.ndarray:
     return np.ceil(np.log2(np.maximum((rows + 1) / BAND, 1)) / 2).clip(max=BANDS - 1).astype(np.int64)
 
 
-def make_pool(model: Model) -> Pool:
-    """The pool of a model, that of an untouched model also for it under a debias method: the same for any number of
-    cores, and drawn with one seed for all models.
+def draw_words(
+    model: Model, rng: np.random.Generator
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Draw words of every band of rows from a model, in random order.
 
     Words are drawn from each band of rows, so that random groups can be of words as frequent as the query's: most
     files are in the order of frequency. Where one is not, a band of thousands of rows is as good as any other.
+
+    Parameters
+    ----------
+    model
+        The model that the vectors are of: also a debiased one, in which other words may have no length.
+    rng
+        What the words are drawn with.
+
+    Returns
+    -------
+    tuple
+        The words, their rows, their bands of rows, and their unit vectors (words, d). Vectors of zeros are left out.
     """
-    store = model.model if isinstance(model, DebiasedModel) else model
-    rng = np.random.default_rng(0)
     # the last band's words from the first million rows: more are slow to read, and hardly words
-    entries, rows = store.vocabulary(BAND * 4**BANDS)
+    entries, rows = model.vocabulary(BAND * 4**BANDS)
     bands = bands_of(rows)
     order = rng.permutation(len(rows))
     order = np.concatenate([order[bands[order] == band][:WORDS_OF_BAND] for band in np.unique(bands)])
-    vectors = store.matrix([entries[i] for i in order], rows[order])
+    vectors = model.matrix([entries[i] for i in order], rows[order])
     lengths = np.linalg.norm(vectors, axis=1)
     has_length = lengths > 0
     order, vectors = order[has_length], vectors[has_length] / lengths[has_length, None]
-    rows, bands = rows[order], bands[order]
+    return tuple(entries[i] for i in order), rows[order], bands[order], vectors
+
+
+def make_pool(model: Model) -> Pool:
+    """The pool of a model, that of an untouched model also for it under a debias method: the same for any number of
+    cores, and drawn with one seed for all models.
+    """
+    store = model.model if isinstance(model, DebiasedModel) else model
+    rng = np.random.default_rng(0)
+    entries, rows, bands, vectors = draw_words(store, rng)
     number = int(bands.max(initial=0)) + 1
     picks = [rng.permutation(np.flatnonzero(bands == band))[: SEEDS_OF_BAND[band]] for band in range(number)]
     seeds = np.concatenate(picks).astype(np.int64)
@@ -120,7 +140,7 @@ def make_pool(model: Model) -> Pool:
             members = np.flatnonzero(bands == band)
             if len(members):
                 _find_nearest(vectors, members, seeds, near[:, band])
-    return Pool(rows, tuple(entries[i] for i in order), bands, seeds, near)
+    return Pool(rows, entries, bands, seeds, near)
 
 
 def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, near: np.ndarray) -> None:

@@ -71,14 +71,14 @@ def indirect_bias(
     """
     g = directions.axes(targets, direction)[0]
     first, second = (unit(words) for words in attributes)
-    beta = _betas(first @ second.T, (first @ g)[:, None], second @ g)
+    beta = betas(first @ second.T, (first @ g)[:, None], second @ g)
     return Score(
         float(beta.mean()) if beta.size else float("nan"),
         detail={"beta": Detail("attribute", [beta.mean(axis=1), beta.mean(axis=0)])},
     )
 
 
-def _betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+def betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
     """beta (m, n) of m unit vectors with n others, from their inner products (m, n) and their cosines with the
     direction, p (m, 1) and q (n,)."""
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from ..embeddings.model import Model
 from ..embeddings.remember import remember
-from ..embeddings.store import DebiasedModel, EmbeddingStore
 from ..geometry import unit
 
 BLOCK = 8192  # rows of the vocabulary that are in memory at a time
@@ -16,7 +16,7 @@ VOCABULARY = 50_000
 
 
 def nearest(
-    model: EmbeddingStore | DebiasedModel, words: Sequence[str], count: int, vocabulary: int = VOCABULARY
+    model: Model, words: Sequence[str], count: int, vocabulary: int = VOCABULARY
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     """The `count` nearest neighbours, by cosine, of vocabulary entries among the first `vocabulary` rows of
     the model.
@@ -31,7 +31,7 @@ def nearest(
 # metrics of neighbours, and their tests, ask for those of the same words one after the other
 @remember(4)
 def _nearest(
-    model: EmbeddingStore | DebiasedModel, words: tuple[str, ...], count: int, vocabulary: int
+    model: Model, words: tuple[str, ...], count: int, vocabulary: int
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     entries, rows = model.vocabulary(vocabulary)
     word_rows = model.rows(words)

@@ -15,8 +15,10 @@ from ..plan.steps import when_run
 from ..plan.study import Study
 from ..resources import find_file
 from ..tables.answers import summary_spec
+from ..tables.cells import poles, two_group_cells
 from ..tables.inputs import FACTS, facts_of, files_of
 from ..tables.scales import scaled_metrics
+from ..tables.words import place_of
 from ..validation import to_record
 from ..web_addresses import public
 from . import cells
@@ -84,6 +86,10 @@ def spec_of(study: Study) -> dict[str, Any]:
         "scaled": scaled_metrics(study),
         "summary": summary_spec(study),
         "facts": {key: _facts(study, key) for key in keys},
+        "words": [
+            {**place_of(study, cell), "poles": poles(study, cell)}
+            for cell in (two_group_cells(study) if "words" in study.tables else ())
+        ],
         "sections": list(REGISTRY),
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
         # the study where it was run, wherever its folder is now

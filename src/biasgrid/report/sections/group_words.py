@@ -1,0 +1,54 @@
+"""Words of the study's own sets: those that each metric finds furthest towards either of two groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tables.words import cell_words
+from .section import Material, Section
+
+SHOWN = 5  # words of each group
+
+
+def make(material: Material) -> dict[str, Any]:
+    """Return the words by criterion, query and metric: of each model those furthest towards both groups, in order.
+
+    Values are not shown: metrics differ in their units, and the table has no random words to compare them with.
+    """
+    if "words" not in material.tables:
+        return {"groups": []}
+    table = material.tables["words"]
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for place in material.spec["words"]:
+        values = cell_words(table, place).dropna(subset="value").set_index("word")["value"]
+        if values.empty:
+            continue
+        order = values.sort_values(ascending=False, kind="stable")
+        key = (place["criterion"], " / ".join(place["queries"]), place["metric"], tuple(place["poles"]))
+        groups.setdefault(key, []).append(
+            {
+                "state": (place["model"], place["debias"]),
+                "number": len(values),
+                "first": order[order > 0].index[:SHOWN].tolist(),
+                "second": order[order < 0].index[::-1][:SHOWN].tolist(),
+            }
+        )
+    return {
+        "groups": [
+            {"criterion": criterion, "query": query, "metric": metric, "poles": poles, "rows": rows}
+            for (criterion, query, metric, poles), rows in groups.items()
+        ]
+    }
+
+
+SECTIONS = (
+    Section(
+        "group-words",
+        "Words furthest towards each group",
+        ("words",),
+        make,
+        "group_words.html",
+        place=47,
+        lead="of the study's own word sets, by metric and model",
+    ),
+)

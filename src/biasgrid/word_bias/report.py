@@ -1,0 +1,236 @@
+"""What is known of one word: its bias by each direction, and its neighbours, before and after debiasing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..api.checks import check_model
+from ..api.drawings import check_path, with_show, write
+from ..debias import UNTOUCHED
+from ..directions import PCA
+from ..embeddings.model import DebiasedModel, Model, Transform
+from ..errors import InputError, quote, unknown_name
+from ..inference.pool import bands_of
+from ..keywords import checked_keywords
+from ..metrics.indirect_bias import betas
+from ..metrics.neighbourhood import THRESHOLD
+from ..metrics.neighbours import nearest
+from .axis import VOCABULARY, Axis, Baseline, Groups, Words, find_axis, find_one
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+NEIGHBOURS = 100
+RANDOM_WORDS = 200  # whose neighbours are looked at, as the baseline of a word's neighbours
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WordReport:
+    """What is known of one word of a model: `word_report` makes it.
+
+    Attributes
+    ----------
+    model, word
+        The model's name, and the word as the model has it.
+    frame
+        pandas.DataFrame, one row per direction and debias method ("none": the original model): projection (the
+        cosine with the direction), standardized and error (standard deviations further from 0 than random words as
+        frequent as it, and the Monte Carlo error), leans, neighbours (how many), first_group and second_group (their
+        names), lean_first and lean_second (how many neighbours lean to each group), share (of neighbours that lean
+        to the first), share_standardized and share_error (the same distance for the share, from .5), and indirect
+        (the share of neighbours that are near because of the direction: indirect bias above .05).
+    neighbours
+        pandas.DataFrame, one row per direction, debias method and neighbour, the nearest first: neighbour,
+        similarity (cosine with the word, there) and projection and leans (of the neighbour in the original model).
+    """
+
+    model: str
+    word: str
+    frame: pd.DataFrame
+    neighbours: pd.DataFrame
+
+    def plot(self, direction: str | None = None, *, path: Path | str | None = None) -> Figure:
+        """Draw the word's neighbours: how near they are, and which group they lean to.
+
+        Parameters
+        ----------
+        direction
+            The direction's name; left out: the first.
+        path
+            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        check_path(path)
+        from .figures import neighbours
+
+        names = list(dict.fromkeys(self.frame["direction"]))
+        direction = names[0] if direction is None else direction
+        if direction not in names:
+            raise InputError(f"plot: {unknown_name('direction', direction, names)}")
+        rows = self.neighbours[self.neighbours["direction"] == direction]
+        groups = self.frame.loc[self.frame["direction"] == direction, ["first_group", "second_group"]].iloc[0]
+        figure = with_show(neighbours(rows, self.word, (groups.iloc[0], groups.iloc[1]), self.model))
+        if path is not None:
+            write(figure, Path(path))
+        return figure
+
+    def __repr__(self) -> str:
+        return f"<WordReport of {self.word!r} in {self.model}: {len(self.frame)} rows>"
+
+    def _repr_html_(self) -> str:
+        html: str = self.frame._repr_html_()
+        return html
+
+
+@checked_keywords()
+def word_report(
+    model: Model,
+    word: str,
+    directions: Mapping[str, Groups],
+    *,
+    direction: str = PCA,
+    transforms: Mapping[str, Transform] | None = None,
+    neighbours: int = NEIGHBOURS,
+    vocabulary: int = VOCABULARY,
+) -> WordReport:
+    """Report what is known of one word: its bias by each direction, and which way its neighbours lean.
+
+    Parameters
+    ----------
+    model
+        A model of word vectors, as it was before debiasing.
+    word
+        The word, looked up as in metrics.
+    directions
+        Name -> two groups of words, as in `project`.
+    direction
+        The kind of direction, as in `project`.
+    transforms
+        Name -> what a debias method returned: the word is also reported after debiasing.
+    neighbours
+        How many nearest neighbours to look at.
+    vocabulary
+        Neighbours are among the first so many rows.
+
+    Returns
+    -------
+    WordReport
+        One row per direction and debias method.
+
+    Raises
+    ------
+    BiasgridError
+        The model lacks the word, which names the nearest that it has; or an option is not allowed.
+
+    Notes
+    -----
+    A neighbour's lean is that in the original model, as in the metrics of neighbours and in Gonen and Goldberg
+    (2019): after debiasing, the question is whether the word still has the same kind of neighbours. The share of
+    neighbours is compared with that of 200 random words as frequent as the word.
+    """
+    import pandas as pd
+
+    check_model(model, ("rows", "take", "vocabulary"))
+    if isinstance(model, DebiasedModel):
+        raise InputError("word_report: give the original model; transforms={'hard': transform} debiases it")
+    if not isinstance(directions, Mapping) or not directions:
+        raise InputError(
+            f"directions: expected a mapping from names to two groups of words, not {quote(directions)}"
+        )
+    for name, number in (("neighbours", neighbours), ("vocabulary", vocabulary)):
+        if type(number) is not int or number < 1:
+            raise InputError(f"{name}: expected a whole number from 1 on, not {number!r}")
+    found = find_one(model, word, "word")
+    axes = {name: find_axis(model, groups, direction) for name, groups in directions.items()}
+    variants: dict[str, Model] = {UNTOUCHED: model}
+    for name, transform in (transforms or {}).items():
+        variants[name] = model.under(transform)
+    excluded = {*found.rows.tolist(), *(row for axis in axes.values() for row in axis.rows)}
+    rows, listed = [], []
+    for debias, variant in variants.items():
+        places, entries, entry_rows = nearest(variant, list(found.entries), neighbours, vocabulary)
+        near = Words(
+            tuple(entries[i].removeprefix(model.vocab_prefix) for i in places[0]),
+            tuple(entries[i] for i in places[0]),
+            entry_rows[places[0]],
+        )
+        units, own = near.units(variant), found.units(variant)
+        similarity = units @ own[0]
+        for name, axis in axes.items():
+            row, projections = _row(model, variant, found, near, axis, excluded, neighbours, vocabulary)
+            rows.append({"direction": name, "debias": debias, **row})
+            listed.append(
+                pd.DataFrame(
+                    {
+                        "direction": name,
+                        "debias": debias,
+                        "neighbour": near.words,
+                        "similarity": similarity,
+                        "projection": projections,
+                        "leans": [axis.leans(value) for value in projections],
+                    }
+                )
+            )
+    return WordReport(model.name, found.words[0], pd.DataFrame(rows), pd.concat(listed, ignore_index=True))
+
+
+def _row(
+    model: Model,
+    variant: Model,
+    found: Words,
+    near: Words,
+    axis: Axis,
+    excluded: set[int],
+    neighbours: int,
+    vocabulary: int,
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Return a row of a report, and the projections of the neighbours in the original model."""
+    value = found.project(variant, axis)
+    (read,) = Baseline.of_axis(variant, axis).read(value, found.rows)
+    projections = near.project(model, axis)
+    lean_first, lean_second = int((projections > 0).sum()), int((projections < 0).sum())
+    share = lean_first / len(projections) if len(projections) else np.nan
+    own = found.units(model)
+    beta = betas(own @ near.units(model).T, (axis.cosines(own))[:, None], projections)
+
+    def shares(units: np.ndarray, entries: Sequence[str], rows: np.ndarray) -> np.ndarray:
+        places, words, word_rows = nearest(variant, list(entries), neighbours, vocabulary)
+        distinct, inverse = np.unique(places, return_inverse=True)
+        nodes = Words((), tuple(words[i] for i in distinct), word_rows[distinct]).project(model, axis)
+        leans: np.ndarray = (nodes > 0)[inverse.reshape(places.shape)].mean(axis=1)
+        return leans
+
+    baseline = Baseline.of(
+        variant,
+        shares,
+        excluded_rows=excluded,
+        neutral=0.5,
+        per_band=RANDOM_WORDS,
+        bands=bands_of(found.rows).tolist(),
+    )
+    (of_share,) = baseline.read(np.array([share]), found.rows)
+    row = {
+        "projection": float(value[0]),
+        "standardized": read.value,
+        "error": read.error,
+        "leans": axis.leans(value[0]),
+        "neighbours": len(projections),
+        "first_group": axis.names[0],
+        "second_group": axis.names[1],
+        "lean_first": lean_first,
+        "lean_second": lean_second,
+        "share": share,
+        "share_standardized": of_share.value,
+        "share_error": of_share.error,
+        "indirect": float((beta > THRESHOLD).mean()) if beta.size else np.nan,
+    }
+    return row, projections
