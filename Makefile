@@ -14,7 +14,7 @@ REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual 
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications replications-pages replications-check $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -121,6 +121,14 @@ rulegraph: .venv/installed ## the drawing of the workflow's rules in docs/archit
 # from the results of `make study`
 readme: .venv/installed ## what README says of the embedded study
 	$(BIN)/python docs/readme.py
+
+# of studies that have run; STUDIES="same thesis": of some
+STUDIES ?=
+replications-pages: .venv/installed ## the numbers of docs/replications, from the results of `make replications`
+	$(BIN)/python docs/replications.py $(STUDIES)
+
+replications-check: replications ## runs these studies, and compares their numbers with docs/replications; needs npm
+	$(BIN)/python docs/replications.py --check
 
 # their packages are no part of `make study`
 notebooks: .venv/installed-for-notebooks ## the notebooks, executed on the embedded study: results/notebooks/*.html

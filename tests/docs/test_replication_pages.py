@@ -1,0 +1,108 @@
+"""Computed blocks of the pages in docs/replications: each is written from the study that its marker names, and a page
+that says something else is found. `make replications-check` compares the pages with the studies themselves."""
+
+import json
+import re
+import shutil
+
+import pandas as pd
+import pytest
+import replications
+from conftest import ROOT
+from replicated import BLOCKS
+
+PAGES = sorted(replications.PAGES.glob("*.md"))
+
+
+def test_every_block_stands_on_one_page_and_every_marker_has_its_block():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    markers = [(match["study"], match["name"]) for match in replications.BLOCK.finditer(text)]
+    assert sorted(markers) == sorted(BLOCKS)
+    assert text.count("make replications-pages:") == text.count("<!-- end -->") == len(markers)
+    assert all(match["text"].strip() for match in replications.BLOCK.finditer(text)), (
+        "make replications-pages"
+    )
+
+
+@pytest.fixture
+def study(tmp_path):
+    """A study of two rated sets of words, as `biasgrid run` leaves it, and a page that shows its ratings."""
+    folder = tmp_path / "results" / "same"
+    folder.mkdir(parents=True)
+    (folder / "study.json").write_text(json.dumps({}))
+    rows = [
+        ("same", 0.25, 0.125, 0.375),
+        ("direct_bias_pca", 0.5, 0.4, 0.6),
+        ("direct_bias_sum", 0.75, 0.7, 0.8),
+    ]
+    rows += [("direct_bias_pair", 0.625, 0.6, 0.7)]
+    pd.DataFrame(
+        [
+            {"query_id": "occupations", "method": "pearson", "metric": metric, "correlation": r}
+            | {"ci_low": low, "ci_high": high}
+            for metric, r, low, high in rows
+        ]
+    ).to_csv(folder / "ratings.csv", index=False)
+    pd.DataFrame(
+        [
+            {
+                "metric": "same",
+                "quantity": "occupations: rating_pearson",
+                "published": 0.25,
+                "verdict": "reproduced",
+            }
+        ]
+    ).to_csv(folder / "comparison.csv", index=False)
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    (pages / "schroeder.md").write_text(
+        "# Page\n\n<!-- make replications-pages: same.ratings -->\n<!-- end -->\n\nRest .5\n",
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def run(study, *arguments):
+    return replications.main([*arguments, "same"], study / "pages", study / "results")
+
+
+def test_a_block_is_written_from_the_tables_and_the_rest_stays(study, capsys):
+    assert run(study) == 0
+    text = (study / "pages" / "schroeder.md").read_text(encoding="utf-8")
+    assert text.startswith(
+        "# Page\n\n<!-- make replications-pages: same.ratings -->\n\nSAME's bias correlates .250"
+    )
+    assert "[.125, .375]" in text
+    assert "other directions .500 to .750" in " ".join(text.split())
+    assert text.endswith("<!-- end -->\n\nRest .5\n")
+    assert run(study, "--check") == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_number_that_the_study_does_not_give_is_found(study, capsys):
+    run(study)
+    page = study / "pages" / "schroeder.md"
+    stale = page.read_text(encoding="utf-8").replace(".250 [.125", ".260 [.125")
+    page.write_text(stale, encoding="utf-8")
+    assert run(study, "--check") == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("schroeder.md:5: the page has ")
+    assert ".260 [.125" in line
+    assert "results/same gives" in line
+    assert page.read_text(encoding="utf-8") == stale
+
+
+def test_a_study_that_has_not_run_is_named(study, capsys):
+    shutil.rmtree(study / "results" / "same")
+    assert run(study, "--check") == 2
+    assert capsys.readouterr().err.endswith("has no finished study: make same\n")
+
+
+def test_an_unknown_study_is_refused_with_the_nearest_name(study, capsys):
+    assert replications.main(["smae"], study / "pages", study / "results") == 2
+    assert "no page shows a study 'smae'; did you mean 'same'?" in capsys.readouterr().err
+
+
+def test_make_runs_every_study_of_the_pages():
+    (line,) = re.findall(r"(?m)^REPLICATIONS := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert {study for study, _ in BLOCKS} <= set(line.split())
