@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -54,6 +56,9 @@ class Results:
             raise ValueError(f"{self.folder.name}/{name}.csv has {len(rows)} rows with {where}")
         return rows.iloc[0]
 
+    def json(self, name: str) -> Any:
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+
     @cached_property
     def comparison(self) -> pd.DataFrame:
         return self.table("comparison")
@@ -71,9 +76,20 @@ def places(value: float | None, n: int = 2) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("\N{MINUS SIGN}").startswith("0.") else text
 
 
+def printed(value: float) -> str:
+    """Write a published number without trailing zeros: ".08"."""
+    text = numbers.typographic(numbers.plain(value))
+    return text.replace("0.", ".", 1) if text.startswith("0.") else text
+
+
 def p(value: float | None) -> str:
     """Write a p-value in two digits, and nothing for a missing one."""
     return "" if value is None or math.isnan(value) else numbers.p_number(value)
+
+
+def tiny(value: float | None) -> str:
+    """Write a p-value in two digits however small it is: ".027", "2.6e−8"."""
+    return short(value, 2)
 
 
 def interval(low: float, high: float, form: Callable[..., str] = short, *digits: int) -> str:
@@ -89,7 +105,7 @@ def with_interval(
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |".replace("|  |", "| |") for cells in lines)
+    return "\n".join(re.sub(r"\|  (?=\|)", "| ", f"| {' | '.join(cells)} |") for cells in lines)
 
 
 def paragraph(*sentences: str) -> str:
