@@ -27,6 +27,20 @@ BY = {
     OUT_OF_REACH: "out of reach",
     UNTESTED: "not tested",
 }
+# what scores are evidence for, by the tests that their metric can have
+TESTS = BOTH, PERMUTED, RANDOM = (
+    "either test",
+    "the one test that its metric has, by permutation",
+    "the one test that its metric has, against random groups",
+)
+SAID = {
+    ALL: "Evidence of bias by {}",
+    PERMUTATION: "Weak evidence, by the permutation test alone",
+    GROUPS: "Weak evidence, by the test against random groups alone",
+    NONE: "No evidence of bias in {}",
+    OUT_OF_REACH: "Too few words or draws to tell",
+    UNTESTED: "Not tested",
+}
 
 
 class Results:
@@ -88,7 +102,9 @@ def p(value: float | None) -> str:
 
 
 def tiny(value: float | None) -> str:
-    """Write a p-value in two digits however small it is: ".027", "2.6e−8"."""
+    """Write a p-value in two digits however small it is: ".027", "2.6e−8", "7e−23"."""
+    if value is not None and 0 < value < numbers.NOISE:
+        return numbers.typographic(f"{value:.0e}")
     return short(value, 2)
 
 
@@ -133,30 +149,30 @@ def standardized(score: pd.Series) -> str:
     return with_interval(score["standardized"], *ends, places, 1)
 
 
+def _said(evidence: str, tests: str) -> str:
+    return SAID[evidence].format("both tests" if (evidence, tests) == (ALL, BOTH) else tests)
+
+
 def conclusions(scores: Iterable[tuple[str, pd.Series]]) -> str:
     """Return the conclusions from the tests of scores, (name, row of scores.csv), as a list.
 
     There is evidence only where every test that the metric can have is significant. `scores.csv` decides it.
     """
-    of: dict[tuple[str, bool], list[str]] = {}
+    of: dict[tuple[str, str], list[str]] = {}
     without: dict[str, list[str]] = {}
     for name, score in scores:
-        of.setdefault((score["evidence"], score["tests"] == 1), []).append(name)
-        if isinstance(score["no_baseline"], str):
+        tests = BOTH
+        if score["tests"] == 1:
+            tests = PERMUTED if math.isnan(score.get("p_groups", math.nan)) else RANDOM
+        of.setdefault((score["evidence"], tests), []).append(name)
+        if isinstance(score.get("no_baseline"), str):
             without.setdefault(score["no_baseline"], []).append(name)
-    texts = {
-        (ALL, False): "Evidence of bias, by both tests: {}.",
-        (ALL, True): "Evidence of bias, by the one test that the metric has, random groups: {}.",
-        (PERMUTATION, False): "Weak evidence, by the permutation test alone: {}.",
-        (GROUPS, False): "Weak evidence, by the test against random groups alone: {}.",
-        (NONE, False): "No evidence of bias in these tests: {}.",
-        (NONE, True): "No evidence of bias in the test against random groups: {}.",
-        (OUT_OF_REACH, False): "Too few words or draws to tell: {}.",
-        (OUT_OF_REACH, True): "Too few words or draws to tell: {}.",
-        (UNTESTED, False): "Not tested: {}.",
-        (UNTESTED, True): "Not tested: {}.",
-    }
-    lines = [text.format("; ".join(of[key])) for key, text in texts.items() if key in of]
+    lines = [
+        f"{_said(evidence, tests)}: {'; '.join(of[evidence, tests])}."
+        for evidence in SAID
+        for tests in TESTS
+        if (evidence, tests) in of
+    ]
     reasons = [f"No random-word baseline for {' and '.join(names)}: {why}." for why, names in without.items()]
     return items(*lines, *reasons)
 
