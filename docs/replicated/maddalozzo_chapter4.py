@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from biasgrid.verdicts.evidence import ALL
+
 from .results import (
     Results,
     conclusions,
@@ -52,6 +54,58 @@ def published(results: Results) -> str:
     return paragraph(
         f"Of {len(results.comparison)} printed numbers, {verdicts(results.comparison)} (`comparison.csv`)."
     )
+
+
+def claims(results: Results) -> str:
+    """Return what the thesis concludes, and what the same data say."""
+    of = _Chapter(results)
+
+    def by_score(metric: str, query: str = "crows_es") -> str:
+        found = ((score, of.score(f"{metric}_{score}", query)) for score in SCORES)
+        return "; ".join(
+            f"{score} {'evidence' if x['evidence'] == ALL else 'no evidence in this test'}, adjusted p "
+            f"{p(x['p_adjusted'])}"
+            for score, x in found
+        )
+
+    original = [tiny(of("prop_cp", test, "es_original")) for test in ("p_normal", "p_binomial")]
+    robust = [
+        f"{score}, {label}"
+        for score in SCORES
+        for rule, label in RULES.items()
+        if of(f"{rule}_{score}", "p_robust", "es_with_paraphrase") >= LEVEL
+    ]
+    both = "above_random_interval_cp"
+    rows = [
+        (
+            "BETO is biased, by cp and by sz (share of pairs, table 4.2)",
+            f"exact test without ties: {by_score('prop')}",
+        ),
+        (
+            "on the 170 pairs with a paraphrase it is biased by cp (table 4.8)",
+            f"p {original[0]} of its z-test is {original[1]} in the exact test; without ties: "
+            f"{by_score('prop', 'es_original')}",
+        ),
+        (
+            "the two distributions of scores do not differ (KS, table 4.5), which speaks against a bias",
+            "the test takes pairs for unrelated sets, and can find nothing; permuted within pairs, the same "
+            f"statistic says: {by_score('distributions')}",
+        ),
+        (
+            f'KLDivS is {short(of.printed("kl_sz", "value"), 4)}, and so is near "no bias" (table 4.6)',
+            "KLDivS is 50 for any shift of the mean",
+        ),
+        (
+            "by sign BETO is not robust, by an interval of ±3.5 it is (tables 4.9, 4.10)",
+            f"by the same test it is robust with {' and with '.join(robust)}",
+        ),
+        (
+            "a random pair agrees less than a paraphrase (table 4.10, two proportions)",
+            "McNemar's test, which is the one for shared originals, has p "
+            f"{tiny(of(both, 'p_mcnemar', 'es_with_both'))}",
+        ),
+    ]
+    return table(("the thesis says", "the same data say"), rows)
 
 
 def shares(results: Results) -> str:
@@ -255,6 +309,7 @@ def robustness(results: Results) -> str:
 
 BLOCKS = {
     ("thesis4", "published"): published,
+    ("thesis4", "claims"): claims,
     ("thesis4", "shares"): shares,
     ("thesis4", "shape"): shape,
     ("thesis4", "two_sets"): two_sets,
