@@ -7,14 +7,12 @@ import math
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from biasgrid import numbers
-from biasgrid.comparison.wholes import counted
 from biasgrid.verdicts.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
 from biasgrid.verdicts.text import join_names
 
@@ -73,27 +71,28 @@ class Results:
     def json(self, name: str) -> Any:
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
 
-    @cached_property
+    @property
     def comparison(self) -> pd.DataFrame:
         return self.table("comparison")
 
 
+def _bare(text: str) -> str:
+    return text.replace("0.", ".", 1) if text.lstrip("\N{MINUS SIGN}").startswith("0.") else text
+
+
 def short(value: float | None, digits: int = 3) -> str:
     """Write a number without the zero before the point, and nothing for a missing one: ".073", "−1.2"."""
-    text = numbers.typeset(value, digits)
-    return text.replace("0.", ".", 1) if text.lstrip("\N{MINUS SIGN}").startswith("0.") else text
+    return _bare(numbers.typeset(value, digits))
 
 
 def places(value: float | None, n: int = 2) -> str:
     """Write a number with so many decimals, without the zero before the point."""
-    text = numbers.typeset(value, n, form=numbers.decimal)
-    return text.replace("0.", ".", 1) if text.lstrip("\N{MINUS SIGN}").startswith("0.") else text
+    return _bare(numbers.typeset(value, n, form=numbers.decimal))
 
 
 def printed(value: float) -> str:
     """Write a published number without trailing zeros: ".08"."""
-    text = numbers.typographic(numbers.plain(value))
-    return text.replace("0.", ".", 1) if text.startswith("0.") else text
+    return _bare(numbers.typeset(value, form=numbers.plain))
 
 
 def p(value: float | None) -> str:
@@ -179,8 +178,7 @@ def conclusions(scores: Iterable[tuple[str, pd.Series]]) -> str:
 
 def verdicts(comparison: pd.DataFrame, ignore: Sequence[str] = ("other vectors", "not asked")) -> str:
     """Say how many published numbers have each verdict: "22 are reproduced, 1 is explained and 1 differs"."""
-    table = comparison[~comparison["verdict"].isin(ignore)]
-    counts = pd.concat(counted(table).values()).value_counts() if len(table) else pd.Series(dtype=int)
+    counts = comparison.loc[~comparison["verdict"].isin(ignore), "verdict"].value_counts()
     words = {
         "reproduced": ("is reproduced", "are reproduced"),
         "compatible": ("is compatible", "are compatible"),
@@ -188,6 +186,8 @@ def verdicts(comparison: pd.DataFrame, ignore: Sequence[str] = ("other vectors",
         "differs": ("differs", "differ"),
         "no value": ("has no value here", "have no value here"),
     }
+    if unknown := set(counts.index) - set(words):
+        raise ValueError(f"no words for the verdicts {sorted(unknown)}")
     said = [
         f"{counts[verdict]} {words[verdict][int(counts[verdict] > 1)]}"
         for verdict in words

@@ -2,6 +2,7 @@
 that says something else is found. `make replications-check` compares the pages with the studies themselves."""
 
 import json
+import math
 import re
 import shutil
 
@@ -11,6 +12,7 @@ import replications
 from conftest import ROOT
 from in_process import make_cells, make_inputs, make_tables
 from replicated import BLOCKS
+from replicated.results import conclusions, verdicts
 
 from biasgrid.configs import read_yaml
 from biasgrid.plan.study import Study
@@ -149,6 +151,38 @@ def test_a_study_that_has_not_run_is_named(study, capsys):
 def test_an_unknown_study_is_refused_with_the_nearest_name(study, capsys):
     assert replications.main(["smae"], study / "pages", study / "results") == 2
     assert "no page shows a study 'smae'; did you mean 'same'?" in capsys.readouterr().err
+
+
+def test_evidence_needs_every_test_that_a_metric_can_have():
+    """One test of two is weak evidence, and a metric's only test is named."""
+
+    def score(evidence, tests, p_groups, no_baseline=math.nan):
+        return pd.Series(
+            {"evidence": evidence, "tests": tests, "p_groups": p_groups, "no_baseline": no_baseline}
+        )
+
+    said = conclusions(
+        [
+            ("A", score("all", 2, 0.01)),
+            ("B", score("permutation", 2, math.nan, "too few topics")),
+            ("C", score("none", 1, 0.4)),
+            ("D", score("none", 2, 0.3)),
+        ]
+    )
+    assert said.splitlines() == [
+        "- Evidence of bias by both tests: A.",
+        "- Weak evidence, by the permutation test alone: B.",
+        "- No evidence of bias in either test: D.",
+        "- No evidence of bias in the one test that its metric has, against random groups: C.",
+        "- No random-word baseline for B: too few topics.",
+    ]
+
+
+def test_verdicts_are_counted_and_an_unknown_one_is_an_error():
+    table = pd.DataFrame({"verdict": ["reproduced", "differs", "reproduced", "other vectors"]})
+    assert verdicts(table) == "2 are reproduced and 1 differs"
+    with pytest.raises(ValueError, match="no words for the verdicts"):
+        verdicts(table.assign(verdict="published with an error"))
 
 
 def test_make_runs_every_study_of_the_pages():
