@@ -68,6 +68,12 @@ sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
 atlas encoder_atlas: AFTER = $(BIN)/python docs/atlas.py
 
+# Random groups are drawn among neighbours, whose order depends on the last bits: the pages' numbers are those of kernels
+# that every processor with AVX2 has
+replications-check replications $(REPLICATIONS): export OPENBLAS_CORETYPE := Haswell
+replications-check replications $(REPLICATIONS): export NPY_DISABLE_CPU_FEATURES := X86_V4 AVX512_ICL AVX512_SPR
+replications-check replications $(REPLICATIONS): export OPENBLAS_NUM_THREADS := 1
+
 $(OF_LANGUAGE): .venv/installed-for-language
 atlas languages debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
 	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
