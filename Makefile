@@ -10,11 +10,11 @@ CORES ?= $(shell nproc 2>/dev/null || echo 2)
 BIN := .venv/bin
 
 # what other studies replicate; text8 trains its models here
-REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis thesis4
+REPLICATIONS := caliskan sweeney bolukbasi wefe_documentation same multilingual thesis thesis_singletons thesis4
 # language models and encoders need torch (the extra `language`)
 OF_LANGUAGE := crows_pairs seat kinds encoder_atlas
 
-.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper planted-bert-replicates planted-bert-base properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
+.PHONY: help readme study study-npm all-metrics crows_pairs seat kinds thesis4 atlas encoder_atlas languages debias text8 trainings seed_lists frequency replications replications-pages replications-check $(REPLICATIONS) full rehearsal simulation simulation-frequency factory planted-bert planted-bert-paper planted-bert-replicates planted-bert-base properties snakemake-report pictures rulegraph notebooks reference docs test test-quick test-lowest test-portable validation-test notebooks-test rehearsal-test report-test fuzz faults cluster-test lint lint-files locks release-check install clean
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 
@@ -58,6 +58,7 @@ wefe_documentation: ## the numbers in WEFE's documentation
 same: ## Schroeder et al. 2021: the bias of occupations by SAME and other metrics
 multilingual: ## WEFE's multilingual gender queries, in English
 thesis: ## Maddalozzo 2023, chapter 3, in English: corpora, vectors trained on them, tests; needs npm
+thesis_singletons: ## Maddalozzo 2023, table 3.2: WEAT of single words
 thesis4: ## Maddalozzo 2023, chapter 4: the measured likelihoods of sentences in BETO
 
 # sweeney's own vectors are an npm package: without npm, the study has the others
@@ -66,6 +67,12 @@ sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 # docs/atlas.md
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
 atlas encoder_atlas: AFTER = $(BIN)/python docs/atlas.py
+
+# Random groups are drawn among neighbours, whose order depends on the last bits: the pages' numbers are those of kernels
+# that every processor with AVX2 has
+replications-check replications $(REPLICATIONS): export OPENBLAS_CORETYPE := Haswell
+replications-check replications $(REPLICATIONS): export NPY_DISABLE_CPU_FEATURES := X86_V4 AVX512_ICL AVX512_SPR
+replications-check replications $(REPLICATIONS): export OPENBLAS_NUM_THREADS := 1
 
 $(OF_LANGUAGE): .venv/installed-for-language
 atlas languages debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
@@ -127,6 +134,14 @@ rulegraph: .venv/installed ## the drawing of the workflow's rules in docs/archit
 # from the results of `make study`
 readme: .venv/installed ## what README says of the embedded study
 	$(BIN)/python docs/readme.py
+
+# of studies that have run; STUDIES="same thesis": of some
+STUDIES ?=
+replications-pages: .venv/installed ## the numbers of docs/replications, from the results of `make replications`
+	$(BIN)/python docs/replications.py $(STUDIES)
+
+replications-check: replications ## runs these studies, and compares their numbers with docs/replications; needs npm
+	$(BIN)/python docs/replications.py --check
 
 # their packages are no part of `make study`
 notebooks: .venv/installed-for-notebooks ## the notebooks, executed on the embedded study: results/notebooks/*.html

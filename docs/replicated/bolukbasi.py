@@ -1,0 +1,49 @@
+"""Blocks of docs/replications/bolukbasi.md (config/bolukbasi.yaml)."""
+
+from __future__ import annotations
+
+from .results import Results, paragraph, printed, short, table, verdicts
+
+CRITERION, MODEL = "Professions", "bolukbasi-w2v-gnews-small"
+MEASURES = {
+    "direct/direct_bias_all": "Direct Bias (c = 1) of all professions",
+    "direct/direct_bias": "Direct Bias of the neutral professions",
+    "direct/first_component_share": "share of the first component",
+}
+
+
+def numbers(results: Results) -> str:
+    """Return the printed numbers beside ours."""
+    rows = []
+    for _, number in results.comparison.iterrows():
+        label = MEASURES[number["quantity"]]
+        if number["model"].endswith("gender-hard"):
+            label += ", after hard debias"
+        rows.append(
+            (
+                label,
+                number["source"].split(",")[0].split(" (")[0],
+                printed(number["published"]),
+                short(number["ours"]),
+                number["verdict"],
+            )
+        )
+    said = paragraph(f"Of {len(rows)} printed numbers, {verdicts(results.comparison)} (`comparison.csv`).")
+    return f"{said}\n\n{table(('number', 'printed by', 'printed', 'here', ''), rows)}"
+
+
+def extremes(results: Results) -> str:
+    """Say how the paper's most extreme professions stand among ours."""
+    found = results.json(f"evaluation/{MODEL}/none/professions.json")["measures"]
+    measures = {measure["measure"]: measure for measure in found}
+    sentences = []
+    for end in ("she", "he"):
+        share, order = measures[f"extreme_{end}"], measures[f"extreme_{end}_order"]
+        sentences.append(
+            f"Towards *{end}*, {share['value'] * share['n']:.0f} of the paper's {share['n']} are among our first "
+            f"{share['n']}, and Spearman's rho of the two orders is {short(order['value'], 2)}."
+        )
+    return paragraph(*sentences)
+
+
+BLOCKS = {("bolukbasi", "numbers"): numbers, ("bolukbasi", "extremes"): extremes}

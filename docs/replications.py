@@ -1,0 +1,87 @@
+"""The parts of the replication pages that are computed: each block of docs/replications/*.md, from the tables of the
+study that its marker names.
+
+    python docs/replications.py [--check] [STUDY ...]
+
+Without --check the blocks are written; with it they are compared, and every line that differs is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Collection, Iterator
+from difflib import get_close_matches
+from pathlib import Path
+
+from replicated import BLOCKS
+from replicated.results import Results
+
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "replications"
+BLOCK = re.compile(
+    r"(?s)(?P<start><!-- make replications-pages: (?P<study>\w+)\.(?P<name>\w+) -->\n)"
+    r"(?P<text>.*?)(?P<end><!-- end -->)"
+)
+
+
+def rewrite(text: str, results: Path, studies: Collection[str]) -> str:
+    """Return a page's text with the blocks of these studies computed from their tables."""
+
+    def block(match: re.Match[str]) -> str:
+        study = match["study"]
+        if study not in studies:
+            return match[0]
+        computed = BLOCKS[study, match["name"]](Results(results / study))
+        return f"{match['start']}\n{computed}\n\n{match['end']}"
+
+    return BLOCK.sub(block, text)
+
+
+def differences(name: str, before: str, after: str) -> Iterator[str]:
+    """Yield a line for each line of a page's blocks that the study does not give."""
+    for old, new in zip(BLOCK.finditer(before), BLOCK.finditer(after), strict=True):
+        olds, news = old["text"].splitlines(), new["text"].splitlines()
+        length = max(len(olds), len(news))
+        first = before[: old.start("text")].count("\n") + 1
+        for i in range(length):
+            on_page, computed = ("".join(lines[i : i + 1]) for lines in (olds, news))
+            if on_page != computed:
+                yield f"{name}:{first + i}: the page has {on_page!r}, results/{old['study']} gives {computed!r}"
+
+
+def main(arguments: list[str] | None = None, pages: Path = PAGES, results: Path = ROOT / "results") -> int:
+    """Write or compare the pages; return the exit status: 1 where a page differs, 2 where a study is not there."""
+    known = sorted({study for study, _ in BLOCKS})
+    parser = argparse.ArgumentParser(description="write the computed blocks of docs/replications/*.md")
+    parser.add_argument("--check", action="store_true", help="compare them, and write nothing")
+    parser.add_argument(
+        "studies", nargs="*", metavar="STUDY", help=f"of {', '.join(known)}; all if none is named"
+    )
+    options = parser.parse_args(arguments)
+    studies = options.studies or known
+    for study in studies:
+        if study not in known:
+            near = get_close_matches(study, known, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(known)}"
+            print(f"replications: no page shows a study '{study}'{hint}", file=sys.stderr)
+            return 2
+        if not (results / study / "study.json").is_file():
+            print(f"replications: {results / study} has no finished study: make {study}", file=sys.stderr)
+            return 2
+    found = []
+    for page in sorted(pages.glob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        after = rewrite(before, results, studies)
+        if options.check:
+            found += differences(page.name, before, after)
+        elif after != before:
+            page.write_text(after, encoding="utf-8")
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
