@@ -102,8 +102,11 @@ def _inputs(study: Planned) -> dict[str, Any]:
 
 
 def _needs_frequencies(study: Planned) -> bool:
-    """Return whether a printed number is about the frequency of words."""
-    quantities = {row[QUANTITY] for row in rows_of(study.config.published, study.config.computed)}
+    """Return whether a printed number is about the frequency of words. Files that are not there, as of results that
+    were copied elsewhere, count as without."""
+    files = (*study.config.published, *study.config.computed)
+    present = [file for file in files if isinstance(file, InMemory) or find_file(file).is_file()]
+    quantities = {row[QUANTITY] for row in rows_of(present)}
     return not quantities.isdisjoint((FREQUENCY, OF_FREQUENCY))
 
 
