@@ -28,7 +28,7 @@ def test_a_written_config_has_the_defaults_and_not_what_was_left_out(root):
         "frequencies", "inference", "figures", "null_distributions", "published", "computed", "beside",
     ]  # fmt: skip
     assert resolved["ranking"] == {"by": "distance", "ties": "average", "coverage": 2 / 3}
-    assert resolved["inference"] == {"interval": "jackknife", "adjust": "holm"}
+    assert resolved["inference"] == {"interval": "jackknife", "adjust": "holm", "margin": 0.5}
     assert list(resolved["models"]["one"]) == ["label", "source", "vocab_prefix", "licence", "note"]
     assert grid_config() == config
 
