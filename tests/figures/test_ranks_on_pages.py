@@ -65,7 +65,7 @@ def tables(study):
             queries=7,
             queries_of=7,
             reason="",
-            holds_for="other queries",
+            smallest_difference=1.0,
         ),
         "correlations": pd.DataFrame(coefficients, columns=of_metrics),
     }
@@ -84,7 +84,7 @@ def test_each_page_is_no_taller_than_a_page_and_together_they_show_all(study, ta
     shown: dict[str, list[str]] = {}
     drawings = list(REGISTRY[kind].drawings_of(study))
     for drawing in drawings:
-        figure = draw(**{k: v for k, v in drawing.spec.items() if k not in ("scaled",)})
+        figure = draw(**drawing.spec)
         assert figure.get_figheight() <= PAGE[1] + 1e-9, drawing.name
         heads = [axes.get_title(loc="left").partition(", n =")[0] for axes in figure.axes]
         shown.setdefault(drawing.spec.get("criterion", ""), []).extend(filter(None, heads))
