@@ -276,7 +276,9 @@ OF_SCALE = (
     ),
     Column.value(
         "standardized_low",
-        "lower end of its 95 % confidence interval, over words and over the random groups that were drawn",
+        "lower end of its 95 % confidence interval, over words and over the random groups that were drawn. Without "
+        "bias, it holds the value of all words in 64 to 88 % of cases for RNSB, 94 % or more for others "
+        "(docs/calibration.md)",
         "standard deviations",
     ),
     Column.value("standardized_high", "its upper end", "standard deviations"),
