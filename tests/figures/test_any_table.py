@@ -21,7 +21,14 @@ from biasgrid.figures.text import SMALL
 
 pytestmark = pytest.mark.slow
 
-TITLED = {"languages", "null", "scores"}  # what is above these is no question
+TITLED = {
+    "languages",
+    "null",
+    "scores",
+    "rank-intervals",
+    "rankings",
+    "rankings-by-criterion",
+}  # what is above these is no question
 OF_PAIRS = {"quadrants", "threshold-curves"}  # a mark is of two numbers, of which one may be missing
 SAVED = {"rankings", "seed-lists", "sentiment"}  # bars, rows of marks, and documents
 

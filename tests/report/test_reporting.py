@@ -234,7 +234,8 @@ def test_the_page_shows_what_changed(results, other):
         0,
     )
     assert (record["ranks"]["changed"], record["verdicts"]["changed"]) == (2, 1)
-    assert record["least_biased_changed"] == 1
+    # ranks of raw values do not say which model is the least biased
+    assert record["least_biased_changed"] == 0
     assert (record["config_keys_changed"], record["word_sets_changed"]) == (1, 1)
     text = (results.parent / "c.html").read_text()
     page = Page(text)

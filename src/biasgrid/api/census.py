@@ -69,7 +69,7 @@ def _read(path: Path, shares: tuple[str, ...], year: int) -> pd.DataFrame:
     except FileNotFoundError:
         names = {other.name for other in path.parent.glob("*")} - {GENDER, RACE}
         raise InputError(
-            f"{path}: no such file; {did_you_mean(path.name, names)}see data/word_sets/README.md"
+            f"{path}: no such file; {did_you_mean(path.name, names)}it is one of the authors' tables of census shares"
         ) from None
     except (OSError, ValueError) as error:
         raise BiasgridError(f"{path}: cannot read it as a table: {error!s:.100}") from None

@@ -44,6 +44,7 @@ TOPICS = {
 DEFAULT = Path("config/config.yaml")
 # type of a model's source -> what a reader knows it by; of others it is the host
 PLACES = {"pypi": "PyPI", "npm": "npm", "gensim-data": "GitHub", "file": "a file"}
+HOSTS = {"media.githubusercontent.com": "GitHub"}
 Entries = Iterator[tuple[str, str]]
 
 
@@ -143,7 +144,8 @@ def _model_facts(study: Any, name: str) -> dict[str, Any]:
 
     model = study.models[name]
     source = model["source"]
-    place = PLACES.get(source["type"]) or urlsplit(source.get("url", "")).hostname or source["type"]
+    host = urlsplit(source.get("url", "")).hostname or source["type"]
+    place = PLACES.get(source["type"]) or HOSTS.get(host, host)
     return {
         "kind": study.kind(name).name,
         "download_mb": model.get("download_mb"),

@@ -193,8 +193,8 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
     """Ask a model "a is to b as c is to ?", of any pairs and any words c; or which words differ as a and b do.
 
     biasgrid analogy --model vectors.bin --pairs he:she man:woman --word doctor
-    biasgrid analogy --model vectors.bin --method 3cosavg --source he man \
-        --target she woman girl --word doctor
+    biasgrid analogy --model vectors.bin --method 3cosavg --source he \\
+        --target she woman --word doctor
     biasgrid analogy --model vectors.bin --pairs she:he --method generated
     """
     from ..debias.transform import Transform

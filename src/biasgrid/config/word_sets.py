@@ -135,7 +135,9 @@ def fetch_sets(stem: str, record: Mapping[str, Any]) -> dict[str, list[str]]:
     try:
         path = fetch(f"word_sets.{stem}.{source}", record["source"], raw, shared=True, progress=False)
     except NetworkError as error:
-        raise NetworkError(f"{error}; data/word_sets/README.md says how to bring the file yourself") from None
+        raise NetworkError(
+            f"{error}; bring the file yourself: a folder of word_sets may have {stem}.json with its path as source"
+        ) from None
     lists = read_json(path)
     check_texts(lists, str(path))
     for name in record["names"].values():

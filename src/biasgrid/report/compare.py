@@ -310,7 +310,9 @@ def _answers(a: Side, b: Side) -> pd.DataFrame:
         both = first[place], second[place]
         models = [[state.model for state in answer.models[:1]] for answer in both]
         decided = [answer.is_decided if answer.has_test else None for answer in both]
-        changed = models[0] != models[1] or (None not in decided and decided[0] != decided[1])
+        # a study without comparisons has an order of raw ranks alone
+        is_alike = first[place].has_test == second[place].has_test
+        changed = is_alike and (models[0] != models[1] or decided[0] != decided[1])
         rows.append((*place, *models, *decided, changed))
     return _frame("criterion metric first_a first_b decided_a decided_b changed", rows)
 
