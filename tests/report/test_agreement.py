@@ -20,6 +20,7 @@ from biasgrid.workflow import conclusions
 pytestmark = pytest.mark.slow
 
 LIMIT = 0.05
+PAIRS_COMPARED = 20  # of four metrics: by MAC, models are not compared
 NUMBERS = ["none", "one", "two", "three", "four", "five", "six"]
 LABELS = {"weat": "WEAT", "mac": "MAC", "rnd": "RND", "rnsb": "RNSB", "cosine": "RND (cosine)"}
 OF_PAGE = {"weat": "WEAT", "weat_es": "WEAT-ES", "rnd": "RND", "mac": "MAC", "ect": "ECT"}
@@ -84,7 +85,7 @@ def check_text(text, verdicts):
     single = [least for (c, _), (*_, least) in verdicts.items() if c != "Overall"]
     assert f"clearly the least biased in {len(list(filter(None, single)))} of {len(single)} cases" in text
     differ = sum(len(pairs) for _, pairs, _ in verdicts.values())
-    assert f". {differ} of 25 comparisons of two models on these queries find them different" in text
+    assert f". {differ} of {PAIRS_COMPARED} comparisons of two models on these queries find them different" in text
 
 
 def check_summary(study, verdicts):
@@ -145,7 +146,7 @@ def check_page_grid(study, verdicts):
             assert sorted(ranks) == sorted(order)
             assert [ranks[model] for model in order] == sorted(ranks.values())
             count += 1
-    assert count == len(verdicts)
+    assert count == sum(metric != "mac" for _, metric in verdicts)
 
 
 def check_page_forest(study, verdicts):
