@@ -85,7 +85,10 @@ def check_text(text, verdicts):
     single = [least for (c, _), (*_, least) in verdicts.items() if c != "Overall"]
     assert f"clearly the least biased in {len(list(filter(None, single)))} of {len(single)} cases" in text
     differ = sum(len(pairs) for _, pairs, _ in verdicts.values())
-    assert f". {differ} of {PAIRS_COMPARED} comparisons of two models on these queries find them different" in text
+    assert (
+        f". {differ} of {PAIRS_COMPARED} comparisons of two models on these queries find them different"
+        in text
+    )
 
 
 def check_summary(study, verdicts):

@@ -57,7 +57,9 @@ class Claim(NamedTuple):
 
 def reported_tests(nulls: Sequence[few_topics.Null], runs: int = 2000) -> Claim:
     """Return how many of the reported p-values are small if the null hypothesis holds."""
-    number, share, error = few_topics.table(list(few_topics.aggregates(nulls)), runs, seed=0)[few_topics.NOW]
+    # where names have no baseline, too few scores are left for a test of the mean
+    found = list(few_topics.aggregates(nulls)) or list(nulls)
+    number, share, error = few_topics.table(found, runs, seed=0)[few_topics.NOW]
     return Claim(
         "Of reported null p-values, few topics: at most .05",
         "53 %",
