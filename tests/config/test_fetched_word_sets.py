@@ -96,7 +96,7 @@ def test_what_is_wrong_is_one_line(folder):
     with refused("far.json: not a word-set file"):
         study(folder)
     write(folder, source | {"url": source["url"].replace("words", "gone")})
-    with refused(place, "404", "README.md says how to bring the file yourself", kind=NetworkError):
+    with refused(place, "404", "bring the file yourself", kind=NetworkError):
         study(folder)
 
 
