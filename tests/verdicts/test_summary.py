@@ -196,7 +196,8 @@ def test_scores_without_a_baseline_are_counted_by_criterion():
 def test_what_is_said_without_the_second_test_and_without_any():
     untested = [row | {"p_groups": nan} for row in scores(permutation=3)]
     lacking = (
-        "Evidence of bias also needs the test against random groups, which was not made (random_groups)."
+        "Nothing is evidence of bias without the test against random groups, which was not made "
+        "(random_groups)."
     )
     assert said(scores=untested)[0] == lacking
     # beside a metric that can have one test alone

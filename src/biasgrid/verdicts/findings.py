@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_NAMED = 3  # queries of a criterion
-NO_GROUPS = "Evidence of bias also needs the test against random groups, which was not made (random_groups)"
-NO_TEST = "Evidence of bias also needs the test against random groups, which no score has"
+NO_GROUPS = (
+    "Nothing is evidence of bias without the test against random groups, which was not made (random_groups)"
+)
+NO_TEST = "Nothing is evidence of bias without the test against random groups, which no score has"
 
 
 def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:
