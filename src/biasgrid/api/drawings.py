@@ -91,10 +91,7 @@ def plot_study(
             stacklevel=3,
         )
     drawing = dataclasses.replace(matches[0], kind=kind, order=figures.order_of(study.config))
-    figure = with_show(figures.draw(drawing))
-    if path is not None:
-        write(figure, Path(path))
-    return figure
+    return hand_out(figures.draw(drawing), path)
 
 
 def _join_pages(drawings: list[Drawing]) -> list[Drawing]:
@@ -194,6 +191,14 @@ def _describe(study: Study, drawings: list[Drawing]) -> str:
     return join_names(
         " and ".join(f"{name}={value!r}" for name, value in place.items()) or "all" for place in places
     )
+
+
+def hand_out(figure: Figure, path: Path | str | None) -> Figure:
+    """Return a figure as `plot` hands it out, and write it to a file if one is given."""
+    figure = with_show(figure)
+    if path is not None:
+        write(figure, Path(path))
+    return figure
 
 
 def with_show(figure: Figure, save: str = SAVE) -> Figure:

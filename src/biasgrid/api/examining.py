@@ -107,7 +107,7 @@ class Examination:
         -------
         matplotlib.figure.Figure
         """
-        from .drawings import check_path, with_show, write
+        from .drawings import check_path, hand_out
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
@@ -119,10 +119,7 @@ class Examination:
             "counterexamples": figures.counterexamples,
             "ranges": figures.ranges,
         }
-        figure = with_show(draw[kind](self.verdicts))
-        if path is not None:
-            write(figure, Path(path))
-        return figure
+        return hand_out(draw[kind](self.verdicts), path)
 
     def __repr__(self) -> str:
         labels = dict.fromkeys(v.label for v in self.verdicts)

@@ -72,7 +72,7 @@ class Published:
         >>> import biasgrid as bg
         >>> figure = bg.published("case_study").plot("correlations")
         """
-        from .drawings import check_path, with_show, write
+        from .drawings import check_path, hand_out
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
@@ -84,10 +84,7 @@ class Published:
         if not (table["quantity"] == KINDS[kind]).any():
             what = f"{self.name} has no printed {KINDS[kind]}"
             raise BiasgridError(f"plot: {what}" + " of just the models beside it" * (beside is not None))
-        figure = with_show(draw(table, kind, labels))
-        if path is not None:
-            write(figure, Path(path))
-        return figure
+        return hand_out(draw(table, kind, labels), path)
 
 
 def draw(table: pd.DataFrame, kind: str, labels: Mapping[str, str]) -> Figure:

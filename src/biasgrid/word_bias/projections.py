@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..api.drawings import check_path, with_show, write
+from ..api.drawings import check_path, hand_out
 from ..directions import PCA
 from ..embeddings.model import Model
 from ..errors import InputError, unknown_name
@@ -125,18 +125,14 @@ class Projections:
         from ..figures.projections import projections
 
         rows = self.frame.rename(columns={"projection": "value"})[["word", "value"]]
-        figure = with_show(
-            projections(
-                rows,
-                self.groups,
-                f"Words furthest towards {self.groups[0]} and {self.groups[1]}",
-                f"{self.model}. Cosine of each word with the direction between the two groups.",
-                measure="projection",
-            )
+        figure = projections(
+            rows,
+            self.groups,
+            f"Words furthest towards {self.groups[0]} and {self.groups[1]}",
+            f"{self.model}. Cosine of each word with the direction between the two groups.",
+            measure="projection",
         )
-        if path is not None:
-            write(figure, Path(path))
-        return figure
+        return hand_out(figure, path)
 
     def __repr__(self) -> str:
         return f"<Projections of {len(self.frame)} words of {self.model}: {' - '.join(self.groups)}>"
@@ -303,10 +299,9 @@ class Comparison:
             if name not in self.models:
                 raise InputError(f"plot: {unknown_name('model', name, self.models)}")
         wide = self.frame.pivot(index="word", columns="model", values="projection")
-        figure = with_show(two_models(wide.reindex(columns=[a, b] if a != b else [a]), self.groups, (a, b)))
-        if path is not None:
-            write(figure, Path(path))
-        return figure
+        return hand_out(
+            two_models(wide.reindex(columns=[a, b] if a != b else [a]), self.groups, (a, b)), path
+        )
 
     def __repr__(self) -> str:
         return f"<Comparison of {len(self.models)} models: {' - '.join(self.groups)}>"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..api.checks import check_model
-from ..api.drawings import check_path, with_show, write
+from ..api.drawings import check_path, hand_out
 from ..debias import UNTOUCHED
 from ..directions import PCA
 from ..embeddings.model import DebiasedModel, Model, Transform
@@ -78,10 +78,7 @@ class WordReport:
             raise InputError(f"plot: {unknown_name('direction', direction, names)}")
         rows = self.neighbours[self.neighbours["direction"] == direction]
         groups = self.frame.loc[self.frame["direction"] == direction, ["first_group", "second_group"]].iloc[0]
-        figure = with_show(neighbours(rows, self.word, (groups.iloc[0], groups.iloc[1]), self.model))
-        if path is not None:
-            write(figure, Path(path))
-        return figure
+        return hand_out(neighbours(rows, self.word, (groups.iloc[0], groups.iloc[1]), self.model), path)
 
     def __repr__(self) -> str:
         return f"<WordReport of {self.word!r} in {self.model}: {len(self.frame)} rows>"
