@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 MISSPELLED = ("Appearence",)  # in names of sets that were printed so, and are kept as they were printed
 
 
 def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
-    """Labels of models, cut to as many words as tell them apart.
+    """Return labels of models, cut to as many words as tell them apart.
 
     Parameters
     ----------
@@ -19,26 +18,32 @@ def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
     Returns
     -------
     dict
-        By key the fewest first words that no other label begins with, and of what stands in brackets the first part:
-        "word2vec (subset)". It says what the vectors are, such as a subset of a model's words, so it is never cut,
-        nor is what follows the brackets. A model alone keeps all words before them; labels that would become alike
-        stay whole.
+        By key the fewest first words that no other label begins with, without what stands in brackets: "word2vec".
+        If that is how another one begins, the first part in brackets stays; if that does not tell them apart either,
+        the label stays whole. A model alone keeps all words before the brackets. Whoever shows short labels shows
+        the whole ones once.
     """
     parts = {}
     for key, label in labels.items():
         head, _, rest = label.partition(" (")
         detail, bracket, end = rest.rpartition(")")
-        parts[key] = (head, detail, end) if bracket else (label, "", "")
+        parts[key] = (head, detail.partition(", ")[0], end) if bracket else (label, "", "")
     heads = {key: head.split() for key, (head, *_) in parts.items()}
-    short = {}
+    cut = {}
     for key, (_, detail, end) in parts.items():
         words, rivals = heads[key], [head for rival, head in heads.items() if rival != key]
         lengths = (n for n in range(1, len(words)) if all(rival[:n] != words[:n] for rival in rivals))
         n = next(lengths, len(words)) if rivals else len(words)
-        first_detail = f" ({detail.partition(', ')[0]})" if detail else ""
-        short[key] = " ".join(words[:n]).rstrip(",;:") + first_detail + end
-    counts = Counter(short.values())
-    return {key: label if counts[label] == 1 else labels[key] for key, label in short.items()}
+        name = " ".join(words[:n]).rstrip(",;:")
+        cut[key] = [name + end, f"{name} ({detail}){end}" if detail else name + end, labels[key]]
+    short = {}
+    for key, (name, detailed, whole) in cut.items():
+        others = [names for other, names in cut.items() if other != key]
+        if not any(names[0].startswith(name) for names in others):
+            short[key] = name
+        else:
+            short[key] = detailed if all(detailed != names[1] for names in others) else whole
+    return short
 
 
 def sic(name: str) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ..errors import BiasgridError
-from ..labels import short_labels
 from ..numbers import NO_VALUE, p_number
 from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..tables.answers import answers_of
@@ -79,7 +78,7 @@ def _text(table: pd.DataFrame) -> str:
 
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
     """The rows of a criterion and metric."""
-    labels = study.labels | short_labels({model: study.labels[model] for model in study.models})
+    labels = study.labels
     names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
     place = {"metric": answer.metric, "criterion": answer.criterion}
     first = answer.least_biased or (

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ..options import Number, Reliability, Whole
 from ..statistics.shared import COVERAGE
-from ..validation import Strict, field
+from ..validation import Line, Strict, field
 from .common import INCLUDES, Distinct, FilePath, Folder, Key, Params
 from .criteria import Criteria
 from .debias import Debias, Quality
@@ -80,7 +80,8 @@ class StudyConfig(Run):
     """A study: every metric on every query on every model, before and after every debias method. Paths are relative
     to the folder that the command runs in."""
 
-    study: Key = field("the study's name")
+    study: Key = field("the study's name: that of the folder of its results")
+    title: Line = field("what the study is called where people read of it; left out: its name", None)
     embeddings: Folder = field(
         "folder of archives and stores; left out: that of the environment variable BIASGRID_EMBEDDINGS, else "
         "data/embeddings. No result depends on it",

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..labels import short_labels
+
 if TYPE_CHECKING:
     from ..planned import Asked
 
 
 def labels_of(study: Asked) -> dict[str, str]:
-    """What figures print for a model's, metric's or debias method's key."""
-    labels = {key: study.config.models[key].label for key in study.models}
+    """Return what people read in place of the key of a model, metric or debias method.
+
+    A model's label is cut to what tells it from the others (`short_labels`); its entry in the config has all of it.
+    """
+    short = short_labels({key: model.label for key, model in study.config.models.items()})
+    labels = {key: short[key] for key in study.models}
     for key, (_, entry) in study.debias.items():
         labels[key] = entry.label or study.method(entry.method).label
     for criterion in sorted(study.config.criteria, key=study.ranked_criteria.__contains__):

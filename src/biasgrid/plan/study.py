@@ -207,9 +207,14 @@ class Study(Folders):
         """What is measured, fitted, inferred and evaluated."""
         return StudyGrid(self)
 
+    @property
+    def title(self) -> str:
+        """What people read in place of the study's name."""
+        return self.config.title or self.name
+
     @cached_property
     def labels(self) -> dict[str, str]:
-        """What figures print for a model's, metric's or debias method's key."""
+        """What people read in place of the key of a model, metric or debias method."""
         return labels_of(self)
 
     @cached_property

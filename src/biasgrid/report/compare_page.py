@@ -218,7 +218,7 @@ def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str])
         How the user names each.
     """
     first, second = studies
-    names = Names({**second.labels, **first.labels}, {**second.models, **first.models})
+    names = Names({**second.labels, **first.labels})
     environment = templates()
     context = {
         "titles": [study.name for study in studies],
@@ -269,7 +269,7 @@ def _text(value: Any, column: str, names: Names) -> str:
         case "evidence":
             return f"{mark_of(value) if value in MARKS else ''} {value.replace('_', ' ')}".strip()
         case "first":
-            return " and ".join(map(names.short, value))
+            return " and ".join(map(names.label, value))
         case "decided":
             return {None: "not tested", True: "yes", False: "no"}[value]
         case "less_biased":

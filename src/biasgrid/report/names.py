@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ..debias import UNTOUCHED
-from ..labels import short_labels
 
 
 class Names:
@@ -15,22 +14,15 @@ class Names:
     ----------
     labels
         By key of a model, metric or debias method.
-    models
-        The keys of models, whose labels are cut: see `short_labels`.
     """
 
-    def __init__(self, labels: Mapping[str, str], models: Iterable[str] = ()):
+    def __init__(self, labels: Mapping[str, str]):
         self.labels = dict(labels)
-        self.shorter = short_labels({key: self.label(key) for key in models})
 
     def label(self, key: str) -> str:
-        """The whole label."""
+        """Return the label of a key."""
         return self.labels.get(key, key)
 
-    def short(self, key: str) -> str:
-        """The label of a model, cut."""
-        return self.shorter.get(key, self.label(key))
-
     def state(self, model: str, debias: str = UNTOUCHED) -> str:
-        """A model with its debias method, in short."""
-        return self.short(model) if debias == UNTOUCHED else f"{self.short(model)}, {self.label(debias)}"
+        """Return the label of a model, with that of its debias method."""
+        return self.label(model) if debias == UNTOUCHED else f"{self.label(model)}, {self.label(debias)}"

@@ -87,7 +87,7 @@ def _without_pool() -> Iterator[None]:
 
 
 def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
-    names, entries = Names(spec["labels"], spec["models"]), in_order(spec["sections"])
+    names, entries = Names(spec["labels"]), in_order(spec["sections"])
     read_tables = _read_tables(inputs["tables"], entries)
     # those that the scores' records are read from, too, are read once
     in_memory = {name: InMemory((name,), read_tables[name]) for name in cells.TABLES if name in inputs}
@@ -105,7 +105,7 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     environment = templates(entries)
     environment.filters |= {
         "label": names.label,
-        "short": names.short,
+        "short": names.label,
         "state": lambda state: names.state(*state),
     }
     scores = material.tables["scores"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..labels import short_labels
 from ..verdicts.evidence import COUNTING
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.summary import READ, summary
@@ -47,7 +46,6 @@ def sides_of(study: Planned) -> list[tuple[str, str, float]]:
 
 def summary_spec(study: Planned) -> dict[str, Any]:
     """What `verdicts.summary` needs beside the tables, as JSON has it."""
-    short = short_labels({model: study.labels[model] for model in study.models})
     inference = [study.config.inference] + [
         entry.inference
         for name in study.config.criteria
@@ -59,7 +57,7 @@ def summary_spec(study: Planned) -> dict[str, Any]:
     return {
         "absent": [model["label"] for key, model in models.items() if key in study.absent],
         "criteria": study.ranked_criteria,
-        "labels": study.labels | short,
+        "labels": study.labels,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
         "sides": sides_of(study),
         "margin": study.config.inference.margin,

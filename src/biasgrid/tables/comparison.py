@@ -136,7 +136,7 @@ def _spec(study: Planned) -> dict[str, Any]:
     planned = study.planned if study.absent else study
     names = published_as(planned)
     labels = {
-        unit(model, debias): planned.labels[model]
+        unit(model, debias): planned.config.models[model].label
         + ("" if debias == UNTOUCHED else f" + {study.labels[debias]}")
         for model, debias in names
     }

@@ -228,7 +228,7 @@ def _forests(
             metrics.append((answer.metric, ranked))
     if not metrics:
         return None
-    longest = max(len(material.names.short(row.model)) for _, rows in metrics for row in rows)
+    longest = max(len(material.names.label(row.model)) for _, rows in metrics for row in rows)
     # what the longest name needs more than 142 units lies to the left of 0
     return {"resampled": resampled, "metrics": metrics, "left": min(142 - 6 * longest, 0)}
 

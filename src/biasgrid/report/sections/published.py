@@ -21,7 +21,7 @@ def make(material: Material) -> dict[str, Any]:
         join_names(map(name, keys))
         for name, keys in (
             (names.label, [key for key in spec["metrics"] if key not in metrics]),
-            (names.short, [key for key in spec["models"] if key not in models]),
+            (names.label, [key for key in spec["models"] if key not in models]),
         )
         if keys
     ]

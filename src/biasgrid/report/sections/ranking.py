@@ -55,7 +55,7 @@ def make(material: Material) -> dict[str, Any]:
             "study": spec["study"],
             "criteria": material.criteria_of(rankings),
             "metrics": [{"key": key, "label": names.label(key)} for key in material.metrics_of(rankings)],
-            "models": {model: names.short(model) for model, _ in states},
+            "models": {model: names.label(model) for model, _ in states},
             "debias": {
                 debias: "without debiasing" if debias == UNTOUCHED else names.label(debias)
                 for _, debias in states

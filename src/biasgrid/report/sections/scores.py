@@ -22,7 +22,7 @@ def make(material: Material) -> dict[str, Any]:
         },
         "of_questions": {metric: questions for metric, questions in by_metric.items() if questions},
         "cells": cells,
-        "labels": material.names.labels | {key: material.names.short(key) for key in material.spec["models"]},
+        "labels": material.names.labels,
     }
 
 
