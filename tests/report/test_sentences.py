@@ -24,7 +24,7 @@ from biasgrid.verdicts.decisive_queries import decisive_queries
 from biasgrid.verdicts.evidence import MEANINGS, VERDICTS
 
 LABELS = {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma", "hard": "hard debias"}
-NAMES = Names(LABELS, "abc")
+NAMES = Names(LABELS)
 
 
 def test_a_model_that_lost_queries_says_how_many_it_has():

@@ -80,7 +80,7 @@ class StudyConfig(Run):
     """A study: every metric on every query on every model, before and after every debias method. Paths are relative
     to the folder that the command runs in."""
 
-    study: Key = field("the study's name: that of the folder of its results")
+    study: Key = field("the study's name")
     title: Line = field("what the study is called where people read of it; left out: its name", None)
     embeddings: Folder = field(
         "folder of archives and stores; left out: that of the environment variable BIASGRID_EMBEDDINGS, else "
