@@ -7,28 +7,24 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import biasgrid as bg
-from biasgrid.tables.answers import summary_of
-from biasgrid.verdicts.summary import lines
+from biasgrid.tables.answers import conclusion_of
+from biasgrid.verdicts.summary import Conclusion, lines
 
 ROOT = Path(__file__).parents[1]
 README, STUDY = ROOT / "README.md", ROOT / "results" / "embedded"
 START, END = "<!-- make readme: what results/embedded says -->", "<!-- end -->"
-WIDTH = 120
+WIDTH = 100
 CODE = re.compile(r"(?s)(```python\n(.*?)```\n\n```text\n)(.*?)(```)")
 
 
-def with_summary(text: str, summary: Mapping[str, str]) -> str:
-    """A text with a study's summary, topic -> sentence, between its markers, as a list. Raises ValueError where it
-    does not have one of each.
-    """
+def with_summary(text: str, conclusion: Conclusion) -> str:
+    """Return a text with what a study says between its markers. Raises ValueError without one of each."""
     (head, rest) = text.split(START)
     (_, tail) = rest.split(END)
-    items = lines({f"- **{topic}**": sentence for topic, sentence in summary.items()}, WIDTH)
-    return "\n".join([head + START, *items, END + tail])
+    return "\n".join([head + START, "```text", *lines(conclusion, WIDTH), "```", END + tail])
 
 
 def with_output(text: str) -> str:
@@ -42,7 +38,7 @@ def with_output(text: str) -> str:
 def written() -> dict[Path, str]:
     """The file, and its content."""
     text = README.read_text(encoding="utf-8")
-    return {README: with_output(with_summary(text, summary_of(bg.open_study(STUDY).study)))}
+    return {README: with_output(with_summary(text, conclusion_of(bg.open_study(STUDY).study)))}
 
 
 if __name__ == "__main__":

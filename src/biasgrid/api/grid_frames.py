@@ -266,13 +266,12 @@ class Grid:
         return table[table["criterion"].isin(names)].reset_index(drop=True)
 
     def summary(self) -> str:
-        """What the study says, in at most six sentences by rule.
+        """Return what the study says: the finding, and answers to four questions, by rule.
 
-        Which model is the least biased, and whether that is decided, by how many metrics that compare; on which
-        queries there is evidence of bias by both tests (`evidence` of scores.csv), in how many of the models, and how
-        many scores can have none; what was lost, from which model; what debiasing did to its own criterion and to
-        others; how many published numbers are reproduced, and which metrics do not compare. A study's page begins
-        with the same sentences, and a run ends with them. One that the study has nothing to say of is left out.
+        Is there bias, and on which queries? Which model has least, and is that clear? Would other words change it?
+        Does debiasing help? Then what is missing, what cannot be told, and how many published numbers are
+        reproduced. The page of a study begins with the same answers, and a run ends with them. A question that the
+        study does not ask is left out.
 
         Returns
         -------
@@ -284,10 +283,10 @@ class Grid:
         >>> study = open_study("results/embedded")  # doctest: +SKIP
         >>> study.summary()  # doctest: +SKIP
         """
-        from ..tables.answers import summary_of
+        from ..tables.answers import conclusion_of
         from .summary_text import SummaryText
 
-        return SummaryText.of(summary_of(self.study))
+        return SummaryText.of(conclusion_of(self.study))
 
     def correlate(
         self,

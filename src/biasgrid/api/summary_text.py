@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from ..verdicts.summary import lines
+from ..verdicts.summary import Conclusion, lines
 
 WIDTH = 80
 
@@ -13,9 +11,9 @@ class SummaryText(str):
     """Text that a prompt and a notebook show in its lines, without quotes."""
 
     @classmethod
-    def of(cls, sentences: Mapping[str, str]) -> SummaryText:
-        """What a study says, topic -> sentence, in lines."""
-        return cls("\n".join(lines(sentences, WIDTH)))
+    def of(cls, conclusion: Conclusion) -> SummaryText:
+        """Return what a study says, in lines."""
+        return cls("\n".join(lines(conclusion, WIDTH)))
 
     def __repr__(self) -> str:
         return str(self)

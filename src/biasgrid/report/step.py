@@ -17,21 +17,20 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from .. import __version__, tables
-from ..absence import MEANING
-from ..debias import UNTOUCHED
 from ..errors import BiasgridError
 from ..extras import has
 from ..files import write_text
 from ..in_memory import InMemory, parts_of
 from ..labels import MISSPELLED, sic
+from ..numbers import share
 from ..printable import without_hidden
 from ..query import Query
 from ..records import read_model
 from ..results import without_collection
 from ..schema import read
-from ..verdicts.text import join_names, pluralize
 from . import cell_html, cells
 from .names import Names
+from .picture import offset
 from .sections import REGISTRY, Material, Section
 
 if TYPE_CHECKING:
@@ -108,21 +107,21 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "short": names.label,
         "state": lambda state: names.state(*state),
     }
-    scores = material.tables["scores"]
     context = {
         "study": spec["study"],
+        "conclusion": material.conclusion,
         # tables that `existing` could not make
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
         "changed": spec.get("changed", ""),
-        "states": _states(material) + [f"{label} ({MEANING})" for label in spec["summary"].get("absent", ())],
         "date": _date(inputs["cells"]),
-        "asked": _question(scores, spec),
         "sections": [(section, _text(section, environment, material)) for section in entries],
         "version": __version__,
         # styles and the script are part of the package: not escaped
         "css": Markup(
-            "".join(environment.get_template(name).render() for name in ("report.css", "cells.css"))
+            "".join(
+                environment.get_template(name).render() for name in ("report.css", "first.css", "cells.css")
+            )
         ),
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
     }
@@ -184,7 +183,14 @@ def templates(entries: Iterable[Section] = ()) -> Environment:
         lstrip_blocks=True,
         bytecode_cache=Compiled(),
     )
-    environment.filters |= {"slug": slug, "first_words": first_words, "json": _json, "packed": packed}
+    environment.globals["offset"] = offset
+    environment.filters |= {
+        "slug": slug,
+        "first_words": first_words,
+        "json": _json,
+        "packed": packed,
+        "share": share,
+    }
     cell_html.install(environment)
     return environment
 
@@ -231,23 +237,3 @@ def _date(files: Iterable[Any]) -> str:
         return ""
     day = datetime.fromtimestamp(max(times), UTC)
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
-
-
-def _states(material: Material) -> list[str]:
-    """The models with their debias methods."""
-    names, methods = material.names, dict[str, list[str]]()
-    for model, debias in material.states_of(material.tables["scores"]):
-        methods.setdefault(model, []).extend([names.label(debias)] * (debias != UNTOUCHED))
-    return [
-        names.label(model) + (f", also under {join_names(of_model)}" if of_model else "")
-        for model, of_model in methods.items()
-    ]
-
-
-def _question(scores: Any, spec: Mapping[str, Any]) -> str:
-    """What the study asked, in a line."""
-    criteria = [f"{name} {spec['queries'][name]}" for name in spec["criteria"]]
-    return (
-        f"{pluralize(sum(spec['queries'][name] for name in spec['criteria']), 'query', 'queries')} "
-        f"({'; '.join(criteria)}) by {pluralize(len(spec['metrics']), 'metric')}: {pluralize(len(scores), 'score')}"
-    )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..verdicts.evidence import COUNTING
 from ..verdicts.least_biased import Answer, answers
-from ..verdicts.summary import READ, summary
+from ..verdicts.summary import READ, Conclusion, conclude
 from . import REGISTRY
 from .inputs import facts_of, holds
 from .pairs import PAIRS
@@ -25,14 +25,14 @@ def answers_of(study: Planned) -> list[Answer]:
     return answers(rankings, pairs, metrics, **facts_of(study, ("level",)))
 
 
-def summary_of(study: Planned) -> dict[str, str]:
-    """What a study says: topic -> sentence. What is in no table, or in one of older code, is left out."""
+def conclusion_of(study: Planned) -> Conclusion:
+    """Return what a study says. What is in no table, or in one of older code, is left out."""
     tables = {
         name: REGISTRY[name].read(file)
         for name in READ
         if name in study.tables and REGISTRY[name].is_whole(file := study.paths.table_file(name))
     }
-    return summary(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
+    return conclude(answers_of(study) if study.ranked_criteria else [], tables, summary_spec(study))
 
 
 def sides_of(study: Planned) -> list[tuple[str, str, float]]:
@@ -45,7 +45,7 @@ def sides_of(study: Planned) -> list[tuple[str, str, float]]:
 
 
 def summary_spec(study: Planned) -> dict[str, Any]:
-    """What `verdicts.summary` needs beside the tables, as JSON has it."""
+    """Return what `verdicts.summary` needs beside the tables, as JSON has it."""
     inference = [study.config.inference] + [
         entry.inference
         for name in study.config.criteria
@@ -54,7 +54,14 @@ def summary_spec(study: Planned) -> dict[str, Any]:
     ]
     models = study.planned.models if study.absent else {}
     tests = [getattr(options, test.name) for options in inference for test in COUNTING.values()]
+    cells = study.grid.cells.values()
     return {
+        "title": study.title,
+        "topics": list(study.config.criteria),
+        "queries": {key: study.queries[key].name for key in dict.fromkeys(cell.query for cell in cells)},
+        "models": len({cell.model for cell in cells}),
+        "aggregation": study.config.aggregation,
+        "recovery": any(evaluation.criterion for evaluation in study.grid.evaluations.values()),
         "absent": [model["label"] for key, model in models.items() if key in study.absent],
         "criteria": study.ranked_criteria,
         "labels": study.labels,

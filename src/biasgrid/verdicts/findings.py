@@ -1,115 +1,195 @@
-"""On which queries there is evidence of bias, in how many of the models: a sentence."""
+"""On which queries there is evidence of bias, in how many models, and which scores could have none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from math import ceil, isclose
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
-from ..statistics.scale import NO_BASELINE
-from .evidence import ALL, OUT_OF_REACH, UNTESTED
-from .text import join_names, pluralize
+from .evidence import ALL, GROUPS, OUT_OF_REACH, PERMUTATION, UNTESTED
+from .text import query_labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_NAMED = 3  # queries of a criterion
-NO_GROUPS = (
-    "Nothing is evidence of bias without the test against random groups, which was not made (random_groups)"
-)
-NO_TEST = "Nothing is evidence of bias without the test against random groups, which no score has"
+
+@dataclass(frozen=True)
+class Found:
+    """A query with clear evidence of bias: its label, in how many models, of how many that were tested."""
+
+    label: str
+    models: int
+    models_of: int
 
 
-def of_findings(tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:
-    """Say on which queries of each criterion original models have a score with evidence by every test, and what could
-    have no evidence.
+@dataclass(frozen=True)
+class TopicFindings:
+    """A topic's queries with clear evidence, most models first, and the models that have it on any of them."""
 
-    A query counts once for a model, by whichever metrics. Metrics that can have one test alone, as MAC, do not count
-    beside those that have two.
+    name: str
+    found: tuple[Found, ...]
+    models: frozenset[str]
+    models_of: int
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the tests of the scores of original models found.
+
+    Parameters
+    ----------
+    topics
+        Of every topic with a test.
+    queries
+        How many queries were tested.
+    weak
+        How many queries without clear evidence have a score that is significant in one of two tests.
+    has_two_tests
+        Whether scores can have both tests of words. Then scores of metrics that can have one test alone do not count.
+    has_groups
+        Whether any score was tested against random groups.
+    is_out_of_reach
+        Whether no tested score could have been significant.
     """
-    scores = tables.get("scores")
+
+    topics: tuple[TopicFindings, ...]
+    queries: int
+    weak: int
+    has_two_tests: bool
+    has_groups: bool
+    is_out_of_reach: bool
+
+    @property
+    def clear(self) -> list[TopicFindings]:
+        """The topics with a query that has clear evidence."""
+        return [topic for topic in self.topics if topic.found]
+
+    @property
+    def found(self) -> int:
+        """How many queries have clear evidence."""
+        return sum(len(topic.found) for topic in self.topics)
+
+
+def find_evidence(scores: pd.DataFrame | None, queries: Mapping[str, str]) -> Findings | None:
+    """Return what the tests of original models found; None without tested scores.
+
+    A query counts once for a model, whichever metric finds it, and a query's sub-queries count as the query.
+
+    Parameters
+    ----------
+    scores
+        scores.csv.
+    queries
+        Names of queries by id.
+    """
     if scores is None or not {"evidence", "tests", "p_lowest"} <= {*scores.columns}:
-        return ""
+        return None
     scores = scores[(scores["debias"] == UNTOUCHED) & (scores["evidence"] != UNTESTED)]
     if scores.empty:
-        return ""
+        return None
     is_of_two = scores["tests"] > 1
-    without_groups = bool(is_of_two.any() and "p_groups" in scores and scores["p_groups"].isna().all())
-    has_two = bool(is_of_two.any()) and not without_groups
-    rows = scores[is_of_two] if has_two else scores[~is_of_two]
-    no_baseline = _no_baseline(tables["scores"])
-    why_none = NO_TEST if no_baseline else NO_GROUPS
-    rest = f"{_out_of_reach(scores, spec)}{no_baseline}"
-    if rows.empty:
-        return f"{why_none}{rest}."
-    found, nothing = [], []
-    for criterion, of_criterion in rows.groupby("criterion", sort=False):
-        if queries := _queries(of_criterion):
-            found.append(f"on {criterion} in {join_names(queries)}")
-        else:
-            nothing.append(str(criterion))
-    by = "both tests" if has_two else "the one test that the metrics have"
-    none = f"none on {join_names(nothing, 'or')}" if nothing else ""
-    if not found:
-        text = f"By {by} there is evidence of bias on no query, which does not prove that there is none"
-    else:
-        text = f"By {by} there is evidence of bias {'; '.join(filter(None, [*found, none]))}"
-    return f"{text}{f'. {why_none}' if without_groups else ''}{rest}."
+    has_groups = not (is_of_two.any() and "p_groups" in scores and scores["p_groups"].isna().all())
+    has_two = bool(is_of_two.any())
+    rows = scores[is_of_two] if has_two else scores
+    # the id of a sub-query's row is that of its query
+    ids = rows["query_id"] if "query_id" in rows else rows["query"]
+    rows = rows.assign(
+        asked=[queries.get(key, str(query)) for key, query in zip(ids, rows["query"], strict=True)]
+    )
+    topics = tuple(
+        _topic(str(name), of_topic, has_groups) for name, of_topic in rows.groupby("criterion", sort=False)
+    )
+    is_weak = rows["evidence"].isin([PERMUTATION, GROUPS])
+    if not has_groups:
+        is_weak |= rows["evidence"] == ALL
+    clear = set() if not has_groups else {*_places(rows[rows["evidence"] == ALL])}
+    return Findings(
+        topics,
+        len({*_places(rows)}),
+        len({*_places(rows[is_weak])} - clear),
+        has_two,
+        has_groups,
+        bool((rows["evidence"] == OUT_OF_REACH).all()),
+    )
 
 
-def _queries(rows: pd.DataFrame) -> list[str]:
-    """Return the queries with evidence, those of most models first: "A wrt B (2 of 4 models)"."""
-    counts = []
-    for query, of_query in rows.groupby("query", sort=False):
-        models = of_query.loc[of_query["evidence"] == ALL, "model"].nunique()
-        if models:
-            counts.append((models, of_query["model"].nunique(), str(query)))
-    counts.sort(key=lambda entry: -entry[0])
-    named = [f"{query} ({found} of {pluralize(of, 'model')})" for found, of, query in counts[:MOST_NAMED]]
-    rest = len(counts) - len(named)
-    return [*named, pluralize(rest, "more query", "more queries")] if rest else named
+def _places(rows: pd.DataFrame) -> Iterable[tuple[str, str]]:
+    return rows[["criterion", "asked"]].itertuples(index=False, name=None)
 
 
-def _out_of_reach(scores: pd.DataFrame, spec: Mapping[str, Any]) -> str:
-    """Say how many scores could not be significant, whatever their values, and what would do."""
+def _topic(name: str, rows: pd.DataFrame, has_groups: bool) -> TopicFindings:
+    _, labels = query_labels(dict.fromkeys(rows["asked"]))
+    clear = rows[(rows["evidence"] == ALL) & has_groups]
+    found = [
+        Found(labels[query], of_query["model"].nunique(), rows.loc[rows["asked"] == query, "model"].nunique())
+        for query, of_query in clear.groupby("asked", sort=False)
+    ]
+    found.sort(key=lambda entry: -entry.models)
+    return TopicFindings(name, tuple(found), frozenset(clear["model"]), rows["model"].nunique())
+
+
+@dataclass(frozen=True)
+class Untestable:
+    """How many scores of original models could not be significant, and why.
+
+    Parameters
+    ----------
+    few_words, few_draws
+        How many have too few words, or too few random draws.
+    draws
+        About how many draws would do; 0 if none are too few.
+    no_baseline
+        How many have no random-word baseline.
+    reasons, topics
+        Why these have none, and of which topics they are.
+    """
+
+    few_words: int
+    few_draws: int
+    draws: int
+    no_baseline: int
+    reasons: tuple[str, ...]
+    topics: tuple[str, ...]
+
+
+def find_untestable(scores: pd.DataFrame | None, spec: Mapping[str, Any]) -> Untestable:
+    """Return how many scores of original models could not be significant, whatever their values.
+
+    Parameters
+    ----------
+    scores
+        scores.csv.
+    spec
+        As `summary.conclude` takes it.
+    """
+    if scores is None or not {"evidence", "tests", "p_lowest"} <= {*scores.columns}:
+        return Untestable(0, 0, 0, 0, (), ())
+    scores = scores[scores["debias"] == UNTOUCHED]
+    tested = scores[scores["evidence"] != UNTESTED]
     needed = [
         _draws_needed(p_lowest, family, spec)
-        for _, family in scores.groupby("criterion")
+        for _, family in tested.groupby("criterion")
         for p_lowest in family.loc[family["evidence"] == OUT_OF_REACH, "p_lowest"]
     ]
-    parts: list[str] = []
-    for number, what in (
-        (needed.count(0), "too few words"),
-        (len(needed) - needed.count(0), f"too few draws (about {max(needed, default=0):,} would do)"),
-    ):
-        if number:
-            verb = "" if parts else " has" if number == 1 else " have"
-            parts.append(f"{pluralize(number, 'score')}{verb} {what}")
-    return f"; {', '.join(parts)} to be significant" if parts else ""
-
-
-def _no_baseline(scores: pd.DataFrame) -> str:
-    """Say how many scores of original models have no baseline, of which criteria, and why."""
-    if "no_baseline" not in scores:
-        return ""
-    without = scores[(scores["debias"] == UNTOUCHED) & (scores["no_baseline"] != "")]
-    if without.empty:
-        return ""
-    verb = "has" if len(without) == 1 else "have"
-    criteria = join_names([*dict.fromkeys(without["criterion"].astype(str))])
-    reasons = [*dict.fromkeys(without["no_baseline"].astype(str))]
-    # records of older code have a sentence of its own for each score
-    why = f" ({join_names(reasons, 'or')})" if len(reasons) <= MOST_NAMED else ""
-    return f"; {pluralize(len(without), 'score')} on {criteria} {verb} {NO_BASELINE}{why}"
+    without = scores[scores["no_baseline"].fillna("") != ""] if "no_baseline" in scores else scores[:0]
+    return Untestable(
+        needed.count(0),
+        len(needed) - needed.count(0),
+        max(needed, default=0),
+        len(without),
+        tuple(dict.fromkeys(without["no_baseline"].astype(str))) if len(without) else (),
+        tuple(dict.fromkeys(without["criterion"].astype(str))),
+    )
 
 
 def _draws_needed(p_lowest: float, family: pd.DataFrame, spec: Mapping[str, Any]) -> int:
-    """How many draws would let a test that is out of reach be significant; 0 where none would: its permutations are
-    enumerated, or there are too few topics.
+    """Return how many draws would let a test that is out of reach be significant; 0 if none would.
 
-    A p-value of k / (n + 1), the smallest of n draws, k the tails, is significant among m tests of which R are if it
-    is at most (1 - level) (R + 1) / m (Benjamini and Hochberg), or (1 - level) / (m - R) (Holm).
+    More draws do not help where permutations are enumerated, or where there are too few topics. A p-value of
+    k / (n + 1), the smallest of n draws, k the tails, is significant among m tests of which R are if it is at most
+    (1 - level) (R + 1) / m (Benjamini and Hochberg), or (1 - level) / (m - R) (Holm).
     """
     limited = [(k, n) for n in spec["draws"] for k in (1, 2) if isclose(p_lowest, k / (n + 1), rel_tol=1e-9)]
     if not limited:

@@ -8,7 +8,7 @@ alone reads rankings.csv and pairs.csv.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from ..errors import BiasgridError
 from ..statistics.aggregation import OVERALL
 from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE
-from ..statistics.two_models import MODELS, STATES
+from ..statistics.two_models import ALIKE, MODELS, STATES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +67,7 @@ class DebiasedState:
     p_adjusted     of the difference, adjusted over all pairs of the model's states; NaN where there is no test
     smallest_difference  as in pairs.csv
     queries, queries_of  how many queries both were compared on, of how many
+    share_left     the raw distance from no bias after debiasing, as a share of that before; NaN without one
     """
 
     model: str
@@ -77,6 +78,7 @@ class DebiasedState:
     smallest_difference: float
     queries: int
     queries_of: int
+    share_left: float
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ class Answer:
                    where nothing is undecided
     queries, queries_of  the fewest queries on which the first model was compared with a rival, of how many
     decided_pairs  pairs of untouched models that differ significantly, the less biased first
+    compared_pairs, alike_pairs  how many pairs of models are compared, and how many of them are alike
     """
 
     criterion: str
@@ -133,6 +136,8 @@ class Answer:
     queries: int
     queries_of: int
     decided_pairs: frozenset[tuple[State, State]]
+    compared_pairs: int
+    alike_pairs: int
 
     @property
     def is_decided(self) -> bool:
@@ -189,6 +194,10 @@ class Pairs:
             self.rows[a, b] = self.rows[b, a] = row
             self.signs[a, b], self.signs[b, a] = sign, -sign
             self.differences[a, b], self.differences[b, a] = row.difference, -row.difference
+
+    def count(self, holds: Callable[[Any], bool]) -> int:
+        """Return how many pairs something holds for; each is in `rows` in both directions."""
+        return sum(map(holds, self.rows.values())) // 2
 
     def p_adjusted(self, a: State | None, b: State) -> float:
         """NaN of two that were not compared."""
@@ -317,7 +326,7 @@ def _answer(
         not_ranked=tuple(map(ranked_state, unranked)),
         reason=next((reason for reason in (FEW_SHARED, FEW_UNITS) if reason in reasons and not ranking), ""),
         debiased=tuple(
-            _debiased_state(state, state_pairs)
+            _debiased_state(state, state_pairs, rows)
             for state in rows
             if state[1] != UNTOUCHED and state_pairs.reason(state, (state[0], UNTOUCHED)) != NO_VALUE
         ),
@@ -338,6 +347,8 @@ def _answer(
         queries=min((int(row.queries) for row in comparable.values()), default=0),
         queries_of=max(int(row.queries_of) for row in rows.values()),
         decided_pairs=frozenset(pair for pair in pairs.rows if pairs.is_decided(*pair)),
+        compared_pairs=pairs.count(lambda row: not row.reason),
+        alike_pairs=pairs.count(lambda row: not row.reason and getattr(row, "answer", "") == ALIKE),
     )
 
 
@@ -346,11 +357,12 @@ def _largest(numbers: Iterable[float]) -> float:
     return max((number for number in numbers if not isnan(number)), default=nan)
 
 
-def _debiased_state(state: State, pairs: Pairs) -> DebiasedState:
+def _debiased_state(state: State, pairs: Pairs, rows: Mapping[State, Any]) -> DebiasedState:
     original = state[0], UNTOUCHED
+    before = rows[original].value if original in rows else nan
     row = pairs.rows[state, original]
     direction = "less" if pairs.is_decided(state, original) else "more" * pairs.is_decided(original, state)
     return DebiasedState(
         *(*state, row.reason, direction, row.p_adjusted, row.smallest_difference),
-        *(int(row.queries), int(row.queries_of)),
+        *(int(row.queries), int(row.queries_of), rows[state].value / before if before else nan),
     )

@@ -184,15 +184,14 @@ def turned(rows: pd.DataFrame) -> str:
     return f"{(rows['verdict'] == MAY_TURN).sum()} of {len(rows)} {what}"
 
 
-def of_turning(table: pd.DataFrame | None, labels: Mapping[str, str]) -> str:
-    """Say for how many scores another list of words would give the same sign, by which metrics for most and fewest;
-    empty without a card."""
+def unstable_by_metric(table: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Return by metric how many scores could change sign with another list of words of the same size.
+
+    Returns
+    -------
+    DataFrame, optional
+        By metric "sum", of "size" scores, and their "mean", in the table's order; None without such scores.
+    """
     if table is None or (rows := table[(table["coefficient"] == SIGN) & (table["verdict"] != "")]).empty:
-        return ""
-    holds = (rows["verdict"] == HOLDS).groupby(rows["metric"], sort=False).agg(["sum", "size", "mean"])
-    ends = dict.fromkeys([holds["mean"].idxmax(), holds["mean"].idxmin()])
-    named = [f"{holds['sum'][m]:,} of {holds['size'][m]:,} by {labels.get(m, m)}" for m in ends]
-    by_metric = f" ({', '.join(named)})" if len(named) > 1 else ""
-    of_all = f"{holds['sum'].sum():,} of {len(rows):,}"
-    often = f"in {percentage(THRESHOLDS['holds'])} of cases or more"
-    return f"Another list of as many words would give the same sign {often} for {of_all} scores{by_metric}."
+        return None
+    return (rows["verdict"] != HOLDS).groupby(rows["metric"], sort=False).agg(["sum", "size", "mean"])

@@ -1,280 +1,526 @@
-"""What a study says, in short texts by rule, on six topics: for the page, Python, the terminal and README."""
+"""What a study says, by rule: a headline, answers to four questions, and what is missing.
+
+The page, `Grid.summary`, the end of a run and README show the same `Conclusion`.
+"""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import UNJUDGED, VERDICTS
 from ..comparison.wholes import counted
-from ..numbers import number, plain
+from ..numbers import plain, share
 from ..statistics.aggregation import OVERALL
 from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
-from ..statistics.shared import FEW_SHARED
-from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS, STANDARDIZED
-from .debias_effect import of_debias_methods
+from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS
+from .debias_effect import Effect, effects, metrics_by_length, pooled
 from .direction import directions, of_directions
-from .findings import of_findings
-from .least_biased import Answer, RankedState, Rival
-from .reliability import of_turning
-from .text import count_name, join_names, model_name, number_of, pluralize, queries_of, with_note
+from .findings import Findings, TopicFindings, Untestable, find_evidence, find_untestable
+from .least_biased import Answer
+from .overview import ModelsCell, models_picture
+from .reliability import THRESHOLDS, unstable_by_metric
+from .text import capitalized, count_name, join_names, number_of, pluralize
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # the tables that it reads, beside those of `least_biased.answers`
-READ = ("scores", "pairs", "comparison", "reliability")
-FEW_WINNERS = 3  # of more, single topics are only counted
+READ = ("scores", "aggregates", "pairs", "comparison", "reliability")
+LONGEST_HEADLINE = 10  # words
+MOST_NAMED = 3  # queries of a topic, topics
+FEW_METHODS = 2  # of more debias methods, the counts are added
+BIAS, MODELS_TOPIC, OTHER_WORDS, DEBIASING = "Bias", "Models", "Other words", "Debiasing"
 # why a score is missing
-REASONS = {"lost_words": "too many words lost", "degenerate": "not defined for these vectors"}
-NO_BOOTSTRAP = "No model can be called least biased: without a bootstrap nothing is decided."
-NOT_COMPARED = (
+REASONS = {
+    "lost_words": "the model lacks too many of the words",
+    "degenerate": "it is not defined for these vectors",
+}
+NO_BOOTSTRAP = "Models are not compared, because the study has no bootstrap."
+NO_GROUPS = (
     "Models are not compared, because the study has no random-word baseline. To get one, add random_groups to its "
     "inference."
 )
 WHY_NOT_COMPARED = {
-    NO_BASELINE: " without a random-word baseline (random_groups)",
-    NO_COMMON_ZERO: ": models differ by it on random words, too",
+    NO_BASELINE: "without a random-word baseline (random_groups)",
+    NO_COMMON_ZERO: "because models also differ on random words",
 }
 FEW_IN_COMMON = "No two models can be compared: they have too few queries in common."
 
 
-def summary(
+@dataclass(frozen=True)
+class Card:
+    """An answer to one of a study's questions.
+
+    Parameters
+    ----------
+    topic
+        What the summary calls it, in a word or two.
+    question
+        The question.
+    figure, unit
+        The answer's number or name, and what it counts; together they are a sentence.
+    sentences
+        What else there is to say, most important first.
+    bars
+        Labels and shares of 1 that show the answer, if there are any.
+    """
+
+    topic: str
+    question: str
+    figure: str
+    unit: str
+    sentences: tuple[str, ...] = ()
+    bars: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """All of the answer in sentences."""
+        return " ".join([f"{self.figure} {self.unit}".strip() + ".", *self.sentences])
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a study says.
+
+    Parameters
+    ----------
+    title
+        What the study is called.
+    headline
+        The finding in at most ten words.
+    subtitle
+        What was measured, and what it says of the models.
+    cards
+        Answers to: is there bias, which model has least, would other words change that, does debiasing help? One is
+        left out if the study does not ask it.
+    notes
+        Topic -> sentences on what is missing, what cannot be told, and what is reproduced.
+    """
+
+    title: str
+    headline: str
+    subtitle: str
+    cards: tuple[Card, ...]
+    notes: Mapping[str, tuple[str, ...]]
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Topic -> all that is said of it, in order."""
+        notes = {topic: " ".join(sentences) for topic, sentences in self.notes.items()}
+        return {card.topic: card.text for card in self.cards} | notes
+
+
+def conclude(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
-) -> dict[str, str]:
-    """Say which model is clearly the least biased and how many comparisons find models different or alike; on which
-    queries there is evidence; how often another list gives the same sign; what was lost, from which model; what
-    debiasing did; and what was reproduced.
-
-    Before all, which models are not measured, as they could not be downloaded.
-
-    What a text is about -> the text; one is left out where the study has nothing that it is about.
+) -> Conclusion:
+    """Return what a study says.
 
     Parameters
     ----------
     answers
         What each metric says of the models.
     tables
-        Those of `READ` that the study has, by name.
+        The tables of `READ` that the study has, by name.
     spec
-        As `biasgrid.tables.answers.summary_spec` gives it: "absent", labels of models that could not be downloaded;
-        "criteria", the ranked ones; "labels", short; "debias", the criterion of each method; "sides", as
-        `direction.directions` takes it; "margin", within which two models are alike; "adjust" and "level": how
-        p-values are adjusted, and the level that they are compared with; "draws": of the tests of words, the most.
+        As `biasgrid.tables.answers.summary_spec` gives it: "title"; "absent", labels of models that could not be
+        downloaded; "topics", all criteria, and "criteria", the ranked ones; "labels"; "queries", names by id; "models", how many; "debias", the
+        topic of each method; "sides", as `direction.directions` takes it; "aggregation", by which models are ranked;
+        "margin", within which two models are alike; "adjust" and "level": how p-values are adjusted, and the level
+        that they are compared with; "draws": of the tests of words, the most; "recovery", whether the study measures
+        how much bias can be recovered.
     """
-    labels = spec["labels"]
-    sentences = {
-        "Not measured": of_absent(spec.get("absent", ())),
-        "Answer": _answer(answers, tables, spec),
-        "Evidence": of_findings(tables, spec),
-        "Other words": of_turning(tables.get("reliability"), labels),
-        "Missing": _lost(tables.get("scores"), answers, labels),
-        "Debiasing": of_debias_methods(answers, spec),
-        "Published": f"{published}." if (published := reproduced(tables.get("comparison"))) else "",
+    scores, labels = tables.get("scores"), spec["labels"]
+    findings = find_evidence(scores, spec["queries"])
+    untestable = find_untestable(scores, spec)
+    cells = models_picture(answers, tables.get("aggregates"), spec["aggregation"], labels, spec["margin"])
+    models = _models_card(answers, cells, tables.get("pairs"), spec)
+    cards = (
+        _bias_card(findings, tables, spec),
+        models,
+        _words_card(tables.get("reliability"), labels),
+        _debias_card(effects(answers, spec["debias"], spec["criteria"]), spec),
+    )
+    absent, published = of_absent(spec.get("absent", ())), reproduced(tables.get("comparison"))
+    notes = {
+        "Not measured": [absent] * bool(absent),
+        "Missing": _missing(scores, answers, labels),
+        "Cannot tell": _cannot_tell(untestable),
+        "Not compared": _not_compared(answers, spec),
+        "Published": [f"{published}."] * bool(published),
     }
-    return {topic: sentence for topic, sentence in sentences.items() if sentence}
+    return Conclusion(
+        spec["title"],
+        _headline(findings, models, scores),
+        _subtitle(scores, models, spec),
+        tuple(card for card in cards if card),
+        {topic: tuple(sentences) for topic, sentences in notes.items() if sentences},
+    )
 
 
-def lines(sentences: Mapping[str, str], width: int) -> list[str]:
-    """What a study says, topic -> sentence, in lines of at most so many characters: each topic begins one."""
-    return [
-        line
-        for topic, sentence in sentences.items()
-        for line in textwrap.wrap(
-            f"{topic}: {sentence}",
+def lines(conclusion: Conclusion, width: int) -> list[str]:
+    """Return what a study says in lines of at most so many characters: the headline, then topics beside each other."""
+    topics = conclusion.topics
+    room = max(map(len, topics), default=0) + 2
+
+    def wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
+        return textwrap.wrap(
+            text,
             width,
-            subsequent_indent="  ",
+            initial_indent=first,
+            subsequent_indent=rest,
             break_long_words=False,
             break_on_hyphens=False,
         )
+
+    said = [
+        *wrapped(conclusion.title),
+        *wrapped(f"{conclusion.headline}."),
+        *wrapped(conclusion.subtitle),
+        *[""] * bool(topics),
+    ]
+    for topic, text in topics.items():
+        said += wrapped(text, f"  {topic:<{room}}", " " * (room + 2))
+    return said
+
+
+def _headline(findings: Findings | None, models: Card | None, scores: pd.DataFrame | None) -> str:
+    """Return the finding in at most `LONGEST_HEADLINE` words."""
+    if findings is None:
+        if models:
+            return f"{models.figure} {models.unit}".strip()
+        values = 0 if scores is None else int(scores["value"].notna().sum())
+        return (
+            f"{pluralize(values, 'score')} measured, none tested" if values else "No score could be computed"
+        )
+    if not findings.clear:
+        if not findings.has_groups and findings.weak:
+            return "Weak evidence of bias: no random-word baseline was used"
+        if findings.weak:
+            return "Weak evidence of bias: unrelated word groups differ as much"
+        if findings.is_out_of_reach:
+            return "Too few words to tell whether there is bias"
+        return "No evidence of bias in these tests"
+    evidence = "Clear evidence" if findings.has_two_tests else "Evidence"
+    topics = findings.clear
+    names = [topic.name for topic in topics]
+    where = join_names(names) if len(names) < MOST_NAMED else f"{len(names)} of {len(findings.topics)} topics"
+    texts = [f"{evidence} of bias on {where}", f"{evidence} of bias"]
+    if len(topics) == 1 and topics[0].models_of > 1:
+        texts.insert(0, f"{texts[0]} in {_models_with(topics[0])}")
+    return next((text for text in texts if len(text.split()) <= LONGEST_HEADLINE), texts[-1])
+
+
+def _models_with(topic: TopicFindings) -> str:
+    """Say in how many models a topic has evidence: "all 4 models", "2 of 4 models"."""
+    return _of_models(len(topic.models), topic.models_of)
+
+
+def _of_models(count: int, total: int) -> str:
+    return f"all {total} models" if count == total > 1 else f"{count} of {pluralize(total, 'model')}"
+
+
+def _subtitle(scores: pd.DataFrame | None, models: Card | None, spec: Mapping[str, Any]) -> str:
+    """Say how much was measured, and what that says of the models."""
+    if scores is None or scores.empty:
+        return ""
+    topics = [name for name in spec["topics"] if name in set(scores["criterion"])]
+    metrics = scores["metric"].nunique()
+    on = f" on {join_names(topics)}" if len(topics) <= MOST_NAMED else f" on {len(topics)} topics"
+    queries = pluralize(len(spec["queries"]), "query", "queries")
+    measured = f"{pluralize(spec['models'], 'model')}, {pluralize(metrics, 'metric')}, {queries}{on}."
+    return f"{measured} {models.figure} {models.unit}".rstrip() + "." if models else measured
+
+
+def _bias_card(
+    findings: Findings | None, tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
+) -> Card | None:
+    """Say on how many queries there is clear evidence of bias, and on which."""
+    if findings is None:
+        return None
+    evidence = "clear evidence" if findings.has_two_tests else "evidence"
+    show = "shows" if findings.queries == 1 else "show"
+    unit = f"{'query' if findings.queries == 1 else 'queries'} {show} {evidence} of bias"
+    sentences = [_queries_of(topic) for topic in findings.clear]
+    none = [topic.name for topic in findings.topics if not topic.found]
+    if none and findings.clear:
+        sentences.append(f"None on {_few(none, 'or')}; this does not prove that there is none.")
+    elif none:
+        sentences.append("This does not prove that there is no bias.")
+    if findings.weak:
+        why = "unrelated word groups differ as much" if findings.has_groups else "there is no baseline"
+        more = "more " if findings.clear else ""
+        queries = pluralize(findings.weak, f"{more}query", f"{more}queries")
+        sentences.append(f"On {queries}, the evidence is weak: {why}.")
+    opposed = directions(tables.get("scores"), spec["sides"])
+    if opposed["is_opposed"].any():
+        sentences.append(of_directions(opposed))
+    return Card(BIAS, "Is there bias?", f"{findings.found} of {findings.queries}", unit, tuple(sentences))
+
+
+def _queries_of(topic: TopicFindings) -> str:
+    """Name a topic's queries with evidence: "Gender: Man Roles and Woman Roles (all 4 models)."."""
+    named = [
+        f"{query.label} ({_of_models(query.models, query.models_of)})" for query in topic.found[:MOST_NAMED]
+    ]
+    rest = len(topic.found) - len(named)
+    return f"{topic.name}: {'; '.join([*named, f'{rest} more'] if rest else named)}."
+
+
+def _few(names: Sequence[str], last: str = "and") -> str:
+    """Return names, or of many how many there are."""
+    return join_names(names, last) if len(names) <= MOST_NAMED else f"{len(names)} other topics"
+
+
+def _models_card(
+    answers: Sequence[Answer],
+    cells: Sequence[ModelsCell],
+    pairs: pd.DataFrame | None,
+    spec: Mapping[str, Any],
+) -> Card | None:
+    """Say which model is clearly the least biased, which has most, and what comparisons of two models find."""
+    criteria, labels = spec["criteria"], spec["labels"]
+    rivalries = [answer for answer in answers if len(answer.models_with_value) > 1]
+    together = criteria[0] if len(criteria) == 1 else OVERALL
+    of_all = [answer for answer in rivalries if answer.criterion == together]
+    question = "Which model is least biased?"
+    if not of_all:
+        return None
+    compared = [answer for answer in of_all if answer.comparable]
+    if not compared:
+        if not any(answer.has_test for answer in of_all):
+            why = NO_BOOTSTRAP
+        elif any(answer.not_compared == NO_BASELINE for answer in of_all):
+            why = NO_GROUPS
+        elif all(answer.not_compared for answer in of_all):
+            why = "These metrics cannot compare models."
+        else:
+            why = FEW_IN_COMMON
+        return Card(MODELS_TOPIC, question, "No model", "can be called the least biased", (why,))
+    figure, unit = _winner(compared, labels)
+    single = [
+        answer
+        for answer in rivalries
+        if answer.criterion in criteria and answer.criterion != together and answer.comparable
+    ]
+    sentences = [
+        *_extremes(compared, [cell for cell in cells if cell.criterion == together], labels),
+        *_single_topics(single, labels),
+        *of_pairs(pairs, spec["margin"]),
+    ]
+    return Card(MODELS_TOPIC, question, figure, unit, tuple(sentences))
+
+
+def _winner(compared: Sequence[Answer], labels: Mapping[str, str]) -> tuple[str, str]:
+    """Return which model is clearly the least biased, and according to how many metrics."""
+    metrics: dict[str, list[Answer]] = {}
+    for answer in compared:
+        if answer.least_biased is not None:
+            metrics.setdefault(answer.least_biased, []).append(answer)
+    if not metrics:
+        return "No model", "is clearly the least biased"
+    if len(metrics) > 1:
+        return "Metrics disagree", "on which model is clearly the least biased"
+    [(model, decisive)] = metrics.items()
+    by = f"{number_of(len(decisive), len(compared))} metrics"
+    if len(compared) == 1 or len(decisive) < len(compared) and len(decisive) == 1:
+        by = labels.get(decisive[0].metric, decisive[0].metric)
+    return labels.get(model, model), f"is clearly the least biased according to {by}"
+
+
+def _extremes(
+    compared: Sequence[Answer], cells: Sequence[ModelsCell], labels: Mapping[str, str]
+) -> list[str]:
+    """Say which model has most bias and which has least, by the first metric, and whether these two clearly differ."""
+    by_metric = {cell.metric: cell for cell in cells}
+    for answer in compared:
+        marks = by_metric[answer.metric].marks if answer.metric in by_metric else ()
+        if len(marks) > 1:
+            ordered = sorted(marks, key=lambda mark: mark.value)
+            low, high = (labels.get(mark.model, mark.model) for mark in (ordered[0], ordered[-1]))
+            pair = tuple((mark.model, "none") for mark in (ordered[0], ordered[-1]))
+            differ = "clearly differ" if pair in answer.decided_pairs else "do not clearly differ"
+            by = labels.get(answer.metric, answer.metric)
+            return [f"According to {by}, {high} has the most bias and {low} the least; they {differ}."]
+    return []
+
+
+def _single_topics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list[str]:
+    """Say on which single topics a model is clearly the least biased, according to which metrics."""
+    decided = [answer for answer in answers if answer.least_biased is not None]
+    if not decided:
+        return []
+    winners: dict[tuple[str, str], list[str]] = {}
+    for answer in decided:
+        place = answer.criterion, labels.get(str(answer.least_biased), str(answer.least_biased))
+        winners.setdefault(place, []).append(labels.get(answer.metric, answer.metric))
+    if len(winners) > MOST_NAMED:
+        return [
+            f"On single topics, one model is clearly lowest in {len(decided)} of {len(answers)} rankings."
+        ]
+    return [
+        f"On {topic}, {model} is clearly lowest according to {join_names(metrics)}."
+        for (topic, model), metrics in winners.items()
     ]
 
 
+def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
+    """Say how many comparisons of two models find them different or alike, and how many cannot tell."""
+    if pairs is None or "answer" not in pairs:
+        return []
+    answered = pairs.loc[pairs["family"] == MODELS, "answer"]
+    different, alike, unclear = (int((answered == name).sum()) for name in (DIFFERENT, ALIKE, CANNOT_TELL))
+    if not (total := different + alike + unclear):
+        return []
+    parts = [f"{different} find a clear difference"]
+    if alike:
+        parts.append(f"{alike} find both alike within {plain(margin)} SD")
+    parts.append(f"{unclear} cannot tell")
+    return [f"Of {pluralize(total, 'comparison')} of two models, {join_names(parts)}."]
+
+
+def _not_compared(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
+    """Say by which metrics models are not compared, and why, if others compare them."""
+    criteria, labels = spec["criteria"], spec["labels"]
+    together = criteria[0] if len(criteria) == 1 else OVERALL
+    of_all = [a for a in answers if a.criterion == together and len(a.models_with_value) > 1]
+    if not any(answer.comparable for answer in of_all) and {a.not_compared for a in of_all} == {NO_BASELINE}:
+        return []  # the models' card says it
+    sentences = []
+    for reason, why in WHY_NOT_COMPARED.items():
+        if metrics := [labels.get(a.metric, a.metric) for a in of_all if a.not_compared == reason]:
+            sentences.append(f"{join_names(metrics)} cannot compare models {why}.")
+    return sentences
+
+
+def _words_card(reliability: pd.DataFrame | None, labels: Mapping[str, str]) -> Card | None:
+    """Say how many scores could change sign with another list of words, by which metrics most and fewest."""
+    if (unstable := unstable_by_metric(reliability)) is None:
+        return None
+    count, total = int(unstable["sum"].sum()), int(unstable["size"].sum())
+    sentences = [
+        f"For {total - count:,} of {total:,}, another list of the same size keeps the sign in "
+        f"{share(THRESHOLDS['holds'])} of cases or more."
+    ]
+    ends = dict.fromkeys([unstable["mean"].idxmin(), unstable["mean"].idxmax()])
+    if len(ends) > 1:
+        best, worst = (
+            f"{labels.get(m, m)} ({share(unstable['mean'][m])} could change)" for m in map(str, ends)
+        )
+        sentences.append(f"Most stable is {best}, least {worst}.")
+    return Card(
+        *(OTHER_WORDS, "Would other words change it?", share(count / total)),
+        *("of scores could change sign with other words", tuple(sentences)),
+    )
+
+
+def _debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card | None:
+    """Say according to how many metrics a debias method lowers bias on its own topic, and on others."""
+    labels = spec["labels"]
+    if not any(effect.counts for effect in of_methods):
+        return None
+    if len(of_methods) > FEW_METHODS:
+        question, after = "Does debiasing help?", f"{count_name(len(of_methods))} debias methods"
+    else:
+        names = join_names([labels.get(effect.method, effect.method) for effect in of_methods])
+        question, after = f"Does {names} help?", names
+    own, others = pooled(of_methods, True), pooled(of_methods, False)
+    topics = list(dict.fromkeys(effect.topic for effect in of_methods))
+    on = topics[0] if len(topics) == 1 else "the topic that they are made for"
+    models = {model for effect in of_methods for model in effect.models}
+    noun = "metrics" if len(models) == 1 and len(of_methods) == 1 else "comparisons"
+    sentences = []
+    if own.more:
+        sentences.append(f"{own.more} of {own.total} show more.")
+    if others.total:
+        count = f"{others.less} of {others.total}" if others.less else "none"
+        more = f" and more in {others.more}" if others.more else ""
+        sentences.append(f"On other topics, bias is clearly lower in {count}{more}.")
+    if by_length := metrics_by_length(of_methods):
+        depend = "depends" if len(by_length) == 1 else "depend"
+        names = join_names([labels.get(metric, metric) for metric in by_length])
+        sentences.append(f"{names} {depend} on the length of vectors, which debiasing changes.")
+    if not spec["recovery"]:
+        sentences.append("This study does not measure whether the bias can be recovered.")
+    left = of_methods[0].left if len(of_methods) == 1 else {}
+    bars = tuple((labels.get(metric, metric), value) for metric, value in left.items())
+    figure, unit = f"{own.less} of {own.total}", f"{noun} show clearly less bias on {on} after {after}"
+    return Card(DEBIASING, capitalized(question), figure, unit, tuple(sentences), bars)
+
+
 def of_absent(labels: Sequence[str]) -> str:
-    """Which models are absent, which is no loss of words."""
+    """Say which models are absent because they could not be downloaded."""
     if not labels:
         return ""
     verb, it = ("is", "it") if len(labels) == 1 else ("are", "they")
     return f"{join_names(labels)} {verb} not measured: {it} could not be downloaded."
 
 
-def _answer(answers: Iterable[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]) -> str:
-    """Say which model is clearly the least biased, over all topics and on single ones, and what pairs of models
-    differ; empty where no two models have values."""
-    criteria, labels = spec["criteria"], spec["labels"]
-    rivalries = [answer for answer in answers if len(answer.models_with_value) > 1]
-    together = criteria[0] if len(criteria) == 1 else OVERALL
-    of_all = [answer for answer in rivalries if answer.criterion == together]
-    if not of_all:
-        return ""
-    compared = [answer for answer in of_all if not answer.not_compared]
-    if not any(answer.has_test for answer in of_all):
-        sentences = [NO_BOOTSTRAP]
-    elif not compared:
-        has_baseline = any(answer.not_compared == NO_COMMON_ZERO for answer in of_all)
-        sentences = _incomparable_metrics(of_all, labels) if has_baseline else [NOT_COMPARED]
-    elif not any(answer.comparable for answer in compared):
-        sentences = [FEW_IN_COMMON]
-    else:
-        single = [
-            answer
-            for answer in rivalries
-            if answer.criterion in criteria and answer.criterion != together and not answer.not_compared
-        ]
-        sentences = [
-            *_over_all(compared, together == OVERALL, labels),
-            *_on_single_topics(single, labels),
-            *_incomparable_metrics(of_all, labels),
-            *of_pairs(tables.get("pairs"), spec["margin"]),
-        ]
-    return " ".join(
-        filter(None, [*sentences, of_directions(directions(tables.get("scores"), spec["sides"]))])
-    )
-
-
-def _over_all(compared: Sequence[Answer], is_of_all: bool, labels: Mapping[str, str]) -> list[str]:
-    """Say which model is clearly the least biased over all topics, and according to how many metrics."""
-    by_model: dict[str, list[Answer]] = {}
-    for answer in compared:
-        if answer.least_biased is not None:
-            by_model.setdefault(answer.least_biased, []).append(answer)
-    where = "over all topics, " if is_of_all else ""
-    if not by_model:
-        text = f"{where}no model is clearly the least biased according to {_any_of(len(compared))}"
-        return [f"{text[0].upper()}{text[1:]}."]
-    sentences = []
-    for model, decisive in by_model.items():
-        metrics = _names(decisive, labels)
-        by = f"{number_of(len(decisive), len(compared))} metrics"
-        if len(compared) == 1:
-            by = f"{metrics}, the only metric"
-        elif len(decisive) < len(compared):
-            by += f", {metrics}"
-        text = (
-            f"{where}{model_name(model, decisive[0], labels)} is clearly the least biased according to {by}"
-        )
-        sentences += [f"{text[0].upper() if where else text[0]}{text[1:]}.", *_not_compared(decisive, labels)]
-    return sentences
-
-
-def _on_single_topics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list[str]:
-    """Say how often a model is clearly the least biased on one topic according to one metric, and which model."""
-    if not answers:
-        return []
-    decided = [answer for answer in answers if answer.least_biased is not None]
-    if not decided:
-        return ["On single topics, no model is clearly the least biased according to any metric."]
-    model_is = "a model is" if len(decided) > 1 else "one model is"
-    text = f"On single topics, {model_is} clearly the least biased in {len(decided)} of {len(answers)} cases."
-    if len(decided) > FEW_WINNERS:
-        return [text]
-    sentences = [text]
-    winners: dict[tuple[str, str], list[Answer]] = {}
-    for answer in decided:
-        winners.setdefault((answer.criterion, str(answer.least_biased)), []).append(answer)
-    for (criterion, model), of_winner in winners.items():
-        name = model_name(model, of_winner[0], labels)
-        sentences.append(f"On {criterion} it is {name}, according to {_names(of_winner, labels)}.")
-        sentences += _not_compared(of_winner, labels)
-    return sentences
-
-
-def _incomparable_metrics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list[str]:
-    """Say by which metrics models are not compared, and why."""
-    sentences = []
-    for reason, why in WHY_NOT_COMPARED.items():
-        if metrics := [answer for answer in answers if answer.not_compared == reason]:
-            sentences.append(f"{_names(metrics, labels)} cannot compare models{why}.")
-    return sentences
-
-
-def _not_compared(decisive: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:
-    """Say which rivals a model was not compared with."""
-    rivals = dict.fromkeys(rival for answer in decisive for rival in answer.incomparable)
-    if not rivals:
-        return []
-    return [f"It was not compared with {join_names(dict.fromkeys(_rival(r, labels) for r in rivals))}."]
-
-
-def _rival(rival: Rival, labels: Mapping[str, str]) -> str:
-    """Name a rival, with the reason why it is not compared."""
-    queries = f"{rival.queries} of {rival.queries_of} queries"
-    note = queries if rival.reason == FEW_SHARED else rival.reason
-    return with_note(labels.get(rival.model, rival.model), note)
-
-
-def _names(answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
-    return join_names(labels.get(answer.metric, answer.metric) for answer in answers)
-
-
-def _any_of(count: int) -> str:
-    return {1: "the only metric", 2: "either metric"}.get(count, f"any of {count_name(count)} metrics")
-
-
-def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
-    """Say how many comparisons of two models find them different or alike, and what the others could have found."""
-    if pairs is None or not {"answer", "scale"} <= {*pairs}:
-        return []
-    rows = pairs[(pairs["family"] == MODELS) & pairs["answer"].isin([DIFFERENT, ALIKE, CANNOT_TELL])]
-    if rows.empty:
-        return []
-    different, alike = (int((rows["answer"] == answer).sum()) for answer in (DIFFERENT, ALIKE))
-    is_scaled = rows["scale"] == STANDARDIZED
-    text = f"{different:,} of {pluralize(len(rows), 'comparison')} of two models on these queries find them different"
-    if is_scaled.any():
-        text += f", and {alike:,} alike within {plain(margin)} standard deviations"
-    is_unclear = rows["answer"] == CANNOT_TELL
-    if not is_unclear.any():
-        return [f"{text}."]
-    unclear = f"The other {int(is_unclear.sum()):,} cannot tell"
-    if (smallest := rows.loc[is_unclear & is_scaled, "smallest_difference"]).size:
-        unclear += (
-            f"; half of them would find a difference of {number(float(smallest.median()), 2)} standard deviations "
-            "with 80 % power"
-        )
-    return [f"{text}.", f"{unclear}."]
-
-
-def _lost(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> str:
-    """How many scores are missing, and why; of which model most are, and where it is not ranked."""
+def _missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:
+    """Say how many scores could not be computed and why, of which model most are, and where it is not ranked."""
     if scores is None or scores.empty:
-        return ""
-    lost = scores[scores["value"].isna()]
-    if lost.empty:
-        return f"All {len(scores):,} scores have a value." if len(scores) > 1 else ""
-    reasons = lost["status"].str.partition(":")[0].value_counts()
-    why = [REASONS.get(name, str(name).replace("_", " ")) for name in reasons.index]
+        return []
+    missing = scores[scores["value"].isna()]
+    if missing.empty:
+        return [f"All {len(scores):,} scores could be computed."] * (len(scores) > 1)
+    reasons = missing["status"].str.partition(":")[0].value_counts()
+    why = [REASONS.get(str(name), str(name).replace("_", " ")) for name in reasons.index]
     if len(why) > 1:
-        why = [f"{n:,} {reason}" for n, reason in zip(reasons, why, strict=True)]
-    verb = "is" if len(lost) == 1 else "are"
-    text = f"{len(lost):,} of {len(scores):,} scores {verb} missing ({', '.join(why)})"
-    counts = lost["model"].value_counts()
+        why = [f"for {n:,}, {reason}" for n, reason in zip(reasons, why, strict=True)]
+    sentences = [f"{len(missing):,} of {len(scores):,} scores could not be computed: {join_names(why)}."]
+    counts = missing["model"].value_counts()
     model, most = str(counts.index[0]), int(counts.iloc[0])
-    if 2 * most <= len(lost):
-        return f"{text}, of {len(counts):,} models."
-    share = "all of them " if most == len(lost) else "most of them "
-    out: dict[str, RankedState] = {}
+    if len(counts) > 1 and 2 * most > len(missing):
+        sentences.append(f"{most:,} of them belong to {labels.get(model, model)}.")
+    unranked: dict[str, list[str]] = {}
     for answer in answers:
         # a single model is not ranked either, whatever it has
         has_rivals = len(answer.models) + len(answer.not_ranked) > 1
         for state in answer.not_ranked if has_rivals and answer.criterion != OVERALL else ():
-            if state.model == model and state.has_lost_queries:
-                out.setdefault(answer.criterion, state)
-    places = [f"{criterion} ({queries_of(state)})" for criterion, state in out.items()]
-    where = f", which is not ranked on {join_names(places)}" if places else ""
-    return f"{text}, {share if len(lost) > 1 else ''}{_possessive(labels.get(model, model))}{where}."
+            topics = unranked.setdefault(state.model, [])
+            if state.has_lost_queries and answer.criterion not in topics:
+                topics.append(answer.criterion)
+    for key, topics in list(unranked.items())[:MOST_NAMED]:
+        if topics:
+            sentences.append(
+                f"{labels.get(key, key)} is not ranked on {_few(topics)}: too few queries have a value."
+            )
+    return sentences
 
 
-def _possessive(label: str) -> str:
-    """ "GloVe 840B's (filtered)"."""
-    head, bracket, rest = label.partition(" (")
-    return f"{head}'s{bracket}{rest}"
+def _cannot_tell(untestable: Untestable) -> list[str]:
+    """Say how many scores could not be significant, whatever their values, and why."""
+    sentences = []
+    if untestable.no_baseline:
+        # records of older code have a sentence of its own for each score
+        few = len(untestable.reasons) <= MOST_NAMED
+        why = f": {join_names(untestable.reasons, 'or')}" if few and untestable.reasons else ""
+        have = "has" if untestable.no_baseline == 1 else "have"
+        sentences.append(
+            f"{pluralize(untestable.no_baseline, 'score')} on {_few(untestable.topics)} {have} no random-word "
+            f"baseline{why}."
+        )
+    if untestable.few_words:
+        have = "has" if untestable.few_words == 1 else "have"
+        sentences.append(
+            f"{pluralize(untestable.few_words, 'score')} {have} too few words to be significant in any test."
+        )
+    if untestable.few_draws:
+        need = "needs" if untestable.few_draws == 1 else "need"
+        sentences.append(
+            f"{pluralize(untestable.few_draws, 'score')} {need} about {untestable.draws:,} random draws to be "
+            "significant."
+        )
+    return sentences
 
 
 def reproduced(comparison: pd.DataFrame | None) -> str:
-    """How many published numbers, rankings and correlation matrices are reproduced, each counted apart; empty where
-    none is of these models."""
+    """Say how many published numbers, rankings and correlation matrices are reproduced, each counted apart.
+
+    Empty if none is of these models.
+    """
     if comparison is None or comparison.empty:
         return ""
     clauses = (_reproduced(verdicts, *nouns) for nouns, verdicts in counted(comparison).items())
@@ -284,7 +530,7 @@ def reproduced(comparison: pd.DataFrame | None) -> str:
 
 
 def _reproduced(verdicts: pd.Series, noun: str, plural: str) -> str:
-    """How many of the published numbers, or wholes, of a noun are reproduced."""
+    """Say how many of the published numbers, or wholes, of a noun are reproduced."""
     counts = verdicts.value_counts()
     judged_rows = [
         (name, int(counts[name])) for name in VERDICTS if name in counts.index and name not in UNJUDGED

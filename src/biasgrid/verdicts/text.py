@@ -49,3 +49,35 @@ def with_note(label: str, note: str) -> str:
 
 def queries_of(state: RankedState) -> str:
     return f"{state.queries} of {state.queries_of} queries"
+
+
+AND = " and "
+WRT = " wrt "  # between the target sets and the attribute sets of a query's name
+
+
+def query_labels(names: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """Return what the names of all queries of a topic begin with, and a label of each query beside that.
+
+    "Male terms and Female terms wrt Math and Arts" is "Math and Arts" beside "Male terms and Female terms", if all
+    queries are about these two; if all are about male terms, it is "Female terms: Math and Arts" beside "Male terms
+    and ...".
+    """
+    halves = {name: name.partition(WRT) for name in names}
+    starts = {targets for targets, _, _ in halves.values()}
+    has_all_halves = len(halves) > 1 and all(wrt for _, wrt, _ in halves.values())
+    if has_all_halves and len(starts) == 1:
+        return starts.pop(), {name: attributes for name, (_, _, attributes) in halves.items()}
+    firsts = {targets.partition(AND)[:2] for targets in starts}
+    if has_all_halves and len(firsts) == 1 and firsts.copy().pop()[1]:
+        [(first, _)] = firsts
+        labels = {
+            name: f"{targets.removeprefix(first + AND)}: {attributes}"
+            for name, (targets, _, attributes) in halves.items()
+        }
+        return f"{first}{AND}...", labels
+    return "", {name: f"{a}: {b}" if wrt else name for name, (a, wrt, b) in halves.items()}
+
+
+def capitalized(text: str) -> str:
+    """Return a text that begins with a capital; the rest stays."""
+    return f"{text[:1].upper()}{text[1:]}"

@@ -11,19 +11,19 @@ from ..files import write_text
 from ..plan import code
 from ..plan.study import Study
 
-WIDTH = 70  # characters of a line; "biasgrid: " stands before it
+WIDTH = 80  # characters of a line
 
 
 def conclusions(study: Study) -> list[str]:
-    """What the study says, in lines: `biasgrid.verdicts.summary`.
+    """Return what the study says, in lines: `biasgrid.verdicts.summary`.
 
     It is read from the study's tables. A table that cannot be read costs these lines, and not the run.
     """
     try:
-        from ..tables.answers import summary_of
+        from ..tables.answers import conclusion_of
         from ..verdicts.summary import lines
 
-        return lines(summary_of(study), WIDTH)
+        return lines(conclusion_of(study), WIDTH)
     except Exception as error:  # the run has succeeded, whatever has become of a table since
         kind = "" if isinstance(error, BiasgridError) else f"{type(error).__name__}: "
         return [kind + " ".join(str(error).split())]

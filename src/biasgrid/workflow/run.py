@@ -237,6 +237,14 @@ class Run:
         except Exception as error:
             raise WorkflowError(f"{name} failed: {_note_failure(log, error)}") from None
 
+    def show(self, lines: Iterable[str]) -> None:
+        """Print lines as they are, between what is shown of the run's progress."""
+        for line in lines:
+            if self._progress is not None:
+                self._progress.say(line)
+            else:
+                print(line, file=sys.stderr, flush=True)
+
     def say(self, line: str | None) -> None:
         """Say something of the run, if there is something, between what is shown of its progress."""
         if line and self._progress is not None:
@@ -263,8 +271,7 @@ class Run:
             self._recorded.end_of_all()
         planned, study = study, study.present() if isinstance(study, Study) else study
         if makes_all and isinstance(study, Study):
-            for line in conclusions.noted(study, self.logs / ".conclusions.json"):
-                self.say(line)
+            self.show(["", *conclusions.noted(study, self.logs / ".conclusions.json"), ""])
         by_case = notices.lost_by_case(study) if isinstance(study, Study) else None
         # of a run that made something: else the last run's warnings have them
         if isinstance(study, Study) and self._warning_log is not None and self._warning_log.file is not None:

@@ -1,29 +1,25 @@
-"""One grid under the verdict: models by metrics, with the answers of comparisons, ranks of raw values, and marks of
-evidence, of one criterion at a time; and the intervals of the ranks over all criteria."""
+"""The second picture: which model has how much bias on each topic, and what comparisons of the models say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isnan
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
-from ...numbers import plain, typeset
 from ...statistics.aggregation import OVERALL
-from ...statistics.ranks import most_resampled
-from ...statistics.scale import NO_BASELINE
 from ...tables.shared import places_of
 from ...verdicts.agreement import agreement
 from ...verdicts.decisive_queries import decisive_queries
 from ...verdicts.direction import directions
-from ...verdicts.evidence import MEANINGS, UNTESTED
-from ...verdicts.least_biased import Answer, RankedState
-from ...verdicts.reliability import of_scores, turned
+from ...verdicts.evidence import phrase
+from ...verdicts.least_biased import Answer
+from ...verdicts.overview import BASELINE, Mark, ModelsCell, models_picture, topic_label
 from .. import sentences
-from ..marks import legend, mark_of
 from ..names import Names
+from ..picture import Axis, looks, value_text
 from ..score_records import anchor
-from .section import Material, Section, State
+from .section import Material, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,132 +27,104 @@ if TYPE_CHECKING:
     from ...statistics.aggregation import Aggregation
     from ...tables.shared import Parts
 
-DEBIASED = {"less": "less", "more": "more", "": "undecided"}
-PLACE = ["criterion", "metric", "model", "debias"]
+FEW_TICKS = 4
+LINE = 11  # pixels between two models' marks
 
 
 def make(material: Material) -> dict[str, Any]:
     tables, spec, names = material.tables, material.spec, material.names
     if "rankings" not in tables or tables["rankings"].empty:
-        return {"panels": []}
+        return {"single": "This study has no ranked topics, so its models are not compared."}
     criteria = material.criteria_of(tables["rankings"])
-    by_criterion = {name: [a for a in material.answers if a.criterion == name] for name in criteria}
-    evidence = _evidence(tables.get("aggregates"), spec["ranking"]["aggregation"])
+    answers = [answer for answer in material.answers if answer.criterion in criteria]
+    cells = models_picture(
+        answers,
+        tables.get("aggregates"),
+        spec["ranking"]["aggregation"],
+        spec["labels"],
+        spec["summary"]["margin"],
+    )
+    if not cells:
+        return {"single": sentences.of_single(answers, names)}
+    order = list(spec["models"])
+    models = [key for key in order if any(mark.model == key for cell in cells for mark in cell.marks)]
+    topics = [name for name in (*spec["criteria"], OVERALL) if name in criteria]
+    metrics = [key for key in spec["metrics"] if any(cell.metric == key for cell in cells)]
     decisive = _decisive(tables["scores"], **spec["ranking"])
     signed = directions(tables["scores"], spec["summary"]["sides"])
-    panels = [
-        {
-            "name": name,
-            "single": sentences.of_single(of_criterion, names),
-            "queries": max((answer.queries for answer in of_criterion), default=0),
-            "queries_of": max((answer.queries_of for answer in of_criterion), default=0),
-            "drivers": _drivers(
-                {a.metric: decisive[name, a.metric] for a in of_criterion if (name, a.metric) in decisive},
-                tables["scores"],
-                names,
-            ),
-            "directions": sentences.of_directions(
-                signed if name == criteria[0] else signed[signed["criterion"] == name],
-                [answer.metric for answer in of_criterion],
-                names,
-            ),
-            "turned": _turned(tables.get("reliability"), name, spec["summary"]["criteria"]),
-            **_tiles(of_criterion, evidence, material),
-        }
-        for name, of_criterion in by_criterion.items()
-    ]
+    of_first = [answer for answer in answers if answer.criterion == criteria[0]]
     return {
-        "panels": panels,
-        "at": at,
-        "forests": _forests(tables.get("rank_intervals"), panels[0], material),
-        "level": plain(100 * spec["level"]),
-        "marks": [mark for mark in legend() if mark[0] != "no mark"],
-        "covers": [
-            *_coverage(by_criterion, spec),
+        "single": "",
+        "models": looks(models, order),
+        "long": {model: spec["models"][model].get("label", model) for model in models},
+        "place": {model: i for i, model in enumerate(models)},
+        "height": LINE * len(models) + 4,
+        "line": LINE,
+        "metrics": metrics,
+        "topics": [
+            {
+                "name": topic_label(name),
+                "is_all": name == OVERALL,
+                "note": _note([answer for answer in answers if answer.criterion == name], names),
+                "cells": {cell.metric: cell for cell in cells if cell.criterion == name},
+            }
+            for name in topics
+        ],
+        "axes": _axes(cells),
+        "is_scaled": any(cell.axis == BASELINE for cell in cells),
+        "says": lambda mark, axis: _says(mark, axis, names),
+        "answers": [answer for name in topics for answer in answers if answer.criterion == name],
+        "topic_label": topic_label,
+        "texts": {(cell.criterion, cell.metric): cell.text for cell in cells},
+        "drivers": _drivers(decisive, tables["scores"], names),
+        "notes": [
+            *filter(
+                None,
+                [
+                    sentences.of_agreement(agreement(of_first), names, len(spec["criteria"]))
+                    if len(of_first) > 1
+                    else "",
+                    sentences.of_directions(signed, [answer.metric for answer in of_first], names),
+                ],
+            ),
+            *_coverage(answers, spec),
             *filter(None, [sentences.of_frequency(tables["scores"], 1 - spec["level"])]),
         ],
     }
 
 
-def _evidence(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple[str, ...], dict[str, str]]:
-    """Return the mark of each aggregate that models are ranked by, and what it means: also of how many scores, where
-    its test is not of all."""
-    if aggregates is None:
-        return {}
-    ranked = aggregates[aggregates["aggregation"] == aggregation]
-    marks = {}
-    for row in ranked.itertuples():
-        scores, meaning = row.cells - row.cells_nan, MEANINGS[row.evidence]
-        if row.scores_in_test < scores:
-            without = f"{scores - row.scores_in_test:g} of its {scores} scores have {NO_BASELINE}"
-            meaning += f"; {without}" + (", the test is of the others" if row.evidence != UNTESTED else "")
-        place = tuple(getattr(row, name) for name in PLACE)
-        marks[place] = {"mark": mark_of(row.evidence), "meaning": meaning}
-    return marks
+def _note(answers: Sequence[Answer], names: Names) -> str:
+    """Say how many queries the models of a topic share, and which models are left out."""
+    queries = max((answer.queries for answer in answers), default=0)
+    queries_of = max((answer.queries_of for answer in answers), default=0)
+    left_out = dict.fromkeys(state.model for answer in answers for state in answer.not_ranked)
+    ranked = {state.model for answer in answers for state in answer.models}
+    texts = [f"{queries} of {queries_of} queries" if 0 < queries < queries_of else f"{queries_of} queries"]
+    texts += [f"{names.label(model)} left out" for model in left_out if model not in ranked]
+    return " · ".join(texts)
 
 
-def _tiles(
-    of_criterion: Sequence[Answer],
-    evidence: Mapping[tuple[str, ...], Mapping[str, str]],
-    material: Material,
-) -> dict[str, Any]:
-    """A criterion's metrics and models, and of each metric and model the tile."""
-    tiles: dict[tuple[str, State], dict[str, Any]] = {}
-    models: dict[str, list[RankedState]] = {}
-    for answer in of_criterion:
-        for state in (*answer.models, *answer.not_ranked):
-            models.setdefault(state.model, []).append(state)
-            tiles[answer.metric, (state.model, UNTOUCHED)] = {
-                "rank": typeset(state.rank, form=plain),
-                "different": state.different,
-                "kind": "decided" * (state.model == answer.least_biased),
-                "text": "no value" if isnan(state.rank) and not state.queries else "not ranked",
-            }
-        for debiased in answer.debiased:
-            tiles[answer.metric, (debiased.model, debiased.debias)] = {
-                "text": debiased.reason or DEBIASED[debiased.direction],
-                "kind": debiased.direction,
-            }
-    for (metric, key), tile in tiles.items():
-        untested = {"mark": mark_of(UNTESTED), "meaning": MEANINGS[UNTESTED]}
-        tile |= evidence.get((of_criterion[0].criterion, metric, *key), untested)
-    order = [
-        (model, debias)
-        for model in material.spec["models"]
-        for debias in (UNTOUCHED, *material.spec["debias"])
-    ]
-    states = [state for state in order if any((answer.metric, state) in tiles for answer in of_criterion)]
-    names = material.names
-    compared = [answer for answer in of_criterion if answer.comparable]
-    note = sentences.of_agreement(agreement(compared), names, len(compared)) if len(models) > 1 else ""
-    return {
-        "columns": [(answer, *_verdict(answer, names)) for answer in of_criterion],
-        "states": [state for state in states if state[1] == UNTOUCHED],
-        "debiased": [state for state in states if state[1] != UNTOUCHED],
-        "lost": {model: sentences.of_lost_queries(of_model) for model, of_model in models.items()},
-        "tiles": tiles,
-        "agreement": note,
-    }
+def _axes(cells: Sequence[ModelsCell]) -> dict[str, Axis]:
+    """Return the axis of each metric: one for all on the common scale, and one of its own for any other."""
+    groups: dict[str, list[ModelsCell]] = {}
+    for cell in cells:
+        groups.setdefault(BASELINE if cell.axis == BASELINE else cell.metric, []).append(cell)
+    axes = {}
+    for of_axis in groups.values():
+        marks = [mark for cell in of_axis for mark in cell.marks]
+        values = [mark.value for mark in marks]
+        reach = (max(values, default=1) - min(values, default=0)) or 1
+        # intervals may be far longer than the marks are apart: they are cut off
+        ends = [end for mark in marks for end in (mark.low, mark.high) if isfinite(end)]
+        low, high = min(values, default=0) - reach / 2, max(values, default=0) + reach / 2
+        axis = Axis.of([*values, *(min(max(end, low), high) for end in ends)], FEW_TICKS)
+        axes |= {cell.metric: axis for cell in of_axis}
+    return axes
 
 
-def _verdict(answer: Answer, names: Names) -> tuple[str, str, str]:
-    """The kind of a verdict, which its colour is of, the verdict, and notes on it."""
-    notes = [
-        sentences.of_incomparable(answer, names) * answer.is_decided,
-    ]
-    return *_kind(answer), "; ".join(filter(None, notes))
-
-
-def _kind(answer: Answer) -> tuple[str, str]:
-    if not answer.models_with_value:
-        return "unknown", "no value"
-    if not answer.models:
-        return "unknown", sentences.REASONS[answer.reason]
-    if not answer.has_test:
-        return "unknown", "not tested"
-    if answer.not_compared:
-        return "unknown", f"not compared: {answer.not_compared}"
-    return ("yes", "decided") if answer.is_decided else ("no", "not decided")
+def _says(mark: Mark, axis: str, names: Names) -> str:
+    tested = f", {phrase(mark.evidence, mark.tests, mark.tests)}" if mark.tests and axis == BASELINE else ""
+    return f"{names.label(mark.model)}: {value_text(mark, axis)}{tested}"
 
 
 def _decisive(
@@ -169,7 +137,7 @@ def _decisive(
     coverage: float,
     parts: Parts,
 ) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
-    """The queries that decide which model comes first; parameters as of `tables.rankings.rankings`."""
+    """Return the queries that decide which model has the first rank; parameters as of `tables.rankings.rankings`."""
     untouched = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(
         drop=True
     )
@@ -178,65 +146,29 @@ def _decisive(
 
 
 def _drivers(
-    decisive: Mapping[str, Iterable[tuple[str, str]]], scores: pd.DataFrame, names: Names
-) -> list[dict[str, Any]] | None:
-    """The queries without which another model comes first: by which metric, and which model; None where no metric
-    can tell."""
-    if not decisive:
-        return None
+    decisive: Mapping[tuple[str, str], Iterable[tuple[str, str]]], scores: pd.DataFrame, names: Names
+) -> list[dict[str, Any]]:
+    """Return the queries without which another model has the first rank on all topics, or on the only one."""
+    together = {criterion for criterion, _ in decisive}
+    criterion = OVERALL if OVERALL in together else next(iter(together), "")
     rows = scores.drop_duplicates("query").set_index("query")
     drivers: dict[str, dict[str, Any]] = {}
-    for metric, queries in decisive.items():
-        for query, model in queries:
-            row = rows.loc[query]
+    for (name, metric), queries in decisive.items():
+        for query, model in queries if name == criterion else ():
             driver = drivers.setdefault(
-                query,
-                {"id": row["query_id"], "anchor": anchor(row["criterion"], query, metric), "first": []},
+                query, {"anchor": anchor(rows.loc[query]["criterion"], query, metric), "first": []}
             )
-            driver["first"].append(f"{names.state(model)} by {names.label(metric)}")
+            driver["first"].append(f"{names.state(model)} according to {names.label(metric)}")
     return [{"query": query, **driver} for query, driver in drivers.items()]
 
 
-def _coverage(by_criterion: Mapping[str, Sequence[Answer]], spec: Mapping[str, Any]) -> list[str]:
-    first, of_first = next(iter(by_criterion.items()))
-    models = {model for answer in of_first for model in answer.models_with_value}
-    verdicts = sum(bool(answer.comparable) for answers in by_criterion.values() for answer in answers)
-    return sentences.of_coverage(spec["queries"][first], len(models), spec["inference"], verdicts)
+def _coverage(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
+    """Return notes on how many queries, models and comparisons the section covers."""
+    models = {model for answer in answers for model in answer.models_with_value}
+    first = OVERALL if OVERALL in spec["queries"] else next(iter(spec["queries"]))
+    conclusions = sum(bool(answer.comparable) for answer in answers)
+    return sentences.of_coverage(spec["queries"][first], len(models), spec["inference"], conclusions)
 
 
-def _turned(card: pd.DataFrame | None, criterion: str, ranked: Iterable[str]) -> dict[str, str]:
-    """Metric -> how many of its scores on a criterion another list of words may turn."""
-    if card is None:
-        return {}
-    names = ranked if criterion == OVERALL else [criterion]
-    rows = of_scores(card[card["criterion"].isin(names)])
-    return {metric: turned(part) for metric, part in rows.groupby("metric")}
-
-
-def _forests(
-    intervals: pd.DataFrame | None, panel: Mapping[str, Any], material: Material
-) -> dict[str, Any] | None:
-    """Of each metric of a panel the ranks of the models with their intervals, as figures draw them."""
-    if intervals is None or (part := intervals[intervals["criterion"] == panel["name"]]).empty:
-        return None
-    table, resampled = most_resampled(part)
-    metrics = []
-    for answer, *_ in panel["columns"]:
-        rows = {row.model: row for row in table[table["metric"] == answer.metric].itertuples()}
-        ranked = [rows[m] for m, _ in panel["states"] if m in rows and not isnan(rows[m].rank)]
-        if len(ranked) > 1:
-            metrics.append((answer.metric, ranked))
-    if not metrics:
-        return None
-    longest = max(len(material.names.label(row.model)) for _, rows in metrics for row in rows)
-    # what the longest name needs more than 142 units lies to the left of 0
-    return {"resampled": resampled, "metrics": metrics, "left": min(142 - 6 * longest, 0)}
-
-
-def at(rank: float, last: float) -> float:
-    """Where a rank lies on the axis of a forest, which ends at the last rank."""
-    return round(155 + 92 * (rank - 1) / max(last - 1, 1), 1)
-
-
-READ = ("rankings", "pairs", "scores", "aggregates", "rank_intervals", "reliability")
-SECTIONS = (Section("grid", "Models by metrics", READ, make, "grid.html", place=20),)
+READ = ("rankings", "pairs", "scores", "aggregates")
+SECTIONS = (Section("grid", "Models", READ, make, "grid.html", place=20),)

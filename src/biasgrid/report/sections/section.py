@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...debias import UNTOUCHED
 from ...statistics.aggregation import OVERALL
 from ...verdicts.least_biased import Answer, answers
+from ...verdicts.summary import Conclusion, conclude
 from ..names import Names
 
 if TYPE_CHECKING:
@@ -68,6 +69,13 @@ class Material:
         return answers(
             self.tables["rankings"], self.tables.get("pairs"), self.spec["metrics"], self.spec["level"]
         )
+
+    @cached_property
+    def conclusion(self) -> Conclusion:
+        """What the study says."""
+        if self.whole:
+            return self.whole.conclusion
+        return conclude(self.answers, self.tables, self.spec["summary"])
 
     def states_of(self, table: pd.DataFrame) -> list[State]:
         """The models of a table and their debiased states, in the order of the study."""

@@ -1,17 +1,69 @@
-"""The first section: what the study says, in sentences by rule."""
+"""The first section: what is biased, as a picture, and answers to four questions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...verdicts.summary import READ as summary_reads
-from ...verdicts.summary import summary
+from ...verdicts.evidence import phrase
+from ...verdicts.overview import BASELINE, BiasPicture, Mark, bias_picture
+from ...verdicts.summary import READ as conclusion_reads
+from ..picture import Axis, looks, row_height, value_text
 from .section import Material, Section
+
+MOST_ROWS = 30  # that are seen before "more queries" is opened
 
 
 def make(material: Material) -> dict[str, Any]:
-    return {"sentences": summary(material.answers, material.tables, material.spec["summary"])}
+    scores, spec = material.tables["scores"], material.spec
+    criteria, models = spec["criteria"], list(spec["models"])
+    neutral: dict[str, dict[str, float]] = {}
+    for criterion, metric, value in spec["neutrals"]:
+        neutral.setdefault(metric, {})[criterion] = value
+    pictures = [
+        picture
+        for metric in spec["metrics"]
+        if (picture := bias_picture(scores, metric, criteria, models, neutral.get(metric, 0)))
+        and picture.marks
+    ]
+    measured = [model for model in models if any(_has(picture, model) for picture in pictures)]
+    return {
+        "conclusion": material.conclusion,
+        "pictures": [_drawn(picture, measured, material) for picture in pictures],
+        "models": looks(measured, models),
+        "long": {model: spec["models"][model].get("label", model) for model in measured},
+    }
 
 
-READ = ("rankings", *summary_reads)
-SECTIONS = (Section("verdict", "The verdict", READ, make, "verdict.html", place=10),)
+def _has(picture: BiasPicture, model: str) -> bool:
+    return any(mark.model == model for mark in picture.marks)
+
+
+def _drawn(picture: BiasPicture, models: list[str], material: Material) -> dict[str, Any]:
+    """Return a picture with all that its template needs: the axis, and how many rows of a topic are seen at first."""
+    axis = Axis.of([mark.value for mark in picture.marks])
+    rows = sum(len(topic.rows) for topic in picture.topics)
+    seen = rows if rows <= MOST_ROWS else max(3, MOST_ROWS // len(picture.topics))
+    label = material.names.label
+
+    def says(mark: Mark) -> str:
+        value = value_text(mark, picture.axis)
+        return f"{label(mark.model)}: {value}, {phrase(mark.evidence, mark.tests, mark.tests)}"
+
+    return {
+        "metric": picture.metric,
+        "axis": axis,
+        "unit": picture.axis,
+        "is_scaled": picture.axis == BASELINE,
+        "topics": picture.topics,
+        "seen": seen,
+        "height": row_height(len(models)),
+        "place": {model: i for i, model in enumerate(models)},
+        "says": says,
+        "one_test": all(mark.tests < 2 for mark in picture.marks),
+        "is_tested": any(mark.evidence != "untested" for mark in picture.marks),
+        "has_clear": any(mark.is_clear for mark in picture.marks),
+    }
+
+
+READ = ("rankings", *conclusion_reads)
+SECTIONS = (Section("verdict", "Result", READ, make, "verdict.html", place=10),)

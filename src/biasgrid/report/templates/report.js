@@ -13,26 +13,33 @@
     return element;
   }
 
-  // ---- the grid: one criterion at a time
+  // ---- parts of the page that are packed: deflated, in base 64
 
-  function criteria() {
-    const panels = all("#grid > .panel");
-    const form = byId("criterion-switch");
-    const show = (panel) => {
-      for (const other of panels) other.classList.toggle("on", other === panel);
-      panel.open = true;
-      byId(`show-${panel.id}`).checked = true;
-    };
-    if (panels.length < 2) return () => {};
-    for (const panel of panels) {
-      const box = make("input", { type: "radio", name: "criterion", id: `show-${panel.id}`, value: panel.id });
-      form.firstElementChild.append(make("label", {}, box, panel.querySelector("h3").textContent));
-    }
-    form.addEventListener("change", ({ target }) => show(byId(target.value)));
+  async function unpacked(block) {
+    const bytes = Uint8Array.from(atob(block.textContent), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    const template = make("template");
+    template.innerHTML = await new Response(stream).text();
+    return template.content;
+  }
+
+  // ---- the picture of what is biased: one metric at a time, and all queries of a topic
+
+  function pictures() {
+    document.addEventListener("click", ({ target }) => {
+      if (!target.matches(".open-more button")) return;
+      const line = target.closest(".open-more");
+      line.previousElementSibling.hidden = false;
+      line.remove();
+    });
+    const form = byId("bias-switch");
+    if (!form || !globalThis.DecompressionStream) return;
+    form.addEventListener("change", async ({ target }) => {
+      for (const part of all(".of-bias")) part.hidden = part.id !== target.value;
+      const block = byId(target.value).querySelector("script");
+      if (block) block.replaceWith(await unpacked(block));
+    });
     form.hidden = false;
-    byId("grid").classList.add("switched");
-    show(panels[0]);
-    return show;
   }
 
   // ---- the ranking: criteria, metrics, models and debias methods are chosen, each a set of keys
@@ -268,12 +275,8 @@
 
     async function add(part) {
       const block = part.querySelector("script");
-      const bytes = Uint8Array.from(atob(block.textContent), (character) => character.charCodeAt(0));
-      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-      const template = make("template");
-      template.innerHTML = await new Response(stream).text();
+      const scores = [...(await unpacked(block)).children];
       block.remove();
-      const scores = [...template.content.children];
       for (const question of all(".question", part))
         for (const score of scores.splice(0, question.dataset.scores)) question.append(score);
       search.add(all(".question > details", part));
@@ -352,7 +355,6 @@
       const closest = target?.closest("details");
       if (!closest) return;
       if (target.closest("[hidden]")) search.showAll();
-      if (closest.matches(".panel")) showCriterion(closest);
       for (let element = closest; element; element = element.parentElement.closest("details")) element.open = true;
       // with what the metric asks, where both can be seen
       const question = target.closest(".question");
@@ -437,7 +439,7 @@
     });
   }
 
-  const showCriterion = criteria();
+  pictures();
   const restore = data.rankings && byId("ranking-filters") ? ranking() : null;
   const search = find();
   const unpack = unpacking();

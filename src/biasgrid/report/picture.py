@@ -1,0 +1,122 @@
+"""How the page draws marks of models on an axis: inline SVG whose places are percentages, so that it fits any width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, isnan, log10
+
+from ..figures.palette import model_looks, ordered
+from ..numbers import number, plain
+from ..verdicts.overview import BASELINE, Mark
+
+SIDE = 2.5  # per cent of the width that are free at each end
+FEW_TICKS = 6
+# a marker of matplotlib -> its path around (0, 0)
+SHAPES = {
+    "o": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
+    "s": "M-4.5-4.5h9v9h-9z",
+    "D": "M0-6l6 6l-6 6l-6-6z",
+    "^": "M0-6l6 10.5h-12z",
+    "v": "M0 6l6-10.5h-12z",
+    "P": "M-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
+    "X": "M-6-3.5l2.500-2.500l3.500 3.500l3.500-3.500l2.500 2.500l-3.500 3.500l3.500 3.500l-2.500 2.500l-3.500-3.500"
+    "l-3.500 3.500l-2.500-2.500l3.500-3.500z",
+    "<": "M-6 0l10.500-6v12z",
+    ">": "M6 0l-10.500-6v12z",
+    "*": "M0-6.500l1.600 4.300h4.600l-3.700 2.800l1.400 4.400l-3.900-2.700l-3.900 2.700l1.400-4.400l-3.700-2.800h4.600z",
+    "d": "M0-6l3.600 6l-3.600 6l-3.600-6z",
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a model's marks look: its colour on white and on black, and the path of its shape."""
+
+    model: str
+    light: str
+    dark: str
+    path: str
+
+
+def looks(models: Iterable[str], order: Sequence[str]) -> list[Look]:
+    """Return how the marks of models look, as in the study's figures.
+
+    Parameters
+    ----------
+    models
+        Their keys.
+    order
+        The keys of all models of the study.
+    """
+    with ordered({"models": order}):
+        found = model_looks(order)
+    return [
+        Look(key, found[key]["color"], _on_black(found[key]["color"]), SHAPES[found[key]["marker"]])
+        for key in models
+    ]
+
+
+def _on_black(colour: str) -> str:
+    """Return a colour that is seen on black, of the same hue."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    brightness = (299 * red + 587 * green + 114 * blue) / 255_000
+    white = max(0.0, 0.68 - brightness) / max(1 - brightness, 0.01)
+    return "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in (red, green, blue))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis from `low` to `high` with ticks.
+
+    Parameters
+    ----------
+    low, high
+        Its ends.
+    ticks
+        Value and label of each.
+    """
+
+    low: float
+    high: float
+    ticks: tuple[tuple[float, str], ...]
+
+    @classmethod
+    def of(cls, values: Sequence[float], ticks: int = FEW_TICKS) -> Axis:
+        """Return an axis that has all of these values and 0, with about so many ticks."""
+        numbers = [value for value in values if isfinite(value)]
+        low, high = min([0.0, *numbers]), max([0.0, *numbers])
+        span = (high - low) or 1.0
+        step = next(
+            unit * factor
+            for unit in [10.0 ** floor(log10(span / ticks))]
+            for factor in (1, 2, 5, 10)
+            if span / (unit * factor) <= ticks
+        )
+        first, last = floor(low / step), ceil(high / step) if numbers else 1
+        places = [i * step for i in range(first, last + 1)]
+        ends = min(low, 0), max(high, places[-1] if span == 1.0 and not numbers else high)
+        return cls(*ends, tuple((place, plain(place)) for place in places if ends[0] <= place <= ends[1]))
+
+    def at(self, value: float) -> str:
+        """Return where a value is, as a percentage of the width; values beyond an end are at that end."""
+        inside = min(max(value, self.low), self.high)
+        share = (inside - self.low) / ((self.high - self.low) or 1)
+        return f"{SIDE + (100 - 2 * SIDE) * share:.1f}%"
+
+
+def row_height(models: int) -> int:
+    """Return the pixels of a row with so many models' marks."""
+    return max(21, 11 + 4 * models) if models > 4 else 21
+
+
+def offset(place: int, models: int) -> float:
+    """Return how far below the middle of its row a model's mark is, so that equal values are seen."""
+    return round((place - (models - 1) / 2) * (4 if models > 4 else 2.5), 1)
+
+
+def value_text(mark: Mark, axis: str) -> str:
+    """Return a mark's value in words: "6.6 SD above the baseline (95 % interval 4.1 to 9.0)"."""
+    unit = " SD" if axis == BASELINE else ""
+    interval = "" if isnan(mark.low) else f" (interval {number(mark.low, 2)} to {number(mark.high, 2)})"
+    return f"{number(mark.value, 2)}{unit}{interval}"

@@ -1,0 +1,290 @@
+"""What the two first pictures of a study show: the bias of each query in each model, and of each model on each topic.
+
+The page and the figures `bias` and `models` draw the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any
+
+from ..debias import UNTOUCHED
+from ..numbers import plain
+from ..statistics.aggregation import OVERALL
+from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
+from ..statistics.shared import NO_VALUE
+from .evidence import ALL, UNTESTED
+from .least_biased import Answer
+from .text import join_names, query_labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BASELINE = "standard deviations above the random-word baseline"
+DISTANCE = "distance from no bias"
+MISSING_WORDS = "not computed: too many words are missing"
+NOT_COMPARED = {NO_BASELINE: "not compared: no baseline", NO_COMMON_ZERO: "not comparable across models"}
+TOO_FEW_SHARED = "not compared: too few shared queries"
+NO_WINNER, CANNOT_TELL = "no clear winner", "cannot tell"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A model's value in a row.
+
+    Parameters
+    ----------
+    model
+        Its key.
+    value, low, high
+        On the scale of the picture; `low` and `high`, the ends of the interval, are NaN without one.
+    evidence
+        One of `evidence.VERDICTS`.
+    tests
+        How many tests of words the metric can have.
+    """
+
+    model: str
+    value: float
+    low: float = nan
+    high: float = nan
+    evidence: str = UNTESTED
+    tests: int = 2
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether every test that the metric can have is significant."""
+        return self.evidence == ALL
+
+
+@dataclass(frozen=True)
+class Row:
+    """A query: its name, its label beside its topic, its marks, and why there are none."""
+
+    query: str
+    label: str
+    marks: tuple[Mark, ...]
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic: its name, what the names of all its queries begin with, and a row per query, most bias first."""
+
+    name: str
+    shared: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class BiasPicture:
+    """What is biased, and in which models, according to one metric.
+
+    Parameters
+    ----------
+    metric
+        Its key.
+    axis
+        What the values are: `BASELINE`, which all metrics share, or `DISTANCE`.
+    topics
+        In the order of the study.
+    """
+
+    metric: str
+    axis: str
+    topics: tuple[Topic, ...]
+
+    @property
+    def marks(self) -> list[Mark]:
+        """All marks."""
+        return [mark for topic in self.topics for row in topic.rows for mark in row.marks]
+
+
+@dataclass(frozen=True)
+class ModelsCell:
+    """The models on one topic according to one metric.
+
+    Parameters
+    ----------
+    criterion, metric
+        Their keys.
+    axis
+        As of `BiasPicture`.
+    marks
+        Of the models that are ranked on the topic.
+    clear
+        The model that is clearly the least biased, if there is one.
+    text
+        What the comparison of the models says, in a few words.
+    """
+
+    criterion: str
+    metric: str
+    axis: str
+    marks: tuple[Mark, ...]
+    clear: str | None
+    text: str
+
+
+def bias_picture(
+    scores: pd.DataFrame,
+    metric: str,
+    criteria: Iterable[str],
+    models: Sequence[str],
+    neutral: Mapping[str, float] | float,
+) -> BiasPicture | None:
+    """Return what is biased according to a metric, in models without debiasing; None if it has no values.
+
+    Parameters
+    ----------
+    scores
+        scores.csv.
+    metric
+        Its key.
+    criteria, models
+        In their order.
+    neutral
+        The no-bias value of the metric, or by criterion.
+    """
+    rows = scores[(scores["metric"] == metric) & (scores["debias"] == UNTOUCHED)]
+    if rows["value"].isna().all():
+        return None
+    rows = rows.reindex(columns=dict.fromkeys([*rows, *_COLUMNS]))
+    is_scaled = bool(rows["standardized"].notna().any())
+    if not is_scaled:
+        zero = rows["criterion"].map(neutral) if isinstance(neutral, Mapping) else neutral
+        rows = _as_distance(rows, zero)
+    topics = [_topic(str(name), rows[rows["criterion"] == name], models, is_scaled) for name in criteria]
+    return BiasPicture(
+        metric, BASELINE if is_scaled else DISTANCE, tuple(topic for topic in topics if topic.rows)
+    )
+
+
+_COLUMNS = (
+    *("standardized", "standardized_low", "standardized_high"),
+    *("ci_low", "ci_high", "evidence", "tests"),
+)
+
+
+def _as_distance(rows: pd.DataFrame, zero: Any) -> pd.DataFrame:
+    """Return rows with the raw distance from no bias, and its interval, in place of the common scale."""
+    distance, low, high = ((rows[name].astype(float) - zero) for name in ("value", "ci_low", "ci_high"))
+    below = distance < 0
+    low, high = low.where(~below, -high), high.where(~below, -low)
+    return rows.assign(standardized=distance.abs(), standardized_low=low, standardized_high=high)
+
+
+def _topic(name: str, rows: pd.DataFrame, models: Sequence[str], is_scaled: bool) -> Topic:
+    shared, labels = query_labels(dict.fromkeys(map(str, rows["query"])))
+    made = []
+    for query, of_query in rows.groupby("query", sort=False):
+        by_model = {row.model: row for row in of_query.itertuples()}
+        marks = tuple(
+            Mark(
+                *(model, row.standardized, row.standardized_low, row.standardized_high),
+                row.evidence if isinstance(row.evidence, str) else UNTESTED,
+                int(row.tests) if row.tests == row.tests else 0,
+            )
+            for model in models
+            if (row := by_model.get(model)) is not None and not isnan(row.standardized)
+        )
+        missing = "" if marks else _why_missing(of_query, is_scaled)
+        made.append(Row(str(query), labels[str(query)], marks, missing))
+    # without marks last
+    made.sort(key=lambda row: -_mean(row.marks) if row.marks else float("inf"))
+    return Topic(name, shared, tuple(made))
+
+
+def _mean(marks: Sequence[Mark]) -> float:
+    return sum(mark.value for mark in marks) / len(marks)
+
+
+def _why_missing(rows: pd.DataFrame, is_scaled: bool) -> str:
+    if rows["value"].isna().all():
+        return MISSING_WORDS
+    return NO_BASELINE if is_scaled else NO_VALUE
+
+
+def models_picture(
+    answers: Iterable[Answer],
+    aggregates: pd.DataFrame | None,
+    aggregation: str,
+    labels: Mapping[str, str],
+    margin: float,
+) -> list[ModelsCell]:
+    """Return what each metric says of the models on each topic, where it has two of them.
+
+    Parameters
+    ----------
+    answers
+        What each metric says of the models.
+    aggregates
+        aggregates.csv, if the study has it.
+    aggregation
+        How the values are aggregated that models are ranked by.
+    labels
+        Of models.
+    margin
+        Within which two models are alike, in standard deviations.
+    """
+    of_place = _aggregates(aggregates, aggregation)
+    scaled = {metric for (_, metric, _), row in of_place.items() if not isnan(row.standardized)}
+    cells = []
+    for answer in answers:
+        if len(answer.models_with_value) < 2:
+            continue
+        is_scaled = answer.metric in scaled
+        marks = []
+        for state in answer.models:
+            row = of_place.get((answer.criterion, answer.metric, state.model))
+            if not is_scaled:
+                marks.append(Mark(state.model, state.value))
+            elif row is not None and not isnan(row.standardized):
+                value = row.standardized, row.standardized_low, row.standardized_high
+                marks.append(Mark(state.model, *value, row.evidence, int(row.tests)))
+        cells.append(
+            ModelsCell(
+                *(answer.criterion, answer.metric, BASELINE if is_scaled else DISTANCE, tuple(marks)),
+                *(answer.least_biased, comparison_text(answer, labels, margin)),
+            )
+        )
+    return cells
+
+
+def _aggregates(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple[str, str, str], Any]:
+    if aggregates is None or "standardized" not in aggregates:
+        return {}
+    rows = aggregates[(aggregates["aggregation"] == aggregation) & (aggregates["debias"] == UNTOUCHED)]
+    return {(row.criterion, row.metric, row.model): row for row in rows.itertuples()}
+
+
+def comparison_text(answer: Answer, labels: Mapping[str, str], margin: float) -> str:
+    """Say in a few words what a metric's comparison of the models on a topic says."""
+    if answer.not_compared:
+        return NOT_COMPARED[answer.not_compared]
+    if not answer.has_test:
+        return "not compared: no bootstrap"
+    if not answer.comparable:
+        return TOO_FEW_SHARED
+    if answer.least_biased:
+        return f"{labels.get(answer.least_biased, answer.least_biased)} is clearly lowest"
+    decided = sorted(answer.decided_pairs)
+    if len(decided) == 1:
+        [((low, _), (high, _))] = decided
+        return f"{labels.get(high, high)} is clearly above {labels.get(low, low)}"
+    if decided:
+        lows, highs = ({labels.get(pair[i][0], pair[i][0]) for pair in decided} for i in (0, 1))
+        if len(lows) == 1 or len(highs) == 1:
+            verb = "are" if len(highs) > 1 else "is"
+            return f"{join_names(sorted(highs))} {verb} clearly above {join_names(sorted(lows))}"
+        return f"{len(decided)} of {answer.compared_pairs} pairs clearly differ"
+    if answer.alike_pairs == answer.compared_pairs:
+        return f"alike within {plain(margin)} SD"
+    return NO_WINNER if answer.alike_pairs else CANNOT_TELL
+
+
+def topic_label(criterion: str) -> str:
+    """Return what a topic is called: "All topics" in place of `OVERALL`."""
+    return "All topics" if criterion == OVERALL else criterion
