@@ -2,6 +2,7 @@
 
 import html
 import re
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ import readme
 from conftest import ROOT
 
 from biasgrid import open_study
+from biasgrid.numbers import coefficient, interval
 from biasgrid.tables.answers import summary_of
 from biasgrid.workflow.conclusions import conclusions
 
@@ -56,3 +58,50 @@ def test_the_page_decides_what_least_biased_decides(study):
     decided = study.least_biased()["decided"]
     assert len(verdicts) == len(decided)
     assert sum(text == "decided" for _, text in verdicts) == decided.sum()
+
+
+def test_questions_count_the_answers_about_neighbouring_ranks():
+    ranks = pd.read_csv(FOLDER / "rankings.csv").query("criterion == 'Overall' and debias == 'none'")
+    pairs = pd.read_csv(FOLDER / "pairs.csv").query("criterion == 'Overall' and family == 'models'")
+    answers = {
+        (row.metric, frozenset((row.model_a, row.model_b))): row.answer
+        for row in pairs[pairs["answer"].notna()].itertuples()
+    }
+    ordered = ranks.dropna(subset="rank_shared").sort_values("rank_shared").groupby("metric")["model"]
+    found = [
+        answers[metric, frozenset(pair)]
+        for metric, models in ordered
+        for pair in pairwise(models)
+        if (metric, frozenset(pair)) in answers
+    ]
+    page = " ".join((ROOT / "docs" / "faq.md").read_text(encoding="utf-8").split())
+    assert (
+        f"{len(found)} pairs of models with neighbouring overall ranks are compared: "
+        f"{found.count('cannot tell')} *cannot tell*, {found.count('alike')} *alike*, "
+        f"{found.count('different')} *different*."
+    ) in page
+
+
+def test_the_example_of_reliability_is_the_studys():
+    table = pd.read_csv(FOLDER / "reliability.csv").query("criterion == 'Gender' and debias == 'none'")
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([A-Z].*) \| ([A-Z]+) \| (\.\d+), `(.+)` \| (.+), `(.+)` \|$", page, re.M)
+    assert len(rows) == 5
+    of_model = table[table["model"] == "glove-6b-50d"]
+    for query, metric, share, sign_level, order, order_level in rows:
+        of_query = of_model[
+            (of_model["query"] == f"Male terms and Female terms wrt {query}")
+            & (of_model["metric"] == metric.lower())
+        ]
+        sign = of_query[of_query["coefficient"] == "sign"].iloc[0]
+        assert (coefficient(sign["value"]), sign["verdict"]) == (share, sign_level)
+        words = of_query[of_query["question"] == "words"].sort_values("set", na_position="first").iloc[0]
+        told = f"{coefficient(words['value'])} {interval(words['low'], words['high'], form=coefficient)}"
+        assert (told, words["verdict"]) == (order, order_level)
+    holds = table.query("metric == 'weat' and coefficient == 'sign'")
+    stable = holds[holds["verdict"] == "holds"]
+    scores = pd.read_csv(FOLDER / "scores.csv")
+    evidence = stable.merge(scores, on=["criterion", "query", "metric", "model", "debias"])["evidence"]
+    text = " ".join(page.split())
+    assert f"stable for {len(stable)} of {len(holds)} gender scores of WEAT." in text
+    assert f"Only {(evidence == 'all').sum()} of these have [clear evidence]" in text
