@@ -10,6 +10,7 @@ from conftest import ROOT
 
 from biasgrid import debias, metrics
 from biasgrid.plan.study import Study
+from biasgrid.verdicts.summary import Conclusion
 from biasgrid.workflow.notices import SMALL_STUDY
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,10 +31,10 @@ def test_readme_is_a_front_page():
 def test_readme_has_one_block_and_it_is_a_summary():
     (block,) = re.findall(f"{re.escape(readme.START)}\n(.*?)\n{re.escape(readme.END)}", README, re.DOTALL)
     assert all(len(line) <= readme.WIDTH for line in block.splitlines())
-    said = dict(re.findall(r"- \*\*([^*]+)\*\*: (.*?)(?= - \*\*|$)", " ".join(block.split())))
-    assert "least bias" in said["Answer"]
-    # the same text again changes nothing
-    assert readme.with_summary(README, said) == README
+    fence, title, headline, *_, end = block.splitlines()
+    assert (fence, end) == ("```text", "```")
+    assert title == Study.read(ROOT / "config/embedded.yaml", ROOT).title
+    assert "bias" in headline
 
 
 def test_the_output_of_the_code_is_replaced_and_nothing_else():
@@ -44,11 +45,11 @@ def test_the_output_of_the_code_is_replaced_and_nothing_else():
 
 def test_the_block_is_replaced_and_nothing_else():
     text = f"before\n{readme.START}\nold\n{readme.END}\nafter\n"
-    assert readme.with_summary(text, {"Topic": "New text.", "Other": "In lines."}) == (
-        f"before\n{readme.START}\n- **Topic**: New text.\n- **Other**: In lines.\n{readme.END}\nafter\n"
-    )
+    conclusion = Conclusion("Title", "Finding", "Of one model.", (), {"Missing": ("None.",)})
+    block = "```text\nTitle\nFinding.\nOf one model.\n\n  Missing  None.\n```"
+    assert readme.with_summary(text, conclusion) == f"before\n{readme.START}\n{block}\n{readme.END}\nafter\n"
     with pytest.raises(ValueError, match="unpack"):
-        readme.with_summary("no block", {"Topic": "New text."})
+        readme.with_summary("no block", conclusion)
 
 
 def test_it_counts_metrics_methods_and_published_numbers_as_they_are():

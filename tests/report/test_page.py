@@ -418,7 +418,7 @@ def test_a_study_without_inference_ranks_or_publications_says_so(plain_study):
     assert plain.open == []
     assert plain.wrong == []
     for said in (
-        "This study has no ranked criteria",
+        "This study has no ranked topics",
         "This study ranks no models",
         "no correlations between metrics",
         "debiases no model",

@@ -4,25 +4,21 @@ from math import nan
 
 import pandas as pd
 import pytest
-from tables_of_models import answered
-from test_summary import SPEC
 
-from biasgrid.verdicts.summary import summary
+from biasgrid.verdicts.direction import directions, of_directions
 
 FINDING = "two models biased in opposite directions"
 
 
 def sentence(*scores, neutral=0.0, sides=("weat",)):
-    """What the answer says last, of scores (query, model, value, interval, evidence)."""
+    """Return what is said of scores (query, model, value, interval, evidence)."""
     columns = ["query", "model", "value", "ci_low", "ci_high", "evidence"]
     table = pd.DataFrame([[q, m, v, *i, e] for q, m, v, i, e in scores], columns=columns)
     # a query's sub-queries, "q1" and "q1b", have its key
     table = table.assign(criterion="Gender", metric="weat", debias="none", status="ok")
     table["query_id"] = table["query"].str[:2]
     table.loc[table["model"] == "hard", ["model", "debias"]] = "c", "hard"
-    answers = answered({"weat": {"a": 0.1, "b": 0.5}})
-    spec = SPEC | {"sides": [["Gender", metric, neutral] for metric in sides]}
-    return summary(answers, {"scores": table}, spec)["Answer"].partition("the only metric. ")[2]
+    return of_directions(directions(table, [("Gender", metric, neutral) for metric in sides]))
 
 
 NONE = (nan, nan)

@@ -14,11 +14,11 @@ from biasgrid.verdicts.reliability import (
     of_interval,
     of_scores,
     of_share,
-    of_turning,
     of_word_orders,
     sentence,
     times_for_sign,
     turned,
+    unstable_by_metric,
 )
 
 
@@ -135,8 +135,9 @@ def test_a_score_is_judged_by_its_sign_or_else_by_the_order_of_models():
     assert of_word_orders(table)["verdict"].tolist() == ["poor"]
     assert turned(scores[scores["metric"] == "weat"]) == "1 of 1 signs"
     assert turned(scores[scores["metric"] == "ect"]) == "1 of 1 orders"
-    assert of_turning(table, {"weat": "WEAT"}) == (
-        "Another list of as many words would give the same sign in 95 % of cases or more for 1 of 2 scores (1 of 1 "
-        "by mac, 0 of 1 by WEAT)."
-    )
-    assert of_turning(None, {}) == of_turning(table.query("metric == 'ect'"), {}) == ""
+    unstable = unstable_by_metric(table)
+    assert unstable[["sum", "size"]].to_dict("index") == {
+        "weat": {"sum": 1, "size": 1},
+        "mac": {"sum": 0, "size": 1},
+    }
+    assert unstable_by_metric(None) is unstable_by_metric(table.query("metric == 'ect'")) is None

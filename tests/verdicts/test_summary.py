@@ -1,4 +1,4 @@
-"""What a study says in short texts: each by rule, from tables whose numbers are counted here."""
+"""What a study says, by rule, from tables whose numbers are counted here."""
 
 from dataclasses import replace
 from math import ceil, nan
@@ -7,17 +7,23 @@ import pandas as pd
 import pytest
 from tables_of_models import answered, tables
 
-from biasgrid.verdicts.summary import of_pairs, summary
+from biasgrid.verdicts.summary import conclude, lines, of_pairs
 
 LABELS = {
     **{"weat": "WEAT", "mac": "MAC", "rnd": "RND", "hard": "hard debias"},
-    **{"a": "GloVe 840B (filtered)", "b": "word2vec (subset)", "c": "spaCy"},
+    **{"a": "GloVe 840B", "b": "word2vec", "c": "spaCy"},
 }
 SPEC = {
+    "title": "Study",
+    "topics": ["Gender", "Religion"],
     "criteria": ["Gender"],
     "labels": LABELS,
+    "queries": {"q1": "Q"},
+    "models": 3,
     "debias": {"hard": "Gender"},
+    "recovery": True,
     "sides": [],
+    "aggregation": "abs_avg",
     "margin": 0.5,
     "adjust": "benjamini-hochberg",
     "level": 0.95,
@@ -25,108 +31,168 @@ SPEC = {
 }
 
 
-def said(answers=(), spec=SPEC, **tables):
-    texts = summary(list(answers), {name: pd.DataFrame(rows) for name, rows in tables.items()}, spec)
-    return list(texts.values())
+def concluded(answers=(), spec=SPEC, **tables):
+    return conclude(list(answers), {name: pd.DataFrame(rows) for name, rows in tables.items()}, spec)
+
+
+def said(topic, answers=(), spec=SPEC, **tables):
+    """What is said of a topic; empty if it is left out."""
+    return concluded(answers, spec, **tables).topics.get(topic, "")
 
 
 LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
+EVEN = {"b": 0.1, "a": 0.5, "c": 0.6}
 
 
 @pytest.mark.parametrize(
-    ("p_values", "more", "sentence"),
+    ("p_values", "more", "text"),
     [
-        ({}, {}, "No model is clearly the least biased according to either metric."),
+        (
+            {},
+            {},
+            "No model is clearly the least biased. According to WEAT, spaCy has the most bias and word2vec the "
+            "least; they do not clearly differ.",
+        ),
         (
             {"weat": LOW},
             {},
-            "word2vec (subset) is clearly the least biased according to one of two metrics, WEAT.",
+            "word2vec is clearly the least biased according to WEAT. According to WEAT, spaCy has the most bias and "
+            "word2vec the least; they clearly differ.",
         ),
+        ({"weat": LOW, "mac": LOW}, {}, "word2vec is clearly the least biased according to both metrics."),
         (
-            {"weat": LOW, "mac": LOW},
-            {},
-            "word2vec (subset) is clearly the least biased according to both metrics.",
-        ),
-        # a model that lost queries says so, and so does one that it was not compared with
-        (
-            {"weat": LOW, "mac": LOW},
-            {"queries": {"a": 3, "b": 6}},
-            "word2vec (subset; 6 of 7 queries) is clearly the least biased according to both metrics. It was not "
-            "compared with GloVe 840B (filtered; 3 of 7 queries).",
+            {"weat": LOW, "mac": {("a", "b"): 0.01, ("a", "c"): 0.01}},
+            {"values": {"weat": EVEN, "mac": {"a": 0.1, "b": 0.5, "c": 0.6}}},
+            "Metrics disagree on which model is clearly the least biased.",
         ),
         (
             {"weat": LOW},
             {"why": "no baseline"},
-            "Models are not compared, because the study has no random-word baseline. To get one, add random_groups "
-            "to its inference.",
+            "No model can be called the least biased. Models are not compared, because the study has no random-word "
+            "baseline. To get one, add random_groups to its inference.",
         ),
         (
             {},
             {"bootstrap": False},
-            "No model can be called least biased: without a bootstrap nothing is decided.",
+            "No model can be called the least biased. Models are not compared, because the study has no bootstrap.",
         ),
         (
             {},
             {"why": "too few shared queries"},
-            "No two models can be compared: they have too few queries in common.",
+            "No model can be called the least biased. No two models can be compared: they have too few queries in "
+            "common.",
         ),
     ],
 )
-def test_which_model_is_the_least_biased(p_values, more, sentence):
-    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac")}
-    assert said(answered(values, p_values, **more)) == [sentence]
+def test_which_model_is_the_least_biased(p_values, more, text):
+    values = more.pop("values", {metric: EVEN for metric in ("weat", "mac")})
+    found = said("Models", answered(values, p_values, **more))
+    assert found.startswith(text)
 
 
 def test_single_topics_are_named_with_their_metrics():
-    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac")}
+    values = {metric: EVEN for metric in ("weat", "mac")}
     single = answered(values, {"weat": LOW, "mac": LOW})
     others = [replace(answer, criterion="Religion") for answer in answered(values)]
     of_all = [replace(answer, criterion="Overall") for answer in answered(values)]
     spec = SPEC | {"criteria": ["Gender", "Religion"]}
-    assert said([*single, *others, *of_all], spec)[0] == (
-        "Over all topics, no model is clearly the least biased according to either metric. On single topics, a model "
-        "is clearly the least biased in 2 of 4 cases. On Gender it is word2vec (subset), according to WEAT and MAC."
+    assert said("Models", [*single, *others, *of_all], spec).endswith(
+        "On Gender, word2vec is clearly lowest according to WEAT and MAC."
     )
-    assert said([*others, *of_all], spec)[0].endswith(
-        "On single topics, no model is clearly the least biased according to any metric."
+    assert "clearly lowest" not in said("Models", [*others, *of_all], spec)
+    topics = [f"T{i}" for i in range(4)]
+    many = [replace(answer, criterion=topic) for topic in topics for answer in single]
+    assert "On single topics, one model is clearly lowest in 8 of 8 rankings." in said(
+        "Models", [*many, *of_all], SPEC | {"criteria": topics}
     )
 
 
 def test_metrics_without_a_baseline_are_named_beside_those_that_compare():
     of_words = answered({"weat": {"a": 0.1, "b": 0.5}}, why="no baseline")
     of_sentences = answered({"mac": {"a": 0.1, "b": 0.5}}, {"mac": {("a", "b"): 0.01}})
-    assert said([*of_words, *of_sentences]) == [
-        "GloVe 840B (filtered) is clearly the least biased according to MAC, the only metric. WEAT cannot compare "
-        "models without a random-word baseline (random_groups)."
-    ]
+    both = [*of_words, *of_sentences]
+    assert said("Models", both).startswith("GloVe 840B is clearly the least biased according to MAC.")
+    assert (
+        said("Not compared", both)
+        == "WEAT cannot compare models without a random-word baseline (random_groups)."
+    )
+    assert said("Not compared", of_words) == ""
 
 
 def test_metrics_without_a_common_zero_compare_no_models():
     of_words = answered({"mac": {"a": 0.1, "b": 0.5}}, why="no common zero")
-    sentence = "MAC cannot compare models: models differ by it on random words, too."
-    assert said(of_words) == [sentence]
+    sentence = "MAC cannot compare models because models also differ on random words."
+    assert said("Models", of_words) == (
+        "No model can be called the least biased. These metrics cannot compare models."
+    )
+    assert said("Not compared", of_words) == sentence
     others = answered({"weat": {"a": 0.1, "b": 0.5}}, {"weat": {("a", "b"): 0.01}})
-    assert said([*of_words, *others])[0].endswith(f"according to WEAT, the only metric. {sentence}")
+    assert said("Not compared", [*of_words, *others]) == sentence
 
 
-def test_sentences_of_the_answer_are_short_and_without_nested_brackets():
-    values = {metric: {"b": 0.1, "a": 0.5, "c": 0.6} for metric in ("weat", "mac", "rnd")}
-    lost = {"queries": {"a": 3, "b": 6}}
-    answers = answered(values, {"weat": LOW, "mac": LOW}, **lost)
-    answers += [replace(answer, criterion="Overall") for answer in answers]
-    answers += [replace(answer, criterion="Religion") for answer in answered(values, {"rnd": LOW}, **lost)]
+def everything():
+    """A conclusion on all questions, with long lists."""
+    values = {metric: EVEN for metric in ("weat", "mac", "rnd")}
+    lost = {"queries": {"a": 3, "b": 6}, "states": [("b", 0.05, 0.01)]}
+    found = answered(values, {"weat": LOW, "mac": LOW}, **lost)
+    found += [replace(answer, criterion="Overall") for answer in found]
+    found += [replace(answer, criterion="Religion") for answer in answered(values, {"rnd": LOW}, **lost)]
     _, pairs = tables(values, {})
-    pairs["answer"] = "cannot tell"
-    (text, *_) = said(answers, SPEC | {"criteria": ["Gender", "Religion"]}, pairs=pairs)
-    assert len(sentences := text.split(". ")) > 5
+    pairs["answer"], pairs["scale"] = "cannot tell", "standardized"
+    rows = [
+        row | {"query": f"Q{i}", "status": "ok"} for i in range(5) for row in scores(all=1, permutation=1)
+    ]
+    rows += [row | {"criterion": "Religion", "status": "ok"} for row in scores(out_of_reach=1, none=1)]
+    rows += [rows[0] | {"value": nan, "status": "lost_words:A", "evidence": "untested"}]
+    card = [
+        {"coefficient": "sign", "verdict": verdict, "metric": metric}
+        for metric in ("weat", "rnd")
+        for verdict in ("holds", "may turn")
+    ]
+    return concluded(
+        found,
+        SPEC | {"criteria": ["Gender", "Religion"]},
+        **{
+            "pairs": pairs,
+            "scores": rows,
+            "reliability": card,
+            "comparison": [published("rank", "weat", "differs")],
+        },
+    )
+
+
+def test_sentences_are_short_and_without_nested_brackets():
+    conclusion = everything()
+    assert len(conclusion.headline.split()) <= 10
+    assert len(conclusion.cards) == 4
+    texts = [conclusion.subtitle, *conclusion.topics.values()]
+    sentences = [sentence for text in texts for sentence in text.replace(":", ".").split(". ")]
+    assert len(sentences) > 15
     assert max(len(sentence.split()) for sentence in sentences) <= 28
-    depths = [text[:i].count("(") - text[:i].count(")") for i in range(len(text))]
-    assert max(depths) == 1
+    for text in texts:
+        depths = [text[:i].count("(") - text[:i].count(")") for i in range(len(text))]
+        assert max(depths) <= 1
 
 
-def test_one_model_is_no_answer_and_nothing_is_said_of_nothing():
-    assert said(answered({"weat": {"a": 0.1}})) == []
-    assert said() == []
+def test_lines_are_a_headline_and_an_aligned_list():
+    conclusion = everything()
+    said = lines(conclusion, 80)
+    assert max(map(len, said)) <= 80
+    assert said[:2] == ["Study", f"{conclusion.headline}."]
+    start = said.index("") + 1
+    assert all(line.startswith("  ") for line in said[start:])
+    heads = [line[2:].split("  ")[0] for line in said[start:] if line[2] != " "]
+    assert heads == list(conclusion.topics)
+    # all that is said begins in one column
+    column = len("  ") + max(map(len, heads)) + 2
+    assert {line[:column].strip() for line in said[start:]} == {"", *heads}
+
+
+def test_nothing_is_said_of_nothing():
+    conclusion = concluded(answered({"weat": {"a": 0.1}}))
+    assert (conclusion.cards, conclusion.notes) == ((), {})
+    assert conclusion.headline == "No score could be computed"
+    assert lines(concluded(), 80) == ["Study", "No score could be computed."]
 
 
 def scores(**counts):
@@ -141,25 +207,79 @@ def test_queries_with_evidence_and_in_how_many_models():
     # by another metric in the same model, and in a debiased one: neither is one more model
     rows += [rows[0] | {"metric": "rnd"}, rows[0] | {"model": "m9", "debias": "hard"}]
     rows += [row | {"query": "R"} for row in scores(all=1, permutation=3)]
+    rows += [row | {"query": "S"} for row in scores(permutation=1)]
     rows += [row | {"criterion": "Religion"} for row in scores(none=2)]
     # of a metric that can have one test alone
     rows += [row | {"criterion": "Religion", "metric": "mac", "tests": 1} for row in scores(all=2)]
-    assert said(scores=rows)[0] == (
-        "By both tests there is evidence of bias on Gender in Q (3 of 4 models) and R (1 of 4 models); none on "
-        "Religion."
+    conclusion = concluded(scores=rows)
+    assert conclusion.headline == "Clear evidence of Gender bias in 3 of 4 models"
+    assert conclusion.topics["Bias"] == (
+        "2 of 4 queries show clear evidence of bias. Gender: Q (3 of 4 models); R (1 of 4 models). None on Religion; "
+        "this does not prove that there is none. On 1 more query, the evidence is weak: unrelated word groups differ "
+        "as much."
     )
-    many = [row | {"query": f"Q{i}"} for i in range(5) for row in scores(all=1)]
-    assert said(scores=many)[0] == (
-        "By both tests there is evidence of bias on Gender in Q0 (1 of 1 model), Q1 (1 of 1 model), Q2 (1 of 1 "
-        "model) and 2 more queries."
+    many = [row | {"query": f"Q{i}"} for i in range(5) for row in scores(all=2)]
+    assert said("Bias", scores=many) == (
+        "5 of 5 queries show clear evidence of bias. Gender: Q0 (all 2 models); Q1 (all 2 models); Q2 (all 2 "
+        "models); 2 more."
     )
-    assert said(scores=scores(none=3))[0] == (
-        "By both tests there is evidence of bias on no query, which does not prove that there is none."
+    assert concluded(scores=many).headline == "Clear evidence of Gender bias in all 2 models"
+
+
+def test_sub_queries_count_as_their_query():
+    rows = [
+        row | {"query": f"Q, part {i}", "query_id": "q1"} for i in range(2) for row in scores(all=1, none=1)
+    ]
+    assert (
+        said("Bias", scores=rows) == "1 of 1 query shows clear evidence of bias. Gender: Q (1 of 2 models)."
     )
+
+
+@pytest.mark.parametrize(
+    ("counts", "changes", "headline"),
+    [
+        ({"none": 3}, {}, "No evidence of bias in these tests"),
+        ({"permutation": 1, "none": 3}, {}, "Weak evidence of bias: unrelated word groups differ as much"),
+        ({"permutation": 1}, {"p_groups": nan}, "Weak evidence of bias: no random-word baseline was used"),
+        ({"out_of_reach": 2}, {}, "Too few words to tell whether there is bias"),
+        ({"all": 1, "none": 1}, {"tests": 1}, "Evidence of Gender bias in 1 of 2 models"),
+        ({"untested": 3}, {}, "3 scores measured, none tested"),
+        ({"all": 1}, {"criterion": "what people with three or more jobs earn"}, "Clear evidence of bias"),
+    ],
+)
+def test_the_headline_follows_from_the_evidence(counts, changes, headline):
+    assert concluded(scores=[row | changes for row in scores(**counts)]).headline == headline
+
+
+def test_the_headline_names_two_topics_and_counts_more():
+    def on(*names):
+        return [row | {"criterion": name} for name in names for row in scores(all=1)]
+
+    assert concluded(scores=on("A", "B")).headline == "Clear evidence of bias on A and B"
+    assert concluded(scores=on(*"ABCD")).headline == "Clear evidence of bias on 4 of 4 topics"
+
+
+def test_evidence_in_one_test_and_in_none():
     one = [row | {"tests": 1} for row in scores(all=1, none=1)]
-    assert said(scores=one)[0] == (
-        "By the one test that the metrics have there is evidence of bias on Gender in Q (1 of 2 models)."
+    assert said("Bias", scores=one) == "1 of 1 query shows evidence of bias. Gender: Q (1 of 2 models)."
+    assert said("Bias", scores=scores(none=3)) == (
+        "0 of 1 query shows clear evidence of bias. This does not prove that there is no bias."
     )
+    without = [row | {"p_groups": nan} for row in scores(permutation=3)]
+    assert said("Bias", scores=without).endswith("On 1 query, the evidence is weak: there is no baseline.")
+    # older results
+    older = pd.DataFrame(scores(all=2)).drop(columns="evidence").to_dict("records")
+    assert list(concluded(scores=older).topics) == ["Missing"]
+    assert list(concluded(scores=scores(untested=3)).topics) == ["Missing"]
+
+
+def test_models_that_are_biased_in_opposite_directions_are_mentioned():
+    rows = [row | {"query_id": "q1"} for row in scores(all=2)]
+    spec = SPEC | {"sides": [["Gender", "weat", 0]]}
+    finding = "On 1 of 1 query, a metric finds two models biased in opposite directions."
+    assert finding not in said("Bias", spec=spec, scores=rows)
+    rows[1]["value"] = -1
+    assert said("Bias", spec=spec, scores=rows).endswith(finding)
 
 
 def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found():
@@ -169,47 +289,29 @@ def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found()
     ).assign(scale="standardized")
     # of a debiased model and its original
     pairs.loc[6] = ["states", "different", 1, "standardized"]
-    counts = "1 of 5 comparisons of two models on these queries find them different"
     assert of_pairs(pairs, 0.3) == [
-        f"{counts}, and 1 alike within 0.3 standard deviations.",
-        "The other 3 cannot tell; half of them would find a difference of 0.94 standard deviations with 80 % power.",
+        "Of 5 comparisons of two models, 1 find a clear difference, 1 find both alike within 0.3 SD and 3 cannot "
+        "tell.",
+        "Half of those that cannot tell would find a difference of 0.94 SD with 80 % power.",
     ]
     assert len(of_pairs(pairs[:2], 0.3)) == 1
     assert of_pairs(None, 0.3) == of_pairs(pairs[5:], 0.3) == of_pairs(pairs.drop(columns="scale"), 0.3) == []
     # raw distances have other units for each metric, and are never alike
     pairs = pairs[pairs["answer"] != "alike"].assign(scale="raw")
-    assert of_pairs(pairs, 0.3) == [counts.replace("5", "4") + ".", "The other 3 cannot tell."]
+    assert of_pairs(pairs, 0.3) == [
+        "Of 4 comparisons of two models, 1 find a clear difference and 3 cannot tell."
+    ]
 
 
-def test_scores_without_a_baseline_are_counted_by_criterion():
+def test_scores_without_a_baseline_are_counted_by_topic():
     few = {"no_baseline": "too few coherent topics"}
     rows = [row | {"no_baseline": ""} for row in scores(none=2)] + [row | few for row in scores(untested=1)]
     rows += [row | few | {"criterion": "Religion"} for row in scores(none=1)]
     # a debiased model has the baseline of its original
     rows += [row | few | {"debias": "hard"} for row in scores(none=1)]
-    assert said(scores=rows)[0] == (
-        "By both tests there is evidence of bias on no query, which does not prove that there is none; 2 scores on "
-        "Gender and Religion have no baseline (too few coherent topics)."
+    assert said("Cannot tell", scores=rows) == (
+        "2 scores on Gender and Religion have no random-word baseline: too few coherent topics."
     )
-
-
-def test_what_is_said_without_the_second_test_and_without_any():
-    untested = [row | {"p_groups": nan} for row in scores(permutation=3)]
-    lacking = (
-        "Nothing is evidence of bias without the test against random groups, which was not made "
-        "(random_groups)."
-    )
-    assert said(scores=untested)[0] == lacking
-    # beside a metric that can have one test alone
-    one = [row | {"p_groups": nan, "tests": 1, "metric": "ceat"} for row in scores(all=1)]
-    assert said(scores=untested + one)[0] == (
-        "By the one test that the metrics have there is evidence of bias on Gender in Q (1 of 1 model). "
-        + lacking
-    )
-    # older results
-    older = pd.DataFrame(scores(all=2)).drop(columns="evidence").to_dict("records")
-    assert said(scores=older) == ["All 2 scores have a value."]
-    assert said(scores=scores(untested=3)) == ["All 3 scores have a value."]
 
 
 @pytest.mark.slow
@@ -224,77 +326,109 @@ def test_what_is_said_without_the_second_test_and_without_any():
         ("holm", 1, 300, 100, 200 / 0.05),
     ],
 )
-def test_what_is_out_of_reach_says_how_many_draws_would_do(adjust, tails, m, significant, needed):
+def test_scores_that_need_more_draws_say_how_many(adjust, tails, m, significant, needed):
     rows = scores(all=significant, out_of_reach=3, none=m - significant - 3)
     for row in rows:
         row["p_lowest"] = tails / 1000
-    (sentence, _) = said(spec=SPEC | {"adjust": adjust}, scores=rows)
     number = ceil(needed / 100) * 100
-    assert sentence.endswith(f"; 3 scores have too few draws (about {number:,} would do) to be significant.")
+    assert said("Cannot tell", spec=SPEC | {"adjust": adjust}, scores=rows) == (
+        f"3 scores need about {number:,} random draws to be significant."
+    )
 
 
-def test_what_is_out_of_reach_of_its_words():
+def test_scores_with_too_few_words_are_counted():
     rows = scores(all=1, out_of_reach=2, none=300)
     rows[2]["p_lowest"] = 1 / 1000
-    assert said(scores=rows)[0] == (
-        "By both tests there is evidence of bias on Gender in Q (1 of 303 models); 1 score has too few words, 1 "
-        "score too few draws (about 3,100 would do) to be significant."
+    assert said("Cannot tell", scores=rows) == (
+        "1 score has too few words to be significant in any test. 1 score needs about 3,100 random draws to be "
+        "significant."
     )
+
+
+def rows_without(**counts):
+    """500 rows of scores.csv per model, so many of them without a value."""
+    row = {"criterion": "Gender", "metric": "weat", "query": "Q"}
+    return [
+        row | {"model": model, "value": nan if i < n else 1.0, "status": "lost_words:A" if i < n else "ok"}
+        for model, n in counts.items()
+        for i in range(500)
+    ]
 
 
 def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
-    def rows(**counts):
-        return [
-            {"model": model, "value": nan if i < n else 1.0, "status": "lost_words:A" if i < n else "ok"}
-            for model, n in counts.items()
-            for i in range(500)
-        ]
-
     answers = answered({"weat": {"b": 0.1, "c": 0.5, "a": 0.6}}, queries={"a": 3})
-    assert said(answers, scores=rows(a=111, b=28, c=0))[1] == (
-        "139 of 1,500 scores are missing (too many words lost), most of them GloVe 840B's (filtered), which is not "
-        "ranked on Gender (3 of 7 queries)."
+    lacks = "scores could not be computed: the model lacks too many of the words."
+    assert said("Missing", answers, scores=rows_without(a=111, b=28, c=0)) == (
+        f"139 of 1,500 {lacks} 111 of them belong to GloVe 840B. GloVe 840B is not ranked on Gender: too few queries "
+        "have a value."
     )
-    assert said(scores=rows(a=0, c=2)) == [
-        "2 of 1,000 scores are missing (too many words lost), all of them spaCy's."
-    ]
-    assert said(scores=rows(c=1)) == ["1 of 500 scores is missing (too many words lost), spaCy's."]
-    assert said(scores=rows(a=1, b=1)) == [
-        "2 of 1,000 scores are missing (too many words lost), of 2 models."
-    ]
+    assert said("Missing", scores=rows_without(a=1, b=1)) == f"2 of 1,000 {lacks}"
+    assert said("Missing", scores=rows_without(a=0)) == "All 500 scores could be computed."
+    several = rows_without(a=3)
+    several[0]["status"], several[1]["status"] = "degenerate", "of_a_plugin:x"
+    assert said("Missing", scores=several) == (
+        "3 of 500 scores could not be computed: for 1, it is not defined for these vectors, for 1, of a plugin and "
+        "for 1, the model lacks too many of the words."
+    )
 
 
-def test_lost_words_are_not_why_a_model_without_rivals_is_not_ranked():
-    scores = [{"model": "a", "value": nan if i < 4 else 1.0, "status": "lost_words:A"} for i in range(50)]
+def test_a_model_without_rivals_is_not_called_unranked():
     alone = answered({"weat": {"a": 0.6}}, queries={"a": 5})
     assert alone[0].not_ranked
-    sentence = "4 of 50 scores are missing (too many words lost), all of them GloVe 840B's (filtered)."
-    assert sentence in said(alone, scores=scores)
-    # of two, the one that lost words is named, and not the one that has too few rivals for it
+    assert "not ranked" not in said("Missing", alone, scores=rows_without(a=4))
     two = answered({"weat": {"a": 0.6, "b": 0.1}}, queries={"a": 3})
-    assert f"{sentence[:-1]}, which is not ranked on Gender (3 of 7 queries)." in said(two, scores=scores)
-    other = [row | {"model": "b"} for row in scores]
-    assert "4 of 50 scores are missing (too many words lost), all of them word2vec's (subset)." in said(
-        two, scores=other
-    )
+    assert "GloVe 840B is not ranked on Gender" in said("Missing", two, scores=rows_without(a=4))
 
 
 def test_what_debiasing_did_and_which_metrics_do_not_compare():
-    # two metrics of model a: less by WEAT, undecided by MAC
+    # two metrics of model a: less by WEAT, not clear by MAC
     states = {"weat": ("a", 0.1, 0.01), "mac": ("a", 0.1, 0.6)}
     answers = [
         answer
         for metric, state in states.items()
         for answer in answered({metric: {"a": 0.5, "b": 0.6}}, states=[state])
     ]
-    assert said(answers)[1] == "Hard debias lowers Gender by 1 of 2 metrics."
+    sentence = "1 of 2 metrics show clearly less bias on Gender after hard debias."
+    assert said("Debiasing", answers) == sentence
+    (card,) = [card for card in concluded(answers).cards if card.topic == "Debiasing"]
+    # a fifth of the distance is left
+    assert [(name, round(left, 9)) for name, left in card.bars] == [("WEAT", 0.2), ("MAC", 0.2)]
     shorter = answered({"rnd": {"a": 0.5}}, states=[("a", 0.1, 0.01)], why="vector lengths differ")
-    assert said(answers + shorter)[1] == (
-        "Hard debias lowers Gender by 1 of 2 metrics. RND does not compare, as debiasing changes the length of "
-        "vectors."
+    assert said("Debiasing", answers + shorter) == (
+        f"{sentence} RND depends on the length of vectors, which debiasing changes."
     )
     raised = answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.9, 0.01)])
-    assert said(raised)[1] == "Hard debias lowers Gender by 0 of 1 metrics (and raises it by 1)."
+    assert said("Debiasing", raised) == (
+        "0 of 1 metrics show clearly less bias on Gender after hard debias. 1 of 1 show more."
+    )
+    others = [replace(answer, criterion="Religion") for answer in answers]
+    spec = SPEC | {"criteria": ["Gender", "Religion"], "recovery": False}
+    assert said("Debiasing", answers + others, spec) == (
+        f"{sentence} On other topics, bias is clearly lower in 1 of 2. This study does not measure whether the bias "
+        "can be recovered."
+    )
+
+
+def test_many_debias_methods_are_counted_together():
+    answers = [
+        replace(answer, debiased=tuple(replace(state, debias=name) for state in answer.debiased))
+        for name in "xyz"
+        for answer in answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.1, 0.01)])
+    ]
+    spec = SPEC | {"debias": dict.fromkeys("xyz", "Gender")}
+    assert said("Debiasing", answers, spec) == (
+        "3 of 3 comparisons show clearly less bias on Gender after three debias methods."
+    )
+
+
+def test_scores_that_could_change_sign_are_counted_by_metric():
+    rows = [("weat", "holds"), ("weat", "may turn"), ("weat", "may turn"), ("mac", "holds"), ("rnd", "")]
+    card = [{"metric": metric, "verdict": verdict, "coefficient": "sign"} for metric, verdict in rows]
+    assert said("Other words", reliability=card) == (
+        "50 % of scores could change sign with other words. For 2 of 4, another list of the same size keeps the sign "
+        "in 95 % of cases or more. Most stable is MAC (0 % could change), least WEAT (67 % could change)."
+    )
+    assert said("Other words", reliability=[row | {"coefficient": "order"} for row in card]) == ""
 
 
 @pytest.mark.parametrize(
@@ -311,7 +445,7 @@ def test_what_debiasing_did_and_which_metrics_do_not_compare():
 )
 def test_what_is_reproduced(verdicts, sentence):
     rows = [published("abs_avg", "weat", verdict) for verdict in verdicts]
-    assert said(comparison=rows) == [sentence]
+    assert said("Published", comparison=rows) == sentence
 
 
 def published(quantity, metric, verdict):
@@ -325,8 +459,8 @@ def test_rankings_and_matrices_are_counted_whole_and_apart_from_numbers():
     rows += [published("rank", "weat", "reproduced")] * 7 + [published("rank", "rnd", "differs")] * 7
     rows += [published("rank", "mac", "no value")] * 7
     rows += [published("correlation", pair, "differs") for pair in ("weat~rnd", "weat~mac", "rnd~mac")]
-    assert said(comparison=rows) == [
+    assert said("Published", comparison=rows) == (
         "All 3 published numbers are reproduced; 1 of 2 published rankings is reproduced (1 differs), and 1 could "
         "not be compared; 0 of 1 published correlation matrix is reproduced (1 differs)."
-    ]
-    assert said(comparison=rows[-10:-3]) == ["No published ranking could be compared."]
+    )
+    assert said("Published", comparison=rows[-10:-3]) == "No published ranking could be compared."

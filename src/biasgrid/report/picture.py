@@ -1,4 +1,4 @@
-"""How the page draws marks of models on an axis: inline SVG whose places are percentages, so that it fits any width."""
+"""Marks of models on an axis, as the page draws them: inline SVG whose places are percentages of any width."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ SHAPES = {
     "^": "M0-6l6 10.5h-12z",
     "v": "M0 6l6-10.5h-12z",
     "P": "M-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z",
-    "X": "M-6-3.5l2.500-2.500l3.500 3.500l3.500-3.500l2.500 2.500l-3.500 3.500l3.500 3.500l-2.500 2.500l-3.500-3.500"
-    "l-3.500 3.500l-2.500-2.500l3.500-3.500z",
-    "<": "M-6 0l10.500-6v12z",
-    ">": "M6 0l-10.500-6v12z",
-    "*": "M0-6.500l1.600 4.300h4.600l-3.700 2.800l1.400 4.400l-3.900-2.700l-3.900 2.700l1.400-4.400l-3.700-2.800h4.600z",
-    "d": "M0-6l3.600 6l-3.600 6l-3.600-6z",
+    "X": "M-6-3.5L-3.5-6L0-2.5L3.5-6L6-3.5L2.5 0L6 3.5L3.5 6L0 2.5L-3.5 6L-6 3.5L-2.5 0z",
+    "<": "M-6 0l10.5-6v12z",
+    ">": "M6 0l-10.5-6v12z",
+    "*": "M0-6.5L1.6-2.2L6.2-2L2.5.7L3.8 5.3L0 2.6L-3.8 5.3L-2.5.7L-6.2-2L-1.6-2.2z",
+    "d": "M0-6l3.6 6l-3.6 6l-3.6-6z",
 }
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..comparison.verdict import UNJUDGED, VERDICTS
 from ..comparison.wholes import counted
-from ..numbers import plain, share
+from ..numbers import number, plain, share
 from ..statistics.aggregation import OVERALL
 from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
-from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS
+from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS, STANDARDIZED
 from .debias_effect import Effect, effects, metrics_by_length, pooled
 from .direction import directions, of_directions
 from .findings import Findings, TopicFindings, Untestable, find_evidence, find_untestable
@@ -125,12 +125,12 @@ def conclude(
     tables
         The tables of `READ` that the study has, by name.
     spec
-        As `biasgrid.tables.answers.summary_spec` gives it: "title"; "absent", labels of models that could not be
-        downloaded; "topics", all criteria, and "criteria", the ranked ones; "labels"; "queries", names by id; "models", how many; "debias", the
-        topic of each method; "sides", as `direction.directions` takes it; "aggregation", by which models are ranked;
-        "margin", within which two models are alike; "adjust" and "level": how p-values are adjusted, and the level
-        that they are compared with; "draws": of the tests of words, the most; "recovery", whether the study measures
-        how much bias can be recovered.
+        As `biasgrid.tables.answers.summary_spec` gives it. "title"; "topics", all criteria, and "criteria", the
+        ranked ones; "labels"; "queries", names by id; "models", how many; "absent", labels of models that could not
+        be downloaded; "debias", the topic of each method; "recovery", whether the study measures how much bias can
+        be recovered; "sides", as `direction.directions` takes it; "aggregation", by which models are ranked;
+        "margin", within which two models are alike; "adjust" and "level", how p-values are adjusted, and what they
+        are compared with; "draws" of the tests of words.
     """
     scores, labels = tables.get("scores"), spec["labels"]
     findings = find_evidence(scores, spec["queries"])
@@ -161,7 +161,7 @@ def conclude(
 
 
 def lines(conclusion: Conclusion, width: int) -> list[str]:
-    """Return what a study says in lines of at most so many characters: the headline, then topics beside each other."""
+    """Return what a study says in lines of at most so many characters: the headline, then a list of topics."""
     topics = conclusion.topics
     room = max(map(len, topics), default=0) + 2
 
@@ -209,7 +209,7 @@ def _headline(findings: Findings | None, models: Card | None, scores: pd.DataFra
     where = join_names(names) if len(names) < MOST_NAMED else f"{len(names)} of {len(findings.topics)} topics"
     texts = [f"{evidence} of bias on {where}", f"{evidence} of bias"]
     if len(topics) == 1 and topics[0].models_of > 1:
-        texts.insert(0, f"{texts[0]} in {_models_with(topics[0])}")
+        texts.insert(0, f"{evidence} of {names[0]} bias in {_models_with(topics[0])}")
     return next((text for text in texts if len(text.split()) <= LONGEST_HEADLINE), texts[-1])
 
 
@@ -226,7 +226,8 @@ def _subtitle(scores: pd.DataFrame | None, models: Card | None, spec: Mapping[st
     """Say how much was measured, and what that says of the models."""
     if scores is None or scores.empty:
         return ""
-    topics = [name for name in spec["topics"] if name in set(scores["criterion"])]
+    measured_topics = {*scores["criterion"].astype(str)}
+    topics = sorted(measured_topics, key=lambda name: (*spec["topics"], name).index(name))
     metrics = scores["metric"].nunique()
     on = f" on {join_names(topics)}" if len(topics) <= MOST_NAMED else f" on {len(topics)} topics"
     queries = pluralize(len(spec["queries"]), "query", "queries")
@@ -325,7 +326,7 @@ def _winner(compared: Sequence[Answer], labels: Mapping[str, str]) -> tuple[str,
         return "Metrics disagree", "on which model is clearly the least biased"
     [(model, decisive)] = metrics.items()
     by = f"{number_of(len(decisive), len(compared))} metrics"
-    if len(compared) == 1 or len(decisive) < len(compared) and len(decisive) == 1:
+    if len(compared) == 1 or (len(decisive) < len(compared) and len(decisive) == 1):
         by = labels.get(decisive[0].metric, decisive[0].metric)
     return labels.get(model, model), f"is clearly the least biased according to {by}"
 
@@ -333,7 +334,7 @@ def _winner(compared: Sequence[Answer], labels: Mapping[str, str]) -> tuple[str,
 def _extremes(
     compared: Sequence[Answer], cells: Sequence[ModelsCell], labels: Mapping[str, str]
 ) -> list[str]:
-    """Say which model has most bias and which has least, by the first metric, and whether these two clearly differ."""
+    """Say which model has most bias, which has least, by the first metric, and whether these clearly differ."""
     by_metric = {cell.metric: cell for cell in cells}
     for answer in compared:
         marks = by_metric[answer.metric].marks if answer.metric in by_metric else ()
@@ -367,18 +368,28 @@ def _single_topics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list
 
 
 def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
-    """Say how many comparisons of two models find them different or alike, and how many cannot tell."""
-    if pairs is None or "answer" not in pairs:
+    """Say how many comparisons of two models find them different or alike, and what the others could have found."""
+    if pairs is None or not {"answer", "scale"} <= {*pairs}:
         return []
-    answered = pairs.loc[pairs["family"] == MODELS, "answer"]
-    different, alike, unclear = (int((answered == name).sum()) for name in (DIFFERENT, ALIKE, CANNOT_TELL))
-    if not (total := different + alike + unclear):
+    rows = pairs[(pairs["family"] == MODELS) & pairs["answer"].isin([DIFFERENT, ALIKE, CANNOT_TELL])]
+    if rows.empty:
         return []
-    parts = [f"{different} find a clear difference"]
-    if alike:
-        parts.append(f"{alike} find both alike within {plain(margin)} SD")
-    parts.append(f"{unclear} cannot tell")
-    return [f"Of {pluralize(total, 'comparison')} of two models, {join_names(parts)}."]
+    different, alike, unclear = (int((rows["answer"] == name).sum()) for name in (DIFFERENT, ALIKE, CANNOT_TELL))
+    is_scaled = rows["scale"] == STANDARDIZED
+    parts = [f"{different:,} find a clear difference"]
+    # raw distances have other units for each metric, and are never alike
+    if is_scaled.any():
+        parts.append(f"{alike:,} find both alike within {plain(margin)} SD")
+    if unclear:
+        parts.append(f"{unclear:,} cannot tell")
+    sentences = [f"Of {pluralize(len(rows), 'comparison')} of two models, {join_names(parts)}."]
+    smallest = rows.loc[(rows["answer"] == CANNOT_TELL) & is_scaled, "smallest_difference"]
+    if smallest.size:
+        sentences.append(
+            f"Half of those that cannot tell would find a difference of {number(float(smallest.median()), 2)} SD "
+            "with 80 % power."
+        )
+    return sentences
 
 
 def _not_compared(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
