@@ -357,7 +357,7 @@ def rows_without(**counts):
 
 def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
     answers = answered({"weat": {"b": 0.1, "c": 0.5, "a": 0.6}}, queries={"a": 3})
-    lacks = "scores could not be computed: the model lacks too many of the words."
+    lacks = "scores could not be computed: models lack too many of the words."
     assert said("Missing", answers, scores=rows_without(a=111, b=28, c=0)) == (
         f"139 of 1,500 {lacks} 111 of them belong to GloVe 840B. GloVe 840B is not ranked on Gender: too few queries "
         "have a value."
@@ -367,8 +367,8 @@ def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
     several = rows_without(a=3)
     several[0]["status"], several[1]["status"] = "degenerate", "of_a_plugin:x"
     assert said("Missing", scores=several) == (
-        "3 of 500 scores could not be computed: for 1, it is not defined for these vectors, for 1, of a plugin and "
-        "for 1, the model lacks too many of the words."
+        "3 of 500 scores could not be computed: for 1, the metric is not defined for these vectors, for 1, of a plugin and "
+        "for 1, models lack too many of the words."
     )
 
 
@@ -399,12 +399,12 @@ def test_what_debiasing_did_and_which_metrics_do_not_compare():
     )
     raised = answered({"weat": {"a": 0.5, "b": 0.6}}, states=[("a", 0.9, 0.01)])
     assert said("Debiasing", raised) == (
-        "0 of 1 metrics show clearly less bias on Gender after hard debias. 1 of 1 show more."
+        "0 of 1 metrics show clearly less bias on Gender after hard debias. 1 of 1 show clearly more."
     )
     others = [replace(answer, criterion="Religion") for answer in answers]
     spec = SPEC | {"criteria": ["Gender", "Religion"], "recovery": False}
     assert said("Debiasing", answers + others, spec) == (
-        f"{sentence} On other topics, bias is clearly lower in 1 of 2. This study does not measure whether the bias "
+        f"{sentence} 1 of 2 show clearly less bias on other topics. This study does not measure whether the bias "
         "can be recovered."
     )
 

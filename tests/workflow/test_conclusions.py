@@ -101,8 +101,8 @@ def test_the_last_lines_are_the_summary_in_lines(root):
     lines = conclusions(study)
     assert lines[:2] == ["small", "No model can be called the least biased."]
     assert " ".join(" ".join(lines).split()).endswith(
-        "Missing 5 of 1,005 scores could not be computed: for 3, the model lacks too many of the words, for 1, it is "
-        "not defined for these vectors and for 1, of a plugin."
+        "Missing 5 of 1,005 scores could not be computed: for 3, models lack too many of the words, for 1, the "
+        "metric is not defined for these vectors and for 1, of a plugin."
     )
     assert all(len(line) <= 80 for line in lines)
 

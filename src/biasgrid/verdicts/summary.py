@@ -35,8 +35,8 @@ FEW_METHODS = 2  # of more debias methods, the counts are added
 BIAS, MODELS_TOPIC, OTHER_WORDS, DEBIASING = "Bias", "Models", "Other words", "Debiasing"
 # why a score is missing
 REASONS = {
-    "lost_words": "the model lacks too many of the words",
-    "degenerate": "it is not defined for these vectors",
+    "lost_words": "models lack too many of the words",
+    "degenerate": "the metric is not defined for these vectors",
 }
 NO_BOOTSTRAP = "Models are not compared, because the study has no bootstrap."
 NO_GROUPS = (
@@ -374,7 +374,9 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
     rows = pairs[(pairs["family"] == MODELS) & pairs["answer"].isin([DIFFERENT, ALIKE, CANNOT_TELL])]
     if rows.empty:
         return []
-    different, alike, unclear = (int((rows["answer"] == name).sum()) for name in (DIFFERENT, ALIKE, CANNOT_TELL))
+    different, alike, unclear = (
+        int((rows["answer"] == name).sum()) for name in (DIFFERENT, ALIKE, CANNOT_TELL)
+    )
     is_scaled = rows["scale"] == STANDARDIZED
     parts = [f"{different:,} find a clear difference"]
     # raw distances have other units for each metric, and are never alike
@@ -444,11 +446,12 @@ def _debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card 
     noun = "metrics" if len(models) == 1 and len(of_methods) == 1 else "comparisons"
     sentences = []
     if own.more:
-        sentences.append(f"{own.more} of {own.total} show more.")
+        sentences.append(f"{own.more} of {own.total} show clearly more.")
     if others.total:
-        count = f"{others.less} of {others.total}" if others.less else "none"
-        more = f" and more in {others.more}" if others.more else ""
-        sentences.append(f"On other topics, bias is clearly lower in {count}{more}.")
+        count = f"{others.less} of {others.total} show" if others.less else "None shows"
+        sentences.append(f"{count} clearly less bias on other topics.")
+        if others.more:
+            sentences.append(f"{others.more} of {others.total} show clearly more bias on other topics.")
     if by_length := metrics_by_length(of_methods):
         depend = "depends" if len(by_length) == 1 else "depend"
         names = join_names([labels.get(metric, metric) for metric in by_length])
