@@ -367,8 +367,8 @@ def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
     several = rows_without(a=3)
     several[0]["status"], several[1]["status"] = "degenerate", "of_a_plugin:x"
     assert said("Missing", scores=several) == (
-        "3 of 500 scores could not be computed: for 1, the metric is not defined for these vectors, for 1, of a plugin and "
-        "for 1, models lack too many of the words."
+        "3 of 500 scores could not be computed: for 1, the metric is not defined for these vectors, for 1, of a "
+        "plugin and for 1, models lack too many of the words."
     )
 
 

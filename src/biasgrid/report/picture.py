@@ -85,17 +85,12 @@ class Axis:
         """Return an axis that has all of these values and 0, with about so many ticks."""
         numbers = [value for value in values if isfinite(value)]
         low, high = min([0.0, *numbers]), max([0.0, *numbers])
-        span = (high - low) or 1.0
-        step = next(
-            unit * factor
-            for unit in [10.0 ** floor(log10(span / ticks))]
-            for factor in (1, 2, 5, 10)
-            if span / (unit * factor) <= ticks
-        )
-        first, last = floor(low / step), ceil(high / step) if numbers else 1
-        places = [i * step for i in range(first, last + 1)]
-        ends = min(low, 0), max(high, places[-1] if span == 1.0 and not numbers else high)
-        return cls(*ends, tuple((place, plain(place)) for place in places if ends[0] <= place <= ends[1]))
+        if low == high:
+            high = 1.0
+        unit = 10.0 ** floor(log10((high - low) / ticks))
+        step = next(unit * factor for factor in (1, 2, 5, 10) if (high - low) / (unit * factor) <= ticks)
+        places = [i * step for i in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+        return cls(low, high, tuple((place, plain(place)) for place in places))
 
     def at(self, value: float) -> str:
         """Return where a value is, as a percentage of the width; values beyond an end are at that end."""
