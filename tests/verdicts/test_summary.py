@@ -36,8 +36,10 @@ def concluded(answers=(), spec=SPEC, **tables):
 
 
 def said(topic, answers=(), spec=SPEC, **tables):
-    """What is said of a topic; empty if it is left out."""
-    return concluded(answers, spec, **tables).topics.get(topic, "")
+    """Return all that is said of a topic; empty if it is left out."""
+    conclusion = concluded(answers, spec, **tables)
+    cards = {card.topic: [f"{card.figure} {card.unit}.", *card.sentences] for card in conclusion.cards}
+    return " ".join((cards | dict(conclusion.notes)).get(topic, ()))
 
 
 LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
@@ -213,7 +215,8 @@ def test_queries_with_evidence_and_in_how_many_models():
     rows += [row | {"criterion": "Religion", "metric": "mac", "tests": 1} for row in scores(all=2)]
     conclusion = concluded(scores=rows)
     assert conclusion.headline == "Clear evidence of Gender bias in 3 of 4 models"
-    assert conclusion.topics["Bias"] == (
+    assert conclusion.topics["Bias"].endswith("this does not prove that there is none.")
+    assert said("Bias", scores=rows) == (
         "2 of 4 queries show clear evidence of bias. Gender: Q (3 of 4 models); R (1 of 4 models). None on Religion; "
         "this does not prove that there is none. On 1 more query, the evidence is weak: unrelated word groups differ "
         "as much."
@@ -357,12 +360,12 @@ def rows_without(**counts):
 
 def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
     answers = answered({"weat": {"b": 0.1, "c": 0.5, "a": 0.6}}, queries={"a": 3})
-    lacks = "scores could not be computed: models lack too many of the words."
+    lacks = "could not be computed: models lack too many of the words."
     assert said("Missing", answers, scores=rows_without(a=111, b=28, c=0)) == (
-        f"139 of 1,500 {lacks} 111 of them belong to GloVe 840B. GloVe 840B is not ranked on Gender: too few queries "
-        "have a value."
+        f"139 of 1,500 scores, 111 of them for GloVe 840B, {lacks} GloVe 840B is not ranked on Gender: too few "
+        "queries have a value."
     )
-    assert said("Missing", scores=rows_without(a=1, b=1)) == f"2 of 1,000 {lacks}"
+    assert said("Missing", scores=rows_without(a=1, b=1)) == f"2 of 1,000 scores {lacks}"
     assert said("Missing", scores=rows_without(a=0)) == "All 500 scores could be computed."
     several = rows_without(a=3)
     several[0]["status"], several[1]["status"] = "degenerate", "of_a_plugin:x"

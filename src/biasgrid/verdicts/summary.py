@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 READ = ("scores", "aggregates", "pairs", "comparison", "reliability")
 LONGEST_HEADLINE = 10  # words
 MOST_NAMED = 3  # queries of a topic, topics
+MOST_SENTENCES = 2  # of a card that are seen at once
 FEW_METHODS = 2  # of more debias methods, the counts are added
 BIAS, MODELS_TOPIC, OTHER_WORDS, DEBIASING = "Bias", "Models", "Other words", "Debiasing"
 # why a score is missing
@@ -76,9 +77,14 @@ class Card:
     bars: tuple[tuple[str, float], ...] = ()
 
     @property
+    def first(self) -> tuple[str, ...]:
+        """The sentences that are seen at once; the page folds the others."""
+        return self.sentences[:MOST_SENTENCES]
+
+    @property
     def text(self) -> str:
-        """All of the answer in sentences."""
-        return " ".join([f"{self.figure} {self.unit}".strip() + ".", *self.sentences])
+        """The answer and the sentences that are seen at once."""
+        return " ".join([f"{self.figure} {self.unit}".strip() + ".", *self.first])
 
 
 @dataclass(frozen=True)
@@ -108,8 +114,8 @@ class Conclusion:
 
     @property
     def topics(self) -> dict[str, str]:
-        """Topic -> all that is said of it, in order."""
-        notes = {topic: " ".join(sentences) for topic, sentences in self.notes.items()}
+        """Topic -> what is seen at once of it, in order: of a note its first sentence."""
+        notes = {topic: sentences[0] for topic, sentences in self.notes.items()}
         return {card.topic: card.text for card in self.cards} | notes
 
 
@@ -483,11 +489,14 @@ def _missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Map
     why = [REASONS.get(str(name), str(name).replace("_", " ")) for name in reasons.index]
     if len(why) > 1:
         why = [f"for {n:,}, {reason}" for n, reason in zip(reasons, why, strict=True)]
-    sentences = [f"{len(missing):,} of {len(scores):,} scores could not be computed: {join_names(why)}."]
     counts = missing["model"].value_counts()
     model, most = str(counts.index[0]), int(counts.iloc[0])
+    of_model = ""
     if len(counts) > 1 and 2 * most > len(missing):
-        sentences.append(f"{most:,} of them belong to {labels.get(model, model)}.")
+        of_model = f", {most:,} of them for {labels.get(model, model)},"
+    sentences = [
+        f"{len(missing):,} of {len(scores):,} scores{of_model} could not be computed: {join_names(why)}."
+    ]
     unranked: dict[str, list[str]] = {}
     for answer in answers:
         # a single model is not ranked either, whatever it has

@@ -109,7 +109,7 @@ def _axes(cells: Sequence[ModelsCell]) -> dict[str, Axis]:
     groups: dict[str, list[ModelsCell]] = {}
     for cell in cells:
         groups.setdefault(BASELINE if cell.axis == BASELINE else cell.metric, []).append(cell)
-    axes = {}
+    axes: dict[str, Axis] = {}
     for of_axis in groups.values():
         marks = [mark for cell in of_axis for mark in cell.marks]
         values = [mark.value for mark in marks]
