@@ -91,7 +91,9 @@ def p_value(name: str, queries: list[Query], model: EmbeddingStore, seed: int) -
         )
         record = {"criterion": "C", "function": name, "params": {}, "words": {}, "inference": inference}
         cells.append((record, query, results))
-    (test,) = infer_aggregates(cells, model, pool_of(model), criteria=["C"], aggregation="abs_avg")
+    (test,) = infer_aggregates(
+        cells, model, pool_of(model), criteria=["C"], ranked=["C"], aggregation="abs_avg"
+    )
     return test.get("p_value", np.nan)
 
 

@@ -132,6 +132,28 @@ def test_a_model_without_bias():
     assert table("| model without bias, these queries") == expected
 
 
+def test_comparisons_of_language_models():
+    names = {"mean_pair_difference": "mean difference", "pll_preference": "share preferred"}
+    errors, powers = defaultdict(list), defaultdict(list)
+    for row in file("sentence_pairs"):
+        place = (
+            f"{row['pairs']} pairs"
+            if row["queries"] == "1"
+            else f"{row['queries']} queries of {row['pairs']} pairs"
+        )
+        kind = powers if float(row["effect"]) else errors
+        kind[f"{names[row['metric']]}, {place}", row["models"]].append(float(row["found"]))
+    expected = {
+        design: [percent(max(errors[design, models])) for models in "234"]
+        + [" · ".join(f"{100 * share:.0f}" for share in powers[design, models]) + " %" for models in "24"]
+        for design, _ in errors
+    }
+    assert table("| metric | error, 2 models") == expected
+    largest = max(map(max, errors.values()))
+    assert largest <= 0.06
+    assert f"the family error is at most {percent(largest)}" in " ".join(LINES)
+
+
 def test_answers_that_change_without_a_model():
     names = {
         "glove-6b-50d": "GloVe 6B",

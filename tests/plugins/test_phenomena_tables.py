@@ -15,6 +15,7 @@ import biasgrid
 from biasgrid import tables
 from biasgrid.in_memory import InMemory
 from biasgrid.plan.study import Study
+from biasgrid.tables.aggregates import AGGREGATES
 from biasgrid.tables.corpus_correlations import CORPUS_CORRELATIONS
 
 D, N = 20, 10
@@ -50,7 +51,7 @@ def study(tmp_path_factory):
         "direct_bias": {"params": {"direction": "sum"}},
     }
     # of words around no topic, no two groups are as far apart as these
-    config |= {"inference": {"random_groups": {"draws": 199, "match": "within"}}, "seed": 3}
+    config |= {"inference": {"random_groups": {"draws": 499, "match": "within"}}, "seed": 3}
     for model in config["models"].values():
         model["source"]["path"] = str(folder / model["source"]["path"])
     config |= {"results": str(folder / "results"), "embeddings": str(folder / "embeddings")}
@@ -102,6 +103,41 @@ def test_a_lean_is_found_by_both_tests_and_its_lack_by_the_valid_one_alone(study
     assert set(table.loc[table["metric"] == "rnd", "z_note"]) == {""}
 
 
+def test_the_mean_is_tested_against_random_groups_as_aggregates_are(study):
+    table = tables.read(study.paths.table_file("phenomena")).set_index(KEYS)["p_groups"]
+    aggregates = tables.read(study.paths.table_file("aggregates"))
+    tested = aggregates.dropna(subset="p_groups").set_index(KEYS)
+    assert table.to_dict() == tested["p_groups"].to_dict()
+    assert tested["scores_in_test"].tolist() == [N] * 4
+    assert set(aggregates["criterion"]) == {"Over"}
+    # each of the phenomena leans, or none
+    assert table["direct_bias", "one"] < 0.02 < 0.1 < table["direct_bias", "two"]
+
+
+ATTRIBUTES = {"C": ["c"], "D": ["d"]}
+
+
+def test_phenomena_that_are_not_ranked_are_no_part_of_the_mean_over_all_topics():
+    config = grid_config()
+    groups, sets = (
+        {"A": ["a"], "B": ["b"]},
+        {f"P{i}": {"words": [f"p{i}"], "reason": "a test"} for i in range(3)},
+    )
+    config["criteria"]["Over"] = {"ranked": False, "phenomena": {"groups": groups, "sets": sets}}
+    queries = config["criteria"]["First"]["queries"]
+    config["criteria"]["Second"] = {
+        "ranked": False,
+        "queries": {"q3": queries.pop("q2") | {"attributes": ATTRIBUTES}},
+    }
+    config |= {"metrics": {"rnd": {}}, "inference": {"random_groups": {}}}
+    study = Study.of(config)
+    found = set(map(tuple, study.grid.aggregate_criteria.values()))
+    assert found == {(*sorted([*study.ranked_criteria, "Over"]), "Overall")}
+    config["criteria"] = {"Over": config["criteria"]["Over"]}
+    alone = Study.of(config)
+    assert set(map(tuple, alone.grid.aggregate_criteria.values())) == {("Over",)}
+
+
 def test_studies_without_phenomena_have_no_such_tables():
     found = Study.of(
         grid_config()
@@ -135,6 +171,11 @@ def scores_of(values):
         for i, value in enumerate(numbers)
     ]
     return InMemory(("scores",), pd.DataFrame(rows))
+
+
+def no_tests():
+    """A table of aggregates of which none has a test."""
+    return InMemory(("aggregates",), pd.DataFrame(columns=AGGREGATES.names))
 
 
 def frequency_of(model, means):
@@ -204,12 +245,16 @@ def test_a_study_without_frequencies_has_what_its_corpora_say():
 def test_phenomena_without_a_value_do_not_count():
     values = np.array([math.nan, 1.0, 2.0, 3.0])
     spec = SPEC | {"neutral": [["Over", "rnd", 0.0, True]]}
-    found = PHENOMENA.make({"scores": scores_of({("rnd", "own"): values})}, spec).iloc[0]
+    found = PHENOMENA.make(
+        {"scores": scores_of({("rnd", "own"): values}), "aggregates": no_tests()}, spec
+    ).iloc[0]
     assert (found["n"], found["mean"], found["sd"]) == (3, 2, 1)
     # of the eight choices of signs two have a mean of 2 or more, or -2 or less
     assert found["p_sign_flips"] == 0.25
     assert (found["rejects_z"], found["rejects_valid"]) == ("yes", "no")
-    none = PHENOMENA.make({"scores": scores_of({("rnd", "own"): values[:1]})}, spec).iloc[0]
+    none = PHENOMENA.make(
+        {"scores": scores_of({("rnd", "own"): values[:1]}), "aggregates": no_tests()}, spec
+    ).iloc[0]
     assert (none["n"], none["rejects_z"], none["rejects_valid"], none["valid_test"]) == (0, "", "", "")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from biasgrid.statistics.one_sample import DRAWS, cauchy, sign_flips, t_test, z_test
+from biasgrid.statistics.one_sample import DRAWS, sign_flips, t_test, z_test
 
 VALUES = st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=2, max_size=9)
 
@@ -62,22 +62,3 @@ def test_sign_flips_of_equal_values_are_one_in_two_to_the_n_minus_one():
     assert sign_flips(np.full(8, 0.1), 0) == 2 / 2**8
     assert sign_flips(np.zeros(8), 0) == 1
     assert math.isnan(sign_flips(np.array([]), 0))
-
-
-@pytest.mark.parametrize("shared", [0.0, 0.5, 0.95])
-def test_one_p_value_of_dependent_ones_holds_its_level(shared):
-    rng = np.random.default_rng(1)
-    scores = math.sqrt(shared) * rng.normal(size=(4000, 1)) + math.sqrt(1 - shared) * rng.normal(
-        size=(4000, 30)
-    )
-    combined = np.array([cauchy(p_values) for p_values in stats.norm.sf(scores)])
-    assert np.count_nonzero(combined < 0.01) <= stats.binom.ppf(0.999, 4000, 0.013)
-
-
-def test_one_p_value_of_several():
-    # all alike: their own value; a small one among 30: about 30 times as large
-    assert cauchy(np.full(30, 0.03)) == pytest.approx(0.03)
-    assert cauchy(np.array([1e-6, *[0.5] * 29])) == pytest.approx(3e-5, rel=1e-3)
-    assert 0 < cauchy(np.array([0.04, 1.0])) < 1
-    assert cauchy(np.array([0.2])) == 0.2
-    assert math.isnan(cauchy(np.array([])))

@@ -4,15 +4,19 @@
 
 Of each score of the criterion in the embedded study, and of each metric's mean distance from no bias over the
 queries, one of the random groups is taken for the query, at random: the null hypothesis is then true. It is tested
-against the others, but for those around its own words, which are the same topic. Two rules say whether the p-value is
-reported:
+against the others, but for those around its own words, which are the same topic. Two rules decide whether the p-value
+is reported:
 
-until the stop  what was done in version 0.1: at least 99 topics among the draws up to the one that decides the test.
-                That are 199 draws where p is large, and up to thousands where it is small
-first 999       at least 99 topics among the first 999 draws, whatever the value
+until the stop  the rule of version 0.1: at least 99 topics among the draws up to the one that decides the test. These
+                are 199 draws if p is large, and up to thousands if it is small
+first 999       the rule of today: at least 99 topics among the first 999 draws, which are like at least ten draws
+                without a word in common, whatever the value
 
-Printed are, of each rule, how many p-values are reported, and the share of these that is at most .05, with its
-standard error. Models are those that `make study` downloads.
+A mean over queries takes the scores that have a test: by the first rule, those with 99 topics among the first 999
+draws; by the second, those whose draws are ten apart, too. It needs a test of at least half of the scores.
+
+The program prints how many p-values each rule reports. It also prints the share of these that is at most .05, with
+its standard error. Models are those that `make study` downloads.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ import math
 import os
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from pathlib import Path
@@ -34,10 +39,18 @@ from biasgrid.config import load as configs
 from biasgrid.inference.group_draws import BETWEEN, FEWEST
 from biasgrid.inference.pool import pool_of
 from biasgrid.inference.sequential import count_up
-from biasgrid.inference.significance.random_groups import SCALE, draws_in_place, group_values
+from biasgrid.inference.significance.random_groups import (
+    FEWEST_APART,
+    SCALE,
+    batches_for,
+    draws_in_place,
+    effective_topics,
+    group_values,
+)
 from biasgrid.plan.study import Study
 from biasgrid.request import Request
 from biasgrid.sample import look_up
+from biasgrid.statistics.aggregation import covers_enough
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = ("weat", "weat_es", "rnsb", "mac", "rnd", "ripa")
@@ -46,8 +59,17 @@ THEN, NOW = RULES = ("until the stop", "first 999")
 
 
 class Null(NamedTuple):
-    """A metric's distances from no bias of the random groups of a query, or of several: the number of each draw, and
-    the words that it starts from. Of one query also its name, and the score's own distance."""
+    """A metric's distances from no bias of the random groups of a query, or of several.
+
+    Attributes
+    ----------
+    distances, numbers, topics
+        The distance and the number of each draw, (draws,), and the words that it starts from, (draws, queries).
+    query, observed
+        Name of the query, and the distance of its score.
+    words
+        All words of each draw, (draws, words); None for several queries, each of which has its own test.
+    """
 
     metric: str
     distances: np.ndarray
@@ -55,12 +77,20 @@ class Null(NamedTuple):
     topics: np.ndarray
     query: str = ""
     observed: float = math.nan
+    words: np.ndarray | None = None
 
 
 def nulls(
-    model_name: str, metrics: tuple[str, ...], draws: int, criterion: str | None = None
+    model_name: str,
+    metrics: tuple[str, ...],
+    draws: int,
+    criterion: str | None = None,
+    scored: Counter[str] | None = None,
 ) -> Iterator[Null]:
-    """Yield them of each score of the criterion (None: of all) that has random groups."""
+    """Yield them of each score of the criterion (None: of all) that has random groups.
+
+    `scored` counts all scores of each metric, also those that have no random groups.
+    """
     config = ROOT / "config" / "embedded.yaml"
     study = Study.of(configs.read(config), str(config), ROOT)
     model = load(Path(os.environ.get("BIASGRID_EMBEDDINGS", ROOT / "data" / "embeddings")) / model_name)
@@ -71,11 +101,15 @@ def nulls(
         if criterion not in (None, cell.criterion):
             continue
         for sample in look_up(Request.of_cell(cell.spec), study.queries[cell.query], model):
+            if sample.status == "ok" and scored is not None:
+                scored[cell.metric] += 1
             group_draws = draws_in_place(sample, pool, 0, BETWEEN) if sample.status == "ok" else ""
             if isinstance(group_draws, str):
                 continue
             with np.errstate(all="ignore"):
                 values = group_values(sample, pool, group_draws)(0, draws)
+            batch, is_kept = batches_for(sample, pool, group_draws)(0, draws)
+            words = batch.pool_places[np.concatenate(batch.places, axis=1)[is_kept]]
             there = np.isfinite(values.values)
             neutral = sample.request.metric.neutral
             distances, observed = np.abs(values.values - neutral)[there], abs(values.observed - neutral)
@@ -86,19 +120,35 @@ def nulls(
                 values.seeds[there, None],
                 f"{cell.criterion}: {sample.query.name}",
                 observed,
+                words[there],
             )
 
 
-def aggregates(scores: Sequence[Null]) -> Iterator[Null]:
-    """Yield the mean distances of each metric's scores, of those with enough topics in the first 999 draws."""
+def aggregates(scores: Sequence[Null], rule: str = NOW, scored: Counter[str] | None = None) -> Iterator[Null]:
+    """Yield the mean distances of each metric's scores, of those that have a test.
+
+    `scored` says how many scores each metric has; None: those of `scores`.
+    """
+    scored = Counter(score.metric for score in scores) if scored is None else scored
     for metric in dict.fromkeys(score.metric for score in scores):
-        rows = [score for score in scores if score.metric == metric and count(score.topics[:SCALE]) >= FEWEST]
-        numbers = reduce(np.intersect1d, [row.numbers for row in rows]) if rows else np.empty(0)
+        rows = [
+            score for score in scores if score.metric == metric and has_test(score.topics, score.words, rule)
+        ]
+        if not covers_enough(len(rows), scored[metric]):
+            continue
+        numbers = reduce(np.intersect1d, [row.numbers for row in rows])
         if len(numbers) > FEWEST:
             places = [np.searchsorted(row.numbers, numbers) for row in rows]
             distances = np.mean([row.distances[p] for row, p in zip(rows, places, strict=True)], axis=0)
             topics = np.hstack([row.topics[p] for row, p in zip(rows, places, strict=True)])
             yield Null(metric, distances, numbers, topics)
+
+
+def has_test(topics: np.ndarray, words: np.ndarray | None, rule: str = NOW) -> bool:
+    """Return whether the first random groups make a test, whatever their values are."""
+    if rule == NOW and words is not None and effective_topics(words[:SCALE]) < FEWEST_APART:
+        return False
+    return count(topics[:SCALE]) >= FEWEST
 
 
 def count(topics: np.ndarray) -> int:
@@ -113,9 +163,12 @@ def run(null: Null, rng: np.random.Generator) -> tuple[float, dict[str, bool]]:
     distances, of_others = null.distances[others], null.topics[others]
     tally = count_up(distances >= null.distances[place], STOP, is_end=True)
     assert tally is not None
-    topics = {THEN: count(of_others[: tally.draws]), NOW: count(of_others[:SCALE])}
-    reported = {rule: number >= FEWEST for rule, number in topics.items()}
-    return max(tally.p_value, 1 / (topics[THEN] + 1)), reported
+    topics = count(of_others[: tally.draws])
+    reported = {
+        THEN: topics >= FEWEST,
+        NOW: has_test(of_others, null.words if null.words is None else null.words[others]),
+    }
+    return max(tally.p_value, 1 / (topics + 1)), reported
 
 
 def table(found: list[Null], runs: int, seed: int) -> dict[str, tuple[int, float, float]]:
@@ -152,15 +205,22 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
-    scores = list(nulls(options.model, METRICS, options.draws, options.criterion))
-    for name, found in {"scores": scores, "means over queries": list(aggregates(scores))}.items():
-        print(
-            f"{options.model}, {options.criterion}: {len(found)} {name} with random groups, {options.runs} runs"
-        )
-        for rule, (number, share, error) in table(found, options.runs, options.seed).items() if found else ():
-            print(
-                f"  {rule:15} {number:5} reported, {share:.3f} of them <= {LEVEL} (standard error {error:.3f})"
-            )
+    scored: Counter[str] = Counter()
+    scores = list(nulls(options.model, METRICS, options.draws, options.criterion, scored))
+    means = {rule: list(aggregates(scores, rule, scored)) for rule in RULES}
+    for name, found in {"scores": dict.fromkeys(RULES, scores), "means over queries": means}.items():
+        print(f"{options.model}, {options.criterion}: {name}, {options.runs} runs")
+        for rule, of_rule in found.items():
+            print(f"  {rule:15} {describe(of_rule, rule, options.runs, options.seed)}")
+
+
+def describe(found: list[Null], rule: str, runs: int, seed: int) -> str:
+    """Return in words what a rule does with these null p-values."""
+    if not found:
+        return "none has a test"
+    number, share, error = table(found, runs, seed)[rule]
+    tested = f"of {len(found)} with random groups, {number} p-values reported"
+    return tested + (f", {share:.3f} of them <= {LEVEL} (standard error {error:.3f})" if number else "")
 
 
 if __name__ == "__main__":

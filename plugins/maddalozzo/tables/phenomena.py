@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from biasgrid.seeds import seed_of
-from biasgrid.statistics.one_sample import cauchy, sign_flips, t_test, z_test
+from biasgrid.statistics.one_sample import sign_flips, t_test, z_test
+from biasgrid.tables.aggregates import AGGREGATES
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
 from biasgrid.tables.scales import neutrals
 from biasgrid.tables.scores import SCORES
@@ -29,18 +30,22 @@ SIGN_FLIPS, RANDOM_GROUPS = "sign flips", "random groups"
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Tests over phenomena: one row per criterion with phenomena, metric, model and debias method.
 
-    inputs: "scores", the table. spec: "phenomena", criterion -> query id -> phenomenon; "neutral", a list of
-    [criterion, metric, neutral value, whether values can lie on both sides of it]; "seed", the study's.
+    inputs: "scores" and "aggregates", the tables. spec: "phenomena", criterion -> query id -> phenomenon; "neutral",
+    a list of [criterion, metric, neutral value, whether values can lie on both sides of it]; "seed", the study's.
     """
     values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"])
     metrics = {
         (criterion, metric): (neutral, two_sided) for criterion, metric, neutral, two_sided in spec["neutral"]
     }
     seed = seed_of(spec["seed"], "phenomena")
+    keys = [column.name for column in KEYS]
+    # of the aggregation that ranks models alone
+    tested = AGGREGATES.read(inputs["aggregates"]).dropna(subset="p_groups")
+    p_groups = dict(zip(tested[keys].itertuples(index=False, name=None), tested["p_groups"], strict=True))
     rows = []
-    for key, part in values.groupby([column.name for column in KEYS]):
+    for key, part in values.groupby(keys):
         neutral, both_sides = metrics[key[:2]]
-        rows.append((*key, *_test_phenomena(part, neutral, both_sides, seed)))
+        rows.append((*key, *_test_phenomena(part, neutral, both_sides, seed, p_groups.get(key, nan))))
     return PHENOMENA.finish(rows)
 
 
@@ -53,13 +58,14 @@ def values_of_phenomena(scores: pd.DataFrame, phenomena: Mapping[str, Mapping[st
     return scores.assign(phenomenon=names).dropna(subset="phenomenon")
 
 
-def _test_phenomena(part: pd.DataFrame, neutral: float, both_sides: bool, seed: int) -> tuple[Any, ...]:
+def _test_phenomena(
+    part: pd.DataFrame, neutral: float, both_sides: bool, seed: int, p_groups: float
+) -> tuple[Any, ...]:
     values = part["value"].dropna().to_numpy()
     z, p_z = z_test(values, neutral)
     p_t = p_flips = nan
     if both_sides:
         p_t, p_flips = t_test(values, neutral), sign_flips(values, neutral, seed)
-    p_groups = cauchy(part["p_groups"].dropna().to_numpy())
     test, p_valid = (SIGN_FLIPS, p_flips) if both_sides else (RANDOM_GROUPS, p_groups)
     mean, sd = (values.mean() if len(values) else nan), (values.std(ddof=1) if len(values) > 1 else nan)
     return (
@@ -112,8 +118,9 @@ PHENOMENA = Table(
         ),
         Column.share(
             "p_groups",
-            "the phenomena's p-values against random groups as one (Cauchy combination): is any phenomenon biased? "
-            "The phenomena may depend on each other, as they do by their common groups",
+            "p-value of the mean distance from the neutral value against random groups, from aggregates.csv. The "
+            "same random groups replace the groups in all phenomena, so these may depend on each other. Empty if "
+            "fewer than half of the phenomena have a test against random groups",
         ),
         Column("valid_test", "the test of p_valid", values=(SIGN_FLIPS, RANDOM_GROUPS, "")),
         Column.share(
@@ -122,7 +129,7 @@ PHENOMENA = Table(
         Column("rejects_z", f"whether p_z is below {LEVEL}", values=("yes", "no", "")),
         Column("rejects_valid", f"whether p_valid is below {LEVEL}", values=("yes", "no", "")),
     ),
-    reads=("scores",),
+    reads=("scores", "aggregates"),
     when=phenomena_of,
     facts=("seed",),
     spec=_spec,

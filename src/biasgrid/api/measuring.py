@@ -70,8 +70,10 @@ def infer_aggregates(
     shared: str,
     progress: bool,
 ) -> dict[str, list[dict[str, Any]]]:
-    """The tests of the aggregates that rank models, by group of inference, as `inference.aggregates` writes them. The
-    study's cells are measured. Those of an aggregation that is a function are of no table, and are not tested."""
+    """Return the tests of means over queries, by group of inference, as `inference.aggregates` writes them.
+
+    The study's cells are measured. An aggregation that is a function is in no table, and is not tested.
+    """
     groups = study.grid.aggregate_criteria if isinstance(study.config.aggregation, str) else {}
     if not groups:
         return {}
@@ -83,7 +85,7 @@ def infer_aggregates(
     tasks = []
     for name, criteria in groups.items():
         members = [
-            m.cell for m in study.grid.inference_groups[name] if m.cell.criterion in study.ranked_criteria
+            m.cell for m in study.grid.inference_groups[name] if m.cell.criterion in study.averaged_criteria
         ]
         cells = [(study.outcomes[cell.name].inference, study.queries[cell.query]) for cell in members]
         model = models[members[0].model, members[0].debias]
@@ -94,6 +96,7 @@ def infer_aggregates(
             model,
             pool,
             criteria,
+            sorted(study.ranked_criteria),
             study.config.aggregation,
             _session(shared if n_jobs != 1 else ""),
         )
@@ -110,6 +113,7 @@ def _infer_aggregates_of_group(
     model: Any,
     pool: Any,
     criteria: Sequence[str],
+    ranked: Sequence[str],
     aggregation: str,
     session: Session,
 ) -> tuple[str, list[dict[str, Any]]]:
@@ -118,7 +122,9 @@ def _infer_aggregates_of_group(
     _join(session)
     of_cells = [(cell, query, cell["results"]) for cell, query in cells]
     return name, as_finite(
-        aggregates.infer_aggregates(of_cells, model, pool, criteria=criteria, aggregation=aggregation)
+        aggregates.infer_aggregates(
+            of_cells, model, pool, criteria=criteria, ranked=ranked, aggregation=aggregation
+        )
     )
 
 

@@ -103,6 +103,7 @@ def infer_aggregates(
     pool: Pool,
     *,
     criteria: Sequence[str],
+    ranked: Sequence[str],
     aggregation: Aggregation,
     kept: dict[tuple[str, str], NullValues] | None = None,
 ) -> list[dict[str, Any]]:
@@ -118,7 +119,9 @@ def infer_aggregates(
         Of each cell what a file of inference says of it ("params", "words", "inference", ...), its query, and its
         results there. A sub-query that several queries of a criterion have is the first one's.
     criteria
-        Which aggregates: criteria, and "Overall" of all cells.
+        Which aggregates: criteria, and "Overall" of the cells of ranked criteria.
+    ranked
+        The ranked criteria.
     aggregation
         As of `statistics.aggregation.aggregator`.
     kept
@@ -148,7 +151,8 @@ def infer_aggregates(
                     rows[place] = keys[key] = row_of(result["query"], former.get(key, NOTHING))
     records = []
     for criterion in criteria:
-        members = [row for (name, _), row in rows.items() if criterion in (name, OVERALL)]
+        names = ranked if criterion == OVERALL else [criterion]
+        members = [row for (name, _), row in rows.items() if name in names]
         in_test = [row for row in members if row is not None]
         record = {"criterion": criterion, "scores": len(members), "scores_in_test": len(in_test)}
         if not covers_enough(len(in_test), len(members)):
@@ -244,8 +248,7 @@ def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output:
         "inference", the file of the cells' inference; "queries", their files, in the order of its cells; "model",
         "store", "transform" and "pool" as of `step.infer_cells`.
     spec
-        "criteria" and "aggregation", see `infer_aggregates`; "ranked": the criteria of which scores are taken;
-        "code": a digest of the code that is at work.
+        "criteria", "ranked" and "aggregation", see `infer_aggregates`; "code": a digest of the code that is at work.
     """
     records = list(cells_of([inputs["inference"]]))
     queries = map(query_of, inputs["queries"])
@@ -262,11 +265,12 @@ def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output:
         [
             (cell, query, results)
             for (cell, results), query in zip(records, queries, strict=True)
-            if cell["criterion"] in spec["ranked"]
+            if cell["criterion"] in spec["criteria"]
         ],
         model,
         stored_pool(inputs["pool"]) or make_pool(model),
         criteria=spec["criteria"],
+        ranked=spec["ranked"],
         aggregation=spec["aggregation"],
         kept=kept,
     )

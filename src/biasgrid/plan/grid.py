@@ -154,8 +154,11 @@ class StudyGrid:
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
-        """Groups of inference whose aggregates are tested against random groups -> the ranked criteria that they are
-        of, and "Overall" where the state is measured on all that the metric has."""
+        """Return which criteria's aggregates are tested against random groups, for each group of inference.
+
+        These are the ranked criteria and those with phenomena; and "Overall" if the state is measured on all ranked
+        ones that the metric has.
+        """
         if "random_groups" not in self.study.config.inference.parts:
             return {}
         criteria_of_metrics: dict[str, set[str]] = {}
@@ -165,12 +168,15 @@ class StudyGrid:
         criteria_of_groups = {}
         for name, group in self.inference_groups.items():
             first = group[0].cell
-            criteria = {inference.cell.criterion for inference in group}.intersection(
-                self.study.ranked_criteria
+            measured = {inference.cell.criterion for inference in group}
+            criteria, ranked = (
+                measured.intersection(names)
+                for names in (self.study.averaged_criteria, self.study.ranked_criteria)
             )
             if criteria and self.study.kind(first.model).random_groups:
-                is_complete = first.debias == UNTOUCHED or criteria == criteria_of_metrics[first.metric]
-                criteria_of_groups[name] = [*sorted(criteria), *([OVERALL] if is_complete else [])]
+                is_complete = first.debias == UNTOUCHED or ranked == criteria_of_metrics.get(first.metric)
+                has_overall = bool(ranked) and is_complete
+                criteria_of_groups[name] = [*sorted(criteria), *([OVERALL] if has_overall else [])]
         return criteria_of_groups
 
     @cached_property

@@ -68,8 +68,8 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
 
 
 def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
-    """The step that tests what a model is ranked by against random groups."""
-    members = [inference for inference in group if inference.cell.criterion in study.ranked_criteria]
+    """The step that tests means over queries against random groups."""
+    members = [inference for inference in group if inference.cell.criterion in study.averaged_criteria]
     cells, first = [inference.cell for inference in members], group[0]
     inputs = {
         "inference": study.paths.inference_file(first),

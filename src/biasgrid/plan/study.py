@@ -113,6 +113,11 @@ class Study(Folders):
         """The criteria that rankings, correlations and the overall scores are made of."""
         return [name for name, entry in self.config.criteria.items() if entry.ranked]
 
+    @property
+    def averaged_criteria(self) -> list[str]:
+        """The criteria whose mean over queries is tested against random groups."""
+        return [name for name, entry in self.config.criteria.items() if entry.ranked or entry.phenomena]
+
     def metrics(self, criterion: str) -> dict[str, MetricEntry]:
         """The metrics of a criterion: its own where it has any, else the study's."""
         return metrics_of(self.config, criterion)

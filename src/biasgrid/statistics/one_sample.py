@@ -1,4 +1,4 @@
-"""Tests of whether values of several units have a given mean, and one p-value of several."""
+"""Tests of whether values of several units have a given mean."""
 
 from __future__ import annotations
 
@@ -81,35 +81,3 @@ def sign_flips(values: np.ndarray, mean: float, seed: int = 0) -> float:
     # what is equal but for rounding is as large
     large = np.abs(signs @ differences) >= observed - 1e-12 * np.abs(differences).sum()
     return float(large.mean() if exact else (np.count_nonzero(large) + 1) / (DRAWS + 1))
-
-
-def cauchy(p_values: np.ndarray) -> float:
-    """One p-value of several tests that may depend on each other: is any of their null hypotheses false?
-
-    Parameters
-    ----------
-    p_values
-        (n,), from 0 to 1.
-
-    Returns
-    -------
-    float
-        P(C > mean of tan((1/2 - p) pi)) of a standard Cauchy variable C. NaN without p-values. For small p-values it
-        is valid to a good approximation whatever the dependence. A p-value of 1 counts as 1 - 1/n, as in the authors'
-        programme.
-
-    References
-    ----------
-    Liu, Xie. Cauchy combination test: a powerful test with analytic p-value calculation under arbitrary dependency
-    structures. JASA 115, 2020.
-    """
-    p_values = np.asarray(p_values, dtype=float)
-    n = len(p_values)
-    if not n:
-        return math.nan
-    if n == 1:
-        return float(p_values[0])
-    p_values = np.where(p_values == 1, 1 - 1 / n, p_values)
-    with np.errstate(divide="ignore"):
-        statistic = float(np.mean(1 / np.tan(np.pi * p_values)))
-    return 0.5 - math.atan(statistic) / math.pi

@@ -210,7 +210,7 @@ AGGREGATES = Table(
         Column.share(
             "p_groups",
             "p-value of the test of the scores' aggregated distances from no bias against random groups, for the "
-            "aggregation that ranks models",
+            "aggregation that ranks models; of ranked criteria and of those with phenomena",
         ),
         Column.share(
             "p_groups_adjusted", "p_groups, adjusted for the number of models and metrics of the criterion"

@@ -46,9 +46,11 @@ def test_there_are_ten_claims_with_a_command_each(table):
 
 
 def test_null_p_values_are_small_as_often_as_they_should_be(table):
-    share, number, error = numbers(table["now"][1])
-    assert number == 2000
-    assert abs(share - 5) < 4 * error
+    scores, means = table["now"][1].split("; ")
+    for text in (scores, means):
+        share, number, error = numbers(text)
+        assert number == 2000
+        assert abs(share - 5) < 4 * error
 
 
 def test_the_test_of_an_aggregate_says_how_many_scores_it_covers(table, grid):
@@ -108,3 +110,12 @@ def test_pairs_of_sentences_have_the_binomials_p_value(table):
     p_value, won, pairs, draws, exact = numbers(table["now"][10])
     assert p_value == exact == pytest.approx(stats.binomtest(int(won), int(pairs)).pvalue, rel=0.05)
     assert p_value < 1 / (draws + 1)
+
+
+def test_means_of_which_most_scores_have_no_test_have_none(nulls):
+    words = np.argsort(np.random.default_rng(2).random((2000, 16)), axis=1)[:, :8]
+    alike = nulls[0]._replace(words=words)
+    now = then_and_now.reported_tests([*nulls, alike, alike], runs=300).now
+    assert now.startswith("scores: ")
+    assert " of 100 " in now
+    assert now.endswith("; means over queries: no test")
