@@ -70,13 +70,12 @@ atlas encoder_atlas: AFTER = $(BIN)/python docs/atlas.py
 
 # Random groups are drawn among neighbours, whose order depends on the last bits: the pages' numbers are those of kernels
 # that every processor with AVX2 has
-replications-check replications $(REPLICATIONS): export OPENBLAS_CORETYPE := Haswell
-replications-check replications $(REPLICATIONS): export NPY_DISABLE_CPU_FEATURES := X86_V4 AVX512_ICL AVX512_SPR
-replications-check replications $(REPLICATIONS): export OPENBLAS_NUM_THREADS := 1
+$(REPLICATIONS): KERNELS := OPENBLAS_CORETYPE=Haswell OPENBLAS_NUM_THREADS=1 \
+	NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL AVX512_SPR"
 
 $(OF_LANGUAGE): .venv/installed-for-language
 atlas languages debias text8 trainings seed_lists frequency $(REPLICATIONS) $(OF_LANGUAGE): .venv/installed
-	$(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
+	$(KERNELS) $(BIN)/snakemake --cores $(CORES) --configfile config/$@.yaml $(OVERLAY)
 	$(AFTER)
 
 ## How far metrics and inference can be trusted
@@ -137,10 +136,10 @@ readme: .venv/installed ## what README says of the embedded study
 
 # of studies that have run; STUDIES="same thesis": of some
 STUDIES ?=
-replications-pages: .venv/installed ## the numbers of docs/replications, from the results of `make replications`
+replications-pages: .venv/installed ## the numbers of docs/replications, from the results of `make study replications`
 	$(BIN)/python docs/replications.py $(STUDIES)
 
-replications-check: replications ## runs these studies, and compares their numbers with docs/replications; needs npm
+replications-check: study replications ## runs these studies, and compares their numbers with docs/replications; needs npm
 	$(BIN)/python docs/replications.py --check
 
 # their packages are no part of `make study`

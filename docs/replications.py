@@ -1,5 +1,5 @@
 """The parts of the replication pages that are computed: each block of docs/replications/*.md, from the tables of the
-study that its marker names.
+study that its marker names, and the numbers of published numbers in docs/replications.md, from those of all studies.
 
     python docs/replications.py [--check] [STUDY ...]
 
@@ -16,10 +16,13 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from replicated import BLOCKS
+from replicated.counts import counts
 from replicated.results import Results
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "replications"
+ALL = "all"  # the marker's study where a block is of all of them
+STUDIES = ("embedded", *sorted({study for study, _ in BLOCKS}))
 BLOCK = re.compile(
     r"(?s)(?P<start><!-- make replications-pages: (?P<study>\w+)\.(?P<name>\w+) -->\n)"
     r"(?P<text>.*?)(?P<end><!-- end -->)"
@@ -27,13 +30,19 @@ BLOCK = re.compile(
 
 
 def rewrite(text: str, results: Path, studies: Collection[str]) -> str:
-    """Return a page's text with the blocks of these studies computed from their tables."""
+    """Return a page's text with the blocks of these studies computed from their tables.
+
+    A block of all studies is computed where no study is left out.
+    """
 
     def block(match: re.Match[str]) -> str:
         study = match["study"]
-        if study not in studies:
+        if not set(STUDIES if study == ALL else [study]) <= set(studies):
             return match[0]
-        computed = BLOCKS[study, match["name"]](Results(results / study))
+        if study == ALL:
+            computed = counts(Results(results / name) for name in STUDIES)
+        else:
+            computed = BLOCKS[study, match["name"]](Results(results / study))
         return f"{match['start']}\n{computed}\n\n{match['end']}"
 
     return BLOCK.sub(block, text)
@@ -53,25 +62,25 @@ def differences(name: str, before: str, after: str) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None, pages: Path = PAGES, results: Path = ROOT / "results") -> int:
     """Write or compare the pages; return the exit status: 1 where a page differs, 2 where a study is not there."""
-    known = sorted({study for study, _ in BLOCKS})
-    parser = argparse.ArgumentParser(description="write the computed blocks of docs/replications/*.md")
+    parser = argparse.ArgumentParser(description="write the computed blocks of the replication pages")
     parser.add_argument("--check", action="store_true", help="compare them, and write nothing")
     parser.add_argument(
-        "studies", nargs="*", metavar="STUDY", help=f"of {', '.join(known)}; all if none is named"
+        "studies", nargs="*", metavar="STUDY", help=f"of {', '.join(STUDIES)}; all if none is named"
     )
     options = parser.parse_args(arguments)
-    studies = options.studies or known
+    studies = options.studies or STUDIES
     for study in studies:
-        if study not in known:
-            near = get_close_matches(study, known, 1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(known)}"
+        if study not in STUDIES:
+            near = get_close_matches(study, STUDIES, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(STUDIES)}"
             print(f"replications: no page shows a study '{study}'{hint}", file=sys.stderr)
             return 2
         if not (results / study / "study.json").is_file():
-            print(f"replications: {results / study} has no finished study: make {study}", file=sys.stderr)
+            target = "study" if study == "embedded" else study
+            print(f"replications: {results / study} has no finished study: make {target}", file=sys.stderr)
             return 2
     found = []
-    for page in sorted(pages.glob("*.md")):
+    for page in sorted([*pages.glob("*.md"), *pages.parent.glob("replications.md")]):
         before = page.read_text(encoding="utf-8")
         after = rewrite(before, results, studies)
         if options.check:

@@ -25,6 +25,8 @@ BY = {
     OUT_OF_REACH: "out of reach",
     UNTESTED: "not tested",
 }
+# verdicts of published numbers that no number of a study is compared with
+OTHER = ("other vectors", "not asked")
 # what scores are evidence for, by the tests that their metric can have
 TESTS = BOTH, PERMUTED, RANDOM = (
     "either test",
@@ -176,7 +178,7 @@ def conclusions(scores: Iterable[tuple[str, pd.Series]]) -> str:
     return items(*lines, *reasons)
 
 
-def verdicts(comparison: pd.DataFrame, ignore: Sequence[str] = ("other vectors", "not asked")) -> str:
+def verdicts(comparison: pd.DataFrame, ignore: Sequence[str] = OTHER) -> str:
     """Say how many published numbers have each verdict: "22 are reproduced, 1 is explained and 1 differs"."""
     counts = comparison.loc[~comparison["verdict"].isin(ignore), "verdict"].value_counts()
     words = {

@@ -187,4 +187,66 @@ def test_verdicts_are_counted_and_an_unknown_one_is_an_error():
 
 def test_make_runs_every_study_of_the_pages():
     (line,) = re.findall(r"(?m)^REPLICATIONS := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"))
-    assert {study for study, _ in BLOCKS} <= set(line.split())
+    assert set(replications.STUDIES) <= {"embedded", *line.split()}
+    assert {study for study, _ in BLOCKS} < set(replications.STUDIES)
+
+
+def text_of(name):
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+def test_every_page_counts_the_published_numbers_alike():
+    """docs/replications.md has them from the studies; the number of rows needs none."""
+    page = text_of("docs/replications.md")
+    rows, reached, judged, *by_verdict, without = re.search(
+        r"published numbers have ([\d,]+) rows\. The studies above reach (\d+) of them .*?, (\d+) have a verdict: "
+        r"(\d+) `reproduced`, (\d+) `compatible`, (\d+) `explained`, (\d+) `differs`\. For the other (\d+)",
+        page,
+    ).groups()
+    published = sorted((ROOT / "data" / "published").glob("*.csv"))
+    assert f"{sum(len(pd.read_csv(file)) for file in published):,}" == rows
+    assert int(judged) == sum(map(int, by_verdict)) == int(reached) - int(without)
+    assert f"{judged} have a verdict on models at hand" in text_of("README.md")
+    reviewers = text_of("docs/reviewers.md")
+    assert (
+        f"{rows} printed numbers, of which {reached} belong to models at hand and {judged} have a"
+        in reviewers
+    )
+    assert "{} reproduced, {} compatible, {} explained, {} differ ".format(*by_verdict) in reviewers
+
+
+def test_the_counts_are_of_printed_numbers_that_a_number_of_a_study_is_compared_with(
+    study, capsys, monkeypatch
+):
+    """Not those that other code computed, and not those of other vectors."""
+    monkeypatch.setattr(replications, "STUDIES", ("embedded", "same"))
+    monkeypatch.setattr(replications, "BLOCKS", {("same", "ratings"): lambda study: "Ratings."})
+    rows = {
+        "embedded": [("printed", "reproduced"), ("printed", "no value")],
+        "same": [
+            ("printed", "differs"),
+            ("printed", "other vectors"),
+            ("computed by other code", "reproduced"),
+        ],
+    }
+    for name, verdicts_of_study in rows.items():
+        folder = study / "results" / name
+        folder.mkdir(exist_ok=True)
+        (folder / "study.json").write_text("{}")
+        pd.DataFrame(verdicts_of_study, columns=["origin", "verdict"]).to_csv(
+            folder / "comparison.csv", index=False
+        )
+    page = study / "replications.md"
+    page.write_text("<!-- make replications-pages: all.counts -->\nold\n<!-- end -->\n", encoding="utf-8")
+    assert replications.main([], study / "pages", study / "results") == 0
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert "The studies above reach 3 of them on models" in text
+    assert "2 have a verdict: 1 `reproduced`, 0 `compatible`, 0 `explained`, 1 `differs`." in text
+    assert "For the other 1 the vectors" in text
+    # one study alone does not count
+    page.write_text(text.replace("reach 3", "reach 4") + "\n", encoding="utf-8")
+    assert replications.main(["same"], study / "pages", study / "results") == 0
+    assert "reach 4" in page.read_text(encoding="utf-8")
+    shutil.rmtree(study / "results" / "embedded")
+    assert replications.main([], study / "pages", study / "results") == 2
+    assert capsys.readouterr().err.endswith("has no finished study: make study\n")

@@ -1,6 +1,7 @@
 """GLPP: the graph and its projection against loops and another solver, what the thesis prints, what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from biasgrid_plugin_maddalozzo.debias.glpp import heat_weights, projection
 from conftest import make_store
@@ -10,9 +11,13 @@ from in_process import make_all
 from refusals import refused
 from sklearn.manifold import trustworthiness
 
-from biasgrid import Query, debias, load, metrics, tables
+from biasgrid import Query, debias, load, metrics, tables, word_bias
 from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
+from biasgrid.directions import DIRECTIONS
+from biasgrid.evaluation.answers import METHODS, OF_SETS
+from biasgrid.evaluation.evaluate import evaluate
+from biasgrid.evaluation.evaluation import evaluations
 from biasgrid.plan.study import Study
 
 
@@ -184,6 +189,105 @@ def test_vectors_of_fewer_dimensions_have_the_same_cosines(model, tmp_path):
         written = load(tmp_path / name)
         assert written.dimensions == 3
         np.testing.assert_allclose(written.take(words, written.rows(words)), vectors, atol=1e-6)
+
+
+LETTERED = [a + b for a in "abcdefgh" for b in "abcdefgh"]
+SIDES = {"female": ["she", *LETTERED[:5]], "male": ["he", *LETTERED[5:10]]}
+PAIRS = [list(pair) for pair in zip(*SIDES.values(), strict=True)]
+OTHERS = LETTERED[10:40]
+EVALUATED = {
+    "hidden": {
+        "pairs": PAIRS,
+        "sides": PAIRS[0],
+        "professions": OTHERS,
+        "cluster_words": 5,
+        "svm_words": 20,
+        "svm_gamma": "scale",  # "auto" is of the number of dimensions
+        "neighbours": 3,
+        "map_words": 5,
+    },
+    "map": {"sets": SIDES},
+    "questions": {
+        "pairs": {"pairs": PAIRS, "words": OTHERS[:4], "methods": METHODS},
+        "sets": {"source": ["she"], "target": ["he"], "words": OTHERS[:2], "methods": OF_SETS},
+    },
+    "direct": {
+        "definitional_pairs": PAIRS,
+        "words": OTHERS,
+        "exclude": OTHERS[:1],
+        "extremes": {"she": OTHERS[1:9], "he": OTHERS[9:]},
+    },
+    "seed_pairs": {"sides": PAIRS},
+    "similarity": {"made": "similarity.txt"},
+    "analogies": {"made": "analogies.txt"},
+    "sembias": "sembias.txt",
+}
+# t-SNE takes rounding for another map; random pairs are drawn in as many dimensions as there are
+NOT_OF_COSINES = {"map", "set_map", "random_shares"}
+
+
+@pytest.fixture
+def lettered(tmp_path, monkeypatch):
+    """A model of words of letters, and files of benchmarks about them."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(6)
+    words = ["she", "he", *LETTERED]
+    ratings = [f"{a}\t{b}\t{rng.random()}" for a, b in zip(OTHERS[:15], OTHERS[15:], strict=True)]
+    (tmp_path / "similarity.txt").write_text("\n".join(ratings))
+    four = [" ".join(rng.choice(LETTERED, 4, replace=False)) for _ in range(40)]
+    (tmp_path / "analogies.txt").write_text("\n".join([": family", *four]))
+    pairs = [[":".join(rng.choice(LETTERED, 2, replace=False)) for _ in range(4)] for _ in range(20)]
+    (tmp_path / "sembias.txt").write_text("\n".join(map("\t".join, pairs)))
+    return load({word: rng.normal(size=8) for word in words}, name="lettered")
+
+
+def leaves(value, place=()):
+    """Yield the numbers and texts of a record, with where they are."""
+    if isinstance(value, dict | list | tuple):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            if key not in NOT_OF_COSINES:
+                yield from leaves(part, (*place, key))
+    else:
+        yield place, value
+
+
+@pytest.mark.parametrize("name", [evaluation.name for evaluation in evaluations()])
+def test_every_evaluation_gives_the_same_in_fewer_dimensions(name, lettered):
+    spec = {name: EVALUATED[name]} if name in EVALUATED else {}
+    records = []
+    for reduce in (False, True):
+        transform = debias.glpp(lettered, n_components=4, n_neighbours=5, reduce=reduce)
+        record = evaluate(lettered, transform, spec, 0)
+        # vectors of another length have no distance from what they were
+        distances = [m for m in record["measures"] if m["group"] == "displacement"]
+        assert len(distances) == (0 if reduce else 2)
+        record["measures"] = [m for m in record["measures"] if m["group"] != "displacement"]
+        assert name == "displacement" or any(record.values())
+        records.append(dict(leaves(record)))
+    assert records[1] == pytest.approx(records[0], abs=1e-5)
+
+
+def test_single_words_are_measured_the_same_in_fewer_dimensions(lettered):
+    transforms = [
+        debias.glpp(lettered, n_components=4, n_neighbours=5, reduce=reduce) for reduce in (False, True)
+    ]
+    whole, short = map(lettered.under, transforms)
+    for direction in DIRECTIONS:
+        one, other = (
+            word_bias.project(state, SIDES, OTHERS, direction=direction) for state in (whole, short)
+        )
+        pd.testing.assert_frame_equal(one.frame, other.frame, atol=1e-5, rtol=1e-4)
+    one, other = (word_bias.indirect_words(state, SIDES, OTHERS[:2], OTHERS) for state in (whole, short))
+    pd.testing.assert_frame_equal(one, other, atol=1e-4, rtol=1e-3)
+    one, other = (
+        word_bias.word_report(
+            lettered, OTHERS[0], {"sides": SIDES}, transforms={"glpp": transform}, neighbours=5
+        )
+        for transform in transforms
+    )
+    pd.testing.assert_frame_equal(one.frame, other.frame, atol=1e-4, rtol=1e-3)
+    both = word_bias.compare({"whole": whole, "short": short}, SIDES, OTHERS)
+    assert both.correlations["pearson"].item() == pytest.approx(1)
 
 
 def test_a_study_has_the_distance_of_each_fit(tmp_path, monkeypatch):

@@ -132,6 +132,17 @@ class Transform:
         """The length of the vectors that it makes."""
         return self.dimensions if self.matrix is None else self.matrix.shape[1]
 
+    def map_direction(self, direction: np.ndarray) -> np.ndarray:
+        """Return a direction (d,) of the given vectors in the dimensions (m,) of the transformed ones.
+
+        It changes only if m < d. Cosines with the result equal those of x matrix matrix' with the direction, if the
+        columns of the matrix are orthonormal.
+        """
+        if self.output_dimensions == self.dimensions:
+            return direction
+        assert self.matrix is not None  # it alone changes the length of vectors
+        return direction @ self.matrix
+
     def apply(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
         """The words' `vectors` (n, d) under the transform, float64; `words` are their vocabulary entries."""
         vectors = np.array(vectors, dtype=np.float64)

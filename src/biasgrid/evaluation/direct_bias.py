@@ -16,7 +16,7 @@ from ..geometry import unit
 from ..preprocessing import Preprocessor
 from ..validation import Strict, field
 from .evaluation import Evaluation, Outcome
-from .facts import directions, fact
+from .facts import direction_in, directions, fact
 from .spec import List, Pairs, SomeWords, Spec, Words
 
 DRAWS = 1000  # of random pairs, whose components are compared with those of the definitional pairs
@@ -85,6 +85,7 @@ def measure(
     preprocessors = options.preprocessors
     pairs = find_sets(model, spec.definitional_pairs, "definitional_pairs", preprocessors)
     g = subspace([directions(v)[0] for v in pairs.vectors], 1, "definitional_pairs")[0]
+    g = direction_in(state, g)
     lookup = find_words(model, spec.words, "words", preprocessors)
     excluded_rows = set(find_words(model, spec.exclude, "exclude", preprocessors).rows.tolist())
     is_kept = np.array([row not in excluded_rows for row in lookup.rows.tolist()], dtype=bool)
@@ -154,6 +155,7 @@ def _extremes(
     (axis,), (has_axis,) = directions((first - second)[None])
     if not has_axis:
         raise BiasgridError(f"extremes: {ends} have the same direction in {model.name}")
+    axis = direction_in(state, axis)
     facts, projections = [], {}
     for end, sign in zip(ends, (1, -1), strict=True):
         projection = sign * vectors @ axis

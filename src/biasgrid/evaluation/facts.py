@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..embeddings.model import Model
 
 
 def fact(
@@ -30,6 +33,20 @@ def fact(
         "status": status,
         **extras,
     }
+
+
+def direction_in(state: Model, direction: np.ndarray) -> np.ndarray:
+    """Return a direction of the original model (d,) in the dimensions of a state of it.
+
+    See `Transform.map_direction`.
+    """
+    if state.dimensions == len(direction):
+        return direction
+    debiased: Any = getattr(
+        state, "base", state
+    )  # a model of entries of several words has the state as its base
+    mapped: np.ndarray = debiased.transform.map_direction(direction)
+    return mapped
 
 
 def directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

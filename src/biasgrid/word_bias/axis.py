@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..directions import axis as axis_of_vectors
 from ..embeddings.model import DebiasedModel, Model
 from ..embeddings.remember import remember
 from ..errors import InputError, did_you_mean, join_names, quote, unknown_name
-from ..evaluation.facts import directions
+from ..evaluation.facts import direction_in, directions
 from ..evaluation.hidden_bias import lower_case_words
 from ..evaluation.spec import first_words
 from ..geometry import FLAT
@@ -37,7 +37,7 @@ class Axis:
     names
         The groups' names: positive projections lean to the first.
     vector
-        float64 (dimensions,), of unit length, in the original model.
+        float64 (dimensions,): of unit length in the original model (`in_variant`).
     rows
         The rows of the groups' words.
     missing
@@ -48,6 +48,10 @@ class Axis:
     vector: np.ndarray
     rows: frozenset[int]
     missing: tuple[str, ...]
+
+    def in_variant(self, model: Model) -> Axis:
+        """Return the direction of the original model in the dimensions of a variant, where it has fewer."""
+        return replace(self, vector=direction_in(model, self.vector))
 
     def cosines(self, units: np.ndarray) -> np.ndarray:
         """Return the cosine (n,) of unit vectors (n, d) with the direction; rounding noise becomes 0."""
@@ -81,6 +85,8 @@ def groups_of(groups: Groups, number: int | None = 2) -> tuple[WordSet, ...]:
 
 def find_axis(model: Model, groups: Groups, direction: str) -> Axis:
     """Find the direction of two groups, in the original model where `model` is a debiased one.
+
+    A debiased model of fewer dimensions has that direction in its own dimensions.
 
     Parameters
     ----------
@@ -128,7 +134,8 @@ def find_axis(model: Model, groups: Groups, direction: str) -> Axis:
         raise InputError(
             f"groups: {quote(first.name)} and {quote(second.name)} do not differ in one direction in {store.name}"
         )
-    return Axis((first.name, second.name), vector, frozenset(store.rows(keys).tolist()), missing)
+    axis = Axis((first.name, second.name), vector, frozenset(store.rows(keys).tolist()), missing)
+    return axis.in_variant(model)
 
 
 @dataclass(frozen=True, eq=False)

@@ -191,8 +191,9 @@ def _row(
     vocabulary: int,
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Return a row of a report, and the projections of the neighbours in the original model."""
-    value = found.project(variant, axis)
-    (read,) = Baseline.of_axis(variant, axis).read(value, found.rows)
+    axis_in_variant = axis.in_variant(variant)
+    value = found.project(variant, axis_in_variant)
+    (read,) = Baseline.of_axis(variant, axis_in_variant).read(value, found.rows)
     projections = near.project(model, axis)
     lean_first, lean_second = int((projections > 0).sum()), int((projections < 0).sum())
     share = lean_first / len(projections) if len(projections) else np.nan
