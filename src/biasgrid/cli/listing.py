@@ -49,7 +49,7 @@ Entries = Iterator[tuple[str, str]]
 
 
 def show(args: argparse.Namespace) -> list[dict[str, Any]] | str:
-    """List metrics, models, word sets and the like, with a sentence about each; without a topic, the topics.
+    """List metrics, models, word sets, tables and more. Without a topic, it lists the topics.
 
     biasgrid list
     biasgrid list metrics
@@ -252,7 +252,7 @@ def add(commands: Commands) -> None:
         "list",
         study={
             "type": find_file,
-            "help": f"of this study, and with its plugins (default: what comes with biasgrid, and {DEFAULT})",
+            "help": f"list the entries of this study and its plugins (default: those of biasgrid and {DEFAULT})",
         },
         plugins=PLUGINS,
     )

@@ -1,4 +1,4 @@
-"""Pages of studies that have been run: of one, and of what changed between two."""
+"""Reports of finished studies, comparisons of two, and checks of their files."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ..errors import BiasgridError, join_names
 from .arguments import Commands, check_output
 
 MOST = 20  # files that `verify` names
-HELP = "its folder of results, such as results/embedded, or its config"
+HELP = "a folder of results, such as results/embedded, or a study's config"
 
 
 def report(args: argparse.Namespace) -> dict[str, Any]:
-    """Make the page of a study that has been run: one HTML file that says what came out and how sure it is.
+    """Write the HTML report of a finished study. The file is self-contained and shows the results and their
+    uncertainty.
 
     biasgrid report results/embedded
     biasgrid report my-study.yaml --output my-study.html
@@ -52,7 +53,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def compare(args: argparse.Namespace) -> dict[str, Any]:
-    """Compare two studies, or two versions of one: which verdicts, ranks and scores changed.
+    """Compare two studies: which conclusions and scores changed. The two can also be versions of one study.
 
     biasgrid compare results/embedded results/embedded-1.0
     biasgrid compare results/embedded results/embedded-1.0 --json > changes.json
@@ -84,8 +85,8 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def verify(args: argparse.Namespace) -> dict[str, Any]:
-    """Read all files of results, and those that they were made from, and compare them with the checksums that the run
-    recorded.
+    """Check that the files of a study are as the run left them. This compares the result files, and the files that
+    they were computed from, with the recorded checksums.
 
     biasgrid verify results/embedded
     """
@@ -120,8 +121,8 @@ def add(commands: Commands) -> None:
         without={
             "nargs": "+",
             "metavar": "QUERY",
-            "help": "leave these queries out, by key or name: ranks, intervals and p-values are those of the others. "
-            "Nothing is measured. Needs --output",
+            "help": "leave out these queries, given by key or name: ranks, intervals and p-values are computed from "
+            "the other queries, without measuring again. Needs --output",
         },
     )
     command.add_argument("study", type=Path, metavar="STUDY", help=HELP)
@@ -130,9 +131,9 @@ def add(commands: Commands) -> None:
         output={
             "type": Path,
             "metavar": "FILE",
-            "help": "the page; default: compare-<study>-<study>.html, and with --json none",
+            "help": "file of the page; default: compare-<study>-<study>.html; with --json, no page is written",
         },
-        json={"action": "store_true", "help": "print everything that changed, and not only how much"},
+        json={"action": "store_true", "help": "print every change as JSON"},
     )
     command.add_argument("studies", type=Path, nargs=2, metavar="STUDY", help=HELP)
     command = commands.add(verify)
