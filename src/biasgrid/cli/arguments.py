@@ -51,7 +51,7 @@ PLUGINS: dict[str, Any] = {
 
 def first_sentence(text: str) -> str:
     """Return the first sentence of a text."""
-    return re.split(r"(?<=[.?]) ", text, maxsplit=1)[0]
+    return re.split(r"(?<=[.?]) (?=[A-Z\W])", text, maxsplit=1)[0]
 
 
 def plugins_of(arguments: Sequence[str] | None) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import BiasgridError, join_names
 from .arguments import Commands, check_output
+from .layout import paragraph, wants_table
 
 MOST = 20  # files that `verify` names
 HELP = "a folder of results, such as results/embedded, or a study's config"
@@ -52,7 +53,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     return record
 
 
-def compare(args: argparse.Namespace) -> dict[str, Any]:
+def compare(args: argparse.Namespace) -> dict[str, Any] | str:
     """Compare two studies: which conclusions and scores changed. The two can also be versions of one study.
 
     biasgrid compare results/embedded results/embedded-1.0
@@ -81,7 +82,22 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
         record |= {"page": str(output), "bytes": len(text.encode())}
     for study in studies:
         study.warn_of_changed_files()
-    return record
+    return _changes(frames, studies, str(record["page"])) if wants_table(args) else record
+
+
+def _changes(frames: Any, studies: Sequence[Any], page: str) -> str:
+    """Return what changed, as lines to read: the headline, then only parts with changes."""
+    from ..report import compare_page
+
+    lines = paragraph("", f"{compare_page.headline(frames)}.")
+    for section, parts in compare_page.changes(frames, studies).items():
+        lines += ["", section]
+        for title, texts in parts.items():
+            lines += [f"  {title}"] if [*parts] != [section] else []
+            lines += [line for text in texts for line in paragraph("    ", text, 6)]
+    notes = compare_page.notes(frames)
+    lines += ["", *(line for note in notes for line in paragraph("", note))] if notes else []
+    return "\n".join([*lines, "", f"page: {page}"])
 
 
 def verify(args: argparse.Namespace) -> dict[str, Any]:
@@ -133,8 +149,12 @@ def add(commands: Commands) -> None:
             "metavar": "FILE",
             "help": "file of the page; default: compare-<study>-<study>.html; with --json, no page is written",
         },
-        json={"action": "store_true", "help": "print every change as JSON"},
     )
+    form = command.add_mutually_exclusive_group()
+    form.add_argument(
+        "--table", action="store_true", help="print the changes as text (default on a terminal)"
+    )
+    form.add_argument("--json", action="store_true", help="print every change as JSON")
     command.add_argument("studies", type=Path, nargs=2, metavar="STUDY", help=HELP)
     command = commands.add(verify)
     command.add_argument(
