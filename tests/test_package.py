@@ -22,7 +22,7 @@ from conftest import ROOT, biasgrid, make_store, printed, write_text_model
 from packaging.requirements import Requirement
 
 import biasgrid as bg
-from biasgrid import EmbeddingStore, Query, extras, metrics, resources
+from biasgrid import EmbeddingStore, Query, cli, extras, metrics, resources
 from biasgrid.config.study import StudyConfig
 from biasgrid.errors import BiasgridError
 from biasgrid.plan.study import Study
@@ -430,14 +430,21 @@ def test_other_commands_take_no_other_options():
 def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = biasgrid("--help").stdout
-    commands = re.findall(r"^    (\w+)(?: |$)", text, re.M)
-    assert commands[:6] == ["init", "run", "report", "compare", "verify", "list"]
-    places = [
-        text.index(part) for part in ("  for you:", "    measure ", "  steps of the workflow", "    cell ")
-    ]
-    assert places == sorted(places)
-    assert {"measure", "debias", "convert", "fetch", "table", "figure"} <= set(commands)
-    for command in ["", *commands]:
+    groups = re.findall(r"^  ([a-z ]+):$", text, re.M)
+    assert groups == ["start", "measure", "debias", "report and share", "maintenance"]
+    listed = text[text.index("  start:") : text.index("run a study:")].splitlines()
+    # a line each: no second line of a description
+    assert all(re.match(r"^  ([a-z ]+:$|  [a-z]+ +[A-Z])", line) for line in listed if line)
+    shown = re.findall(r"^    (\w+)(?: |$)", text, re.M)
+    assert shown[:3] == ["init", "run", "list"]
+    assert {"measure", "debias", "convert", "fetch", "step"} <= {*shown}
+    # all other commands are single steps, which the help of one of them lists
+    steps = [name for name in cli.commands().by_name if name.split()[0] not in shown]
+    assert {"cell", "table", "figure"} <= {*steps}
+    assert "biasgrid step --help" in text
+    of_step = biasgrid("step", "--help").stdout.partition("commands for single steps:")[2]
+    assert sorted(re.findall(r"^  ([a-z-]+) +[A-Z]", of_step, re.M)) == sorted(steps)
+    for command in ["", *shown, *steps]:
         text = biasgrid(*filter(None, [command]), "--help").stdout
         assert max(map(len, text.splitlines())) <= 80, command
         # a command with commands of its own has their examples

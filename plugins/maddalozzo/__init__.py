@@ -1,1 +1,1 @@
-"""What serves Maddalozzo's thesis (Politecnico di Torino 2023): metrics of pairs, tables, figures, and GLPP."""
+"""Metrics, tables and figures of Maddalozzo's thesis (Politecnico di Torino 2023)."""

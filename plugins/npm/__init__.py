@@ -1,1 +1,1 @@
-"""Models and corpora that the npm registry has: files out of its packages, and the format of wink-embeddings-sg-*."""
+"""Models and corpora from npm packages, and the format of wink-embeddings-sg-*."""

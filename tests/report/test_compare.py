@@ -64,9 +64,7 @@ def test_the_same_study_twice():
     study = side({SCORE: OK, (*SCORE[:3], "two", "none"): NO_VALUE}, **tables)
     frames = compare(study, study)
     assert sizes(frames) == {}
-    said = summary(frames)
-    assert "Nothing changed" in said
-    assert all(part in said for part in ("2 scores", "2 ranks", "1 pair of models"))
+    assert summary(frames) == "Nothing changed; 2 scores compared."
     assert counts(frames)["scores"]["same"] == 2
     assert not any(records(frames).values())
 
@@ -144,8 +142,10 @@ def test_evidence_counts_where_the_value_is_the_same_too(before, after, gained, 
     told = counts(frames)["scores"]
     assert told["same"] == told["evidence_changed"] == 1
     assert (told["full_marks_gained"], told["full_marks_lost"]) == (gained, lost)
-    assert "1 of 1 score in their evidence" in summary(frames)
-    assert f"{gained} gained, {lost} lost" in summary(frames)
+    said = summary(frames)
+    assert said.startswith("1 conclusion changed: 1 on scores.")
+    assert ("1 score is newly significant in every test." in said) == bool(gained)
+    assert ("1 score is no longer significant in every test." in said) == bool(lost)
 
 
 def test_a_p_value_that_crosses_a_level_changes_no_evidence():
@@ -153,7 +153,9 @@ def test_a_p_value_that_crosses_a_level_changes_no_evidence():
     for column in ("p_adjusted", "p_groups_adjusted"):
         frames = compare(side({SCORE: OK | {column: 0.02}}), side({SCORE: OK | {column: 0.9}}))
         assert sizes(frames) == {"uncertainty": 1, "metrics": 1}
-        assert "evidence" not in summary(frames)
+        said = summary(frames)
+        assert said.startswith("No conclusion changed; no score did.")
+        assert said.endswith("1 score changed only in p-values, interval or number of words.")
 
 
 def test_evidence_of_aggregates():
@@ -165,14 +167,14 @@ def test_evidence_of_aggregates():
     assert sizes(frames) == {"aggregates": 1}
     (row,) = records(frames)["aggregates"]
     assert (row["model"], row["evidence_a"], row["evidence_b"]) == ("one", "all", "none")
-    assert "1 of 1 aggregate in their evidence" in summary(frames)
+    assert summary(frames) == "1 conclusion changed: 1 on average scores."
 
 
 def test_columns_that_older_code_did_not_make_are_not_compared():
     later = ["p_groups", "p_groups_adjusted", "evidence"]
     frames = compare(side(scores=scores({SCORE: OK}).drop(columns=later)), side())
     assert sizes(frames) == {"lacking": 1}
-    assert summary(frames).endswith("Evidence is not compared: scores.csv of A has no column evidence.")
+    assert summary(frames).endswith("Significance is not compared: scores.csv of A has no column evidence.")
     old = rankings({"one": 1.0, "two": 2.0}).drop(columns=["rank_shared", "queries", "reason"])
     frames = compare(side(rankings=old), side(rankings=rankings({"one": 2.0, "two": 1.0})))
     assert sizes(frames) == {"ranks": 2}
@@ -205,7 +207,8 @@ def test_what_is_in_one_study_alone_is_named():
         ["models", ["two"], []],
         ["debias methods", ["hard"], []],
     ]
-    assert "1 score in A, 0 in B" in summary(frames)
+    # what no study has alone is not counted
+    assert summary(frames).endswith("Only in one study: 1 score in A.")
     frames = compare(side(), side({other: OK}))
     assert summary(frames) == "The two studies have no score in common: there is nothing to compare."
     assert counts(frames)["scores"]["only_in_a"] == counts(frames)["scores"]["only_in_b"] == 1
@@ -234,7 +237,7 @@ def test_a_model_that_came_changes_no_rank_of_others():
     assert sizes(frames) == {"rank_shifts": 2, "least_biased": 1}
     (row,) = records(frames)["least_biased"]
     assert (row["first_a"], row["first_b"]) == (["one"], ["new"])
-    assert summary(frames).startswith("Changed: 1 of 1 verdict on the least biased model")
+    assert summary(frames) == "1 conclusion changed: 1 on the least biased model."
 
 
 @pytest.mark.parametrize(
@@ -293,7 +296,7 @@ def test_verdicts_that_changed():
     frames = compare(a, side(comparison=comparison(9.7, "differs")))
     (row,) = records(frames)["verdicts"]
     assert (row["verdict_a"], row["verdict_b"], row["ours_b"]) == ("reproduced", "differs", 9.7)
-    assert "1 of 1 verdict on a published number" in summary(frames)
+    assert summary(frames) == "1 conclusion changed: 1 on published numbers."
     # the number is another, what is said of it is not
     assert compare(a, side(comparison=comparison(9.51, "reproduced")))["verdicts"].empty
 
@@ -323,6 +326,6 @@ def test_words_vectors_and_versions_that_went_in():
     assert sizes(frames) == {"words": 1, "vectors": 1, "versions": 1}
     assert frames["words"].to_numpy().tolist() == [["q", "A", ["a"], ["c"]]]
     assert frames["vectors"].to_numpy().tolist() == [["one", "vectors.npy"]]
-    said = summary(frames)
-    assert said.startswith("No result changed")
-    assert all(part in said for part in ("1 set of words", "1 file of vectors", "1 library's version"))
+    assert summary(frames) == (
+        "No result changed; 1 score compared. Different inputs: word sets A of q; vectors one; versions of numpy."
+    )

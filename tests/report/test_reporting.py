@@ -170,9 +170,10 @@ def test_a_page_without_queries(part, results):
 
 def test_the_same_study_twice(results, other):
     record = printed("compare", "one", "other")
-    assert record["summary"].startswith("Nothing changed: both have the same ")
+    total = len(pd.read_csv(results / "scores.csv"))
+    assert record["summary"] == f"Nothing changed; {total} scores compared."
     assert record["scores"]["changed"] == record["scores"]["same_but_other_uncertainty"] == 0
-    assert record["scores"]["same"] == len(pd.read_csv(results / "scores.csv"))
+    assert record["scores"]["same"] == total
     assert record["page"] == "compare-small-small.html"
     text = (results.parent / "compare-small-small.html").read_bytes()
     assert record["bytes"] == len(text)
@@ -244,19 +245,45 @@ def test_the_page_shows_what_changed(results, other):
     assert page.scripts == 0
     assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
     rows = [" | ".join(cell.strip() for cell in row) for row in page.rows]
-    assert record["summary"] in text
+    head, _, rest = record["summary"].partition(". ")
+    assert head == "2 conclusions changed: 1 on scores and 1 on published numbers"
+    assert f'<h1 id="headline">{head}</h1>' in text
+    assert "3 of " in rest
+    assert rest.endswith(
+        f"Different inputs: config seed; word sets {query['attribute_sets'][0]['name']} of q1."
+    )
     assert any("9.87" in row and "Model <" in row for row in rows)
-    assert any("→ · out of reach" in row and "Model <" in row for row in rows)
-    assert any("lost its value" in row and "ok → lost_words:A" in row for row in rows)
-    # verdicts come first, what went in last
+    assert any("→ cannot reach significance" in row and "Model <" in row for row in rows)
+    assert any("no longer computed" in row and "ok → lost_words:A" in row for row in rows)
+    # conclusions come first, inputs last
     assert [title for title in re.findall("<h2[^>]*>([^<]*)", text)] == [
-        *("Verdicts", "Rankings", "Scores", "In one study alone", "What went in", "How to read this"),
+        *("Conclusions", "Ranks", "Scores", "Only in one study", "Inputs", "How to read this"),
     ]
+    # a picture of the one score that both studies have
+    assert text.count('<circle class="after"') == 1
+    assert "→ 9.87" in text
     assert any("differs" in row and "reproduced" in row for row in rows)
     assert any(row.startswith("seed | ") for row in rows)
     # words, and what a stranger's table says, are text and not markup
     assert any("<i>odd" in row for row in rows)
     assert any(finished_study.HOSTILE[0] in row for row in rows)
+
+
+def test_a_terminal_lists_what_changed_and_nothing_else(results, other):
+    def change(table):
+        known = table.index[table["status"] == "ok"]
+        return at(table, known[0], value="9.87")
+
+    edit(other, "scores", change)
+    lines = biasgrid("compare", "one", "other", "--table").stdout.splitlines()
+    total = len(pd.read_csv(results / "scores.csv"))
+    assert lines[:4] == [f"No conclusion changed; 1 of {total} scores did.", "", "Scores", "  Changed scores"]
+    assert max(map(len, lines)) <= 80
+    assert any(line.endswith("→ 9.870") for line in lines)
+    assert lines[-1] == "page: compare-small-small.html"
+    # no counters, and no heading without changes
+    assert not [line for line in lines if re.search(r"\b0 |Inputs|Conclusions|Ranks|_", line)]
+    assert biasgrid("compare", "one", "one", "--table").stdout.splitlines()[1:-1] == [""]
 
 
 def test_studies_with_nothing_in_common(results, other):
@@ -279,7 +306,7 @@ def test_results_of_older_code_are_compared(results, other):
     edit(other, "scores", lambda table: table.drop(columns=later))
     record = printed("compare", "one", "other")
     assert record["summary"].startswith("Nothing changed")
-    assert record["summary"].endswith("Evidence is not compared: scores.csv of B has no column evidence.")
+    assert record["summary"].endswith("Significance is not compared: scores.csv of B has no column evidence.")
     assert "B has no pairs.csv" in (results.parent / record["page"]).read_text()
 
 

@@ -24,18 +24,25 @@ from . import embeddings, listing, measuring, reporting, running, scoring, shari
 from .arguments import Commands, NoResultError, plugins_of
 from .layout import text_of
 
+TOPICS = (running, reporting, listing, sharing, embeddings, measuring, word_bias, scoring, texts, studies)
+# what `biasgrid --help` lists; the single steps of a study are listed by `biasgrid step --help`
 GROUPS = {
-    "for you": (running, reporting, listing, sharing, embeddings, measuring, word_bias, scoring, texts),
-    "steps of the workflow, one by one": (studies,),
+    "start": ("init", "run", "list"),
+    "measure": ("measure", "words", "score", "analogy", "properties"),
+    "debias": ("debias",),
+    "report and share": ("report", "compare", "publish", "join"),
+    "maintenance": ("verify", "fetch", "convert", "pin", "texts", "step"),
 }
 LONGEST = 399  # characters of a message
-WAY = """a study:
+WAY = """run a study:
   biasgrid init my-study                  write my-study.yaml, to be edited
-  biasgrid run my-study.yaml --cores 2    make its tables and figures
-one number:
+  biasgrid run my-study.yaml --cores 2    compute its tables, figures and report
+measure one number:
   biasgrid measure --metric weat --model vectors.bin --query query.json
-options of a command, and an example:
-  biasgrid measure --help"""
+see the options of a command, and an example:
+  biasgrid measure --help
+see the commands for single steps of a study:
+  biasgrid step --help"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -89,10 +96,10 @@ def _refuse(message: str) -> int:
 
 
 def commands() -> Commands:
-    """All sub-commands, in the order in which a user needs them."""
-    commands = Commands("biasgrid", "Social bias in word embeddings, measured reproducibly.", WAY)
+    """Return all sub-commands, in the order in which a user needs them."""
+    about = "Measure social bias in word embeddings and language models, reproducibly."
+    commands = Commands("biasgrid", about, WAY, GROUPS)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
-    for commands.group, topics in GROUPS.items():
-        for topic in topics:
-            topic.add(commands)
+    for topic in TOPICS:
+        topic.add(commands)
     return commands

@@ -6,7 +6,7 @@ import argparse
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,35 +18,40 @@ NUMBER = re.compile(r"-[\d.]")  # begins a negative number, which is a value and
 STUDY: dict[str, Any] = {
     "required": True,
     "type": find_file,  # one that comes with biasgrid (config/embedded.yaml) is found anywhere
-    "help": "a study's config, or its results/<study>/study.json; - reads the latter on standard input",
+    "help": "a study's config, or its results/<study>/study.json; - reads study.json from standard input",
 }
 MODEL: dict[str, Any] = {
     "required": True,
     "type": Path,
-    "help": "a store, a file or folder of any format (biasgrid list formats), or a shipped model's name, fetched "
-    "when it is missing (biasgrid list models); for a metric of language models also a name on a hub, owner/name",
+    "help": "a file or folder of any format (biasgrid list formats), or a model that comes with biasgrid (biasgrid "
+    "list models), which is downloaded if necessary; a language model also by its name on a hub, owner/name",
 }
 # of a model's file
 FILE: dict[str, Any] = {
-    "sha256": {"help": "checksum of the input file and those read with it, which must match"},
-    "trust_pickle": {"action": "store_true", "help": "read a .kv file whose checksum is not pinned"},
-    "vocab_prefix": {"default": "", "help": "what stands before every word in the vocabulary (/c/en/)"},
+    "sha256": {"help": "expected checksum of the input file and the files read with it"},
+    "trust_pickle": {"action": "store_true", "help": "read a .kv file without a known checksum"},
+    "vocab_prefix": {"default": "", "help": "prefix of every word in the vocabulary, such as /c/en/"},
     "limit": {
         "type": int,
-        "help": "read the first rows only, so many: the most frequent words of a sorted file",
+        "help": "read only this number of rows from the beginning: the most frequent words of a sorted file",
     },
     "broken_words": {
         "default": "replace",
         "choices": ["replace", "refuse"],
-        "help": "what to do about a word that is not UTF-8: put U+FFFD where it is broken, or refuse the file",
+        "help": "how to treat a word that is not UTF-8: replace the broken part by U+FFFD, or refuse the file",
     },
 }
 PLUGINS: dict[str, Any] = {
     "nargs": "+",
     "default": [],
     "metavar": "PLUGIN",
-    "help": "load these first, code: plugins that come with biasgrid (biasgrid list plugins), files and folders",
+    "help": "plugins to load first, which runs their code: names (biasgrid list plugins), files or folders",
 }
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text."""
+    return re.split(r"(?<=[.?]) (?=[A-Z\W])", text, maxsplit=1)[0]
 
 
 def plugins_of(arguments: Sequence[str] | None) -> list[str]:
@@ -97,20 +102,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Help(argparse.HelpFormatter):
-    """Help that leaves lines of examples as they are, and has commands in groups."""
+    """Help that leaves lines of examples as they are, and lists commands without a heading of their own."""
 
     def _format_action(self, action: argparse.Action) -> str:
         if not isinstance(action, argparse._SubParsersAction):
             return super()._format_action(action)
-        groups: dict[str, list[argparse.Action]] = {}
-        for command in self._iter_indented_subactions(action):
-            groups.setdefault(command.group, []).append(command)  # type: ignore[attr-defined]
-        self._indent()
-        parts = [
-            f"  {group}:\n{''.join(map(self._format_action, commands))}" for group, commands in groups.items()
-        ]
-        self._dedent()
-        return "".join(parts)
+        return "".join(map(super()._format_action, self._iter_indented_subactions(action)))
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         if "\n" in text:
@@ -118,25 +115,43 @@ class _Help(argparse.HelpFormatter):
         return super()._fill_text(text, width, indent)
 
 
-class Commands:
-    """The sub-commands of a program."""
+def _grouped(groups: Mapping[str, Sequence[str]]) -> type[_Help]:
+    """Return a class of help that lists the commands of these groups under their headings, and no others."""
 
-    def __init__(self, name: str, description: str, epilog: str):
+    class Grouped(_Help):
+        def add_arguments(self, actions: Iterable[argparse.Action]) -> None:
+            for action in actions:
+                if not isinstance(action, argparse._SubParsersAction):
+                    self.add_argument(action)
+                    continue
+                commands = {command.dest: command for command in action._get_subactions()}
+                for group, names in groups.items():
+                    self.start_section(group)
+                    self.add_arguments([commands[name] for name in names])
+                    self.end_section()
+
+    return Grouped
+
+
+class Commands:
+    """Sub-commands of a program. Its help lists those that `groups` name; all others can be called, too."""
+
+    def __init__(self, name: str, description: str, epilog: str, groups: Mapping[str, Sequence[str]]):
         shape: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
-        self.parser = _Parser(prog=name, description=description, epilog=epilog, **shape)
+        self.parser = _Parser(
+            prog=name, description=description, epilog=epilog, **shape | {"formatter_class": _grouped(groups)}
+        )
         self._commands = self.parser.add_subparsers(
             title="commands", required=True, metavar="COMMAND", parser_class=_Parser
         )
         self._shape = shape
-        self.group = ""  # of the commands that are added next
         # "" and the names of commands that have commands of their own -> these
         self._of_group = {"": self._commands}
         self._by_name: dict[str, _Parser] = {}
 
     def add_group(self, name: str, doc: str) -> None:
         """Add a command that has commands of its own, which `add` then takes by both names ("words report")."""
-        command = self._commands.add_parser(name, help=doc, description=doc, **self._shape)
-        self._commands._choices_actions[-1].group = self.group  # type: ignore[attr-defined]
+        command = self._commands.add_parser(name, help=first_sentence(doc), description=doc, **self._shape)
         self._of_group[name] = command.add_subparsers(
             title="commands", required=True, metavar="COMMAND", parser_class=_Parser
         )
@@ -151,8 +166,9 @@ class Commands:
     ) -> argparse.ArgumentParser:
         """Add a function as a sub-command of its name, with options of these names.
 
-        The first paragraph of its docstring is the help, the second are examples. With `takes_extra_arguments` it
-        also gets the arguments that the parser does not know, as `extra_arguments`.
+        The first paragraph of its docstring describes it, in a list of commands with the first sentence alone; the
+        second are examples. With `takes_extra_arguments` the function also gets the arguments that the parser does
+        not know, as `extra_arguments`.
         """
         doc, _, examples = (inspect.getdoc(function) or "").partition("\n\n")
         doc = " ".join(doc.split())
@@ -163,14 +179,17 @@ class Commands:
         name = name or function.__name__
         group, _, last = name.rpartition(" ")
         command = self._of_group[group].add_parser(
-            last, help=doc, description=doc, epilog=epilog, **self._shape
+            last, help=first_sentence(doc), description=doc, epilog=epilog, **self._shape
         )
-        self._of_group[group]._choices_actions[-1].group = self.group  # type: ignore[attr-defined]
         self._by_name[name] = command
         for flag, settings in options.items():
             command.add_argument("--" + flag.replace("_", "-"), **settings)
         command.set_defaults(run=function, takes_extra_arguments=takes_extra_arguments)
         return command
+
+    def help_of(self, name: str) -> str:
+        """Return the first sentence about a command."""
+        return first_sentence(self._by_name[name].description or "")
 
     @property
     def by_name(self) -> Mapping[str, _Parser]:

@@ -13,7 +13,7 @@ from .running import CONFIGS, read_config
 
 
 def convert(args: argparse.Namespace) -> dict[str, Any]:
-    """Convert a file of vectors into a store.
+    """Convert a file of vectors to biasgrid's format.
 
     biasgrid convert --input glove.6B.50d.txt --output models/glove
     """
@@ -58,7 +58,7 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def pin(args: argparse.Namespace) -> dict[str, Any]:
-    """Write the checksums of what was downloaded without one into the files that name the models.
+    """Record the checksums of downloaded models. They are written into the files that list the models.
 
     biasgrid pin my-study.yaml
     """
@@ -75,11 +75,11 @@ def add(commands: Commands) -> None:
         input={
             "required": True,
             "type": Path,
-            "help": "the file, or the folder of a format of several files",
+            "help": "the file, or the folder if the format has several files",
         },
-        output={"required": True, "type": Path, "help": "the store's folder"},
+        output={"required": True, "type": Path, "help": "the folder to write"},
         name={"help": "the model's name (default: the folder's)"},
-        format={"help": "its format (biasgrid list formats); default: found by looking into the file"},
+        format={"help": "the file's format (biasgrid list formats); default: recognised from its content"},
         plugins=PLUGINS,
         **FILE,
     )

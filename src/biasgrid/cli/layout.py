@@ -1,17 +1,18 @@
-"""What commands print on a terminal: lines of at most 80 characters, where a script reads JSON."""
+"""Layout of what commands print on a terminal, where a script reads JSON: text of at most 80 characters a line."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from ..numbers import count, number
 
 WIDTH = 80
+TABLE = 100  # of a list with a line for each entry, if the terminal is wide enough
 GAP = "  "
 
 
@@ -27,23 +28,26 @@ def wants_table(args: argparse.Namespace) -> bool:
     return args.table or (not args.json and sys.stdout.isatty())
 
 
-def columns(rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> list[str]:
-    """Rows of texts as lines, in columns, each with its note below it; the last column is wrapped where it is too
-    long for the line."""
+def table_width() -> int:
+    """Return the width of a list on this terminal. Without a terminal, it is the largest."""
+    return min(TABLE, shutil.get_terminal_size((TABLE, 24)).columns)
+
+
+def columns(rows: Sequence[Sequence[str]], width: int = WIDTH) -> list[str]:
+    """Return rows of texts as lines, in columns. The last column is wrapped if it is too long for the line."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    indent = min(sum(widths) + len(GAP) * len(widths), WIDTH // 2)
+    indent = min(sum(widths) + len(GAP) * len(widths), width // 2)
     lines = []
-    for row, note in zip_longest(rows, notes, fillvalue=""):
-        lines += paragraph(GAP.join([*map(str.ljust, row[:-1], widths), ""]), row[-1], indent)
-        lines += paragraph("    ", note, 4) if note else []
+    for row in rows:
+        lines += paragraph(GAP.join([*map(str.ljust, row[:-1], widths), ""]), row[-1], indent, width)
     return lines
 
 
-def paragraph(head: str, text: str, indent: int = 2) -> list[str]:
-    """A text after its head in lines, all but the first indented. No word is broken."""
+def paragraph(head: str, text: str, indent: int = 2, width: int = WIDTH) -> list[str]:
+    """Return a text after its head as lines, all but the first indented. No word is broken."""
     lines = textwrap.wrap(
         text,
-        WIDTH,
+        width,
         initial_indent=head,
         subsequent_indent=" " * indent,
         break_long_words=False,

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from ..registry import INIT, shipped_plugins
 from ..resources import find_file
-from .arguments import PLUGINS, Commands, read_study
-from .layout import add_forms, columns, paragraph, wants_table
+from .arguments import PLUGINS, Commands, first_sentence, read_study
+from .layout import add_forms, columns, paragraph, table_width, wants_table
 
 # topic -> the package whose registry has it
 REGISTRIES = {
@@ -28,28 +28,29 @@ REGISTRIES = {
     "kinds": "biasgrid.embeddings.kinds",
 }
 TOPICS = {
-    "metrics": "what bias is measured with",
-    "models": "models that can be named, and are fetched when they are missing",
+    "metrics": "bias metrics",
+    "models": "models that can be used by name, and are downloaded if necessary",
     "word-sets": "word sets for queries and debias methods",
-    "queries": "the queries of a study",
+    "queries": "queries of a study",
     "debias": "methods that remove bias from vectors",
-    "evaluations": "what debiasing costs and hides, and how good vectors are",
+    "evaluations": "evaluations of models, and of what debiasing costs and hides",
     "tables": "tables of a study's results",
-    "figures": "figures of a study",
-    "formats": "formats of files that models are read from",
-    "sources": "places that models are fetched from",
-    "kinds": "kinds of models",
-    "plugins": "plugins that come with biasgrid, and that configs name",
+    "figures": "figures of a study's results",
+    "formats": "file formats of models",
+    "sources": "places that models come from",
+    "kinds": "model types",
+    "plugins": "plugins that come with biasgrid",
 }
 DEFAULT = Path("config/config.yaml")
 # type of a model's source -> what a reader knows it by; of others it is the host
 PLACES = {"pypi": "PyPI", "npm": "npm", "gensim-data": "GitHub", "file": "a file"}
 HOSTS = {"media.githubusercontent.com": "GitHub"}
-Entries = Iterator[tuple[str, str]]
+LABEL, EXAMPLES = 52, 46  # characters of a model's label, and of examples of a word set, in a list
+Entries = Iterator[dict[str, Any]]
 
 
 def show(args: argparse.Namespace) -> list[dict[str, Any]] | str:
-    """List metrics, models, word sets and the like, with a sentence about each; without a topic, the topics.
+    """List metrics, models, word sets, tables and more. Without a topic, it lists the topics.
 
     biasgrid list
     biasgrid list metrics
@@ -70,46 +71,61 @@ def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
         if args.topic in OF_STUDY
         else None
     )
-    entries: Entries = iter(TOPICS.items())
     if args.topic in OF_STUDY:
-        entries = OF_STUDY[args.topic](study)
-    elif args.topic:
-        entries = _registry_entries(REGISTRIES[args.topic])
-    facts = {"metrics": _metric_facts, "models": lambda name: _model_facts(study, name)}.get(args.topic)
-    return [
-        {"name": name, "description": description, **(facts(name) if facts else {})}
-        for name, description in entries
-    ]
+        return list(OF_STUDY[args.topic](study))
+    if args.topic:
+        return list(_registry_entries(args.topic))
+    return [{"name": name, "description": description} for name, description in TOPICS.items()]
 
 
 def _table(topic: str | None, records: list[dict[str, Any]]) -> str:
-    """The records to read: of metrics and models what each is in columns, and below it the sentence about it."""
-    if topic == "metrics":
-        head, rows = ["metric", "sets", "model", "sign", "tests"], map(_metric_row, records)
-    elif topic == "models":
-        head, rows = ["model", "kind", "size", "source"], map(_model_row, records)
-    else:
-        lines = columns([(record["name"], record["description"]) for record in records])
-        return "\n".join([*lines, *([] if topic else ["", "biasgrid list TOPIC lists what a topic has"])])
-    lines = columns([head, *rows], ["", *map(_description, records)])
-    return "\n".join([*lines, *(METRICS if topic == "metrics" else [])])
+    """Return the records as lines to read, one for each, in groups with a heading if their topic has kinds."""
+    row_of = ROWS.get(topic or "", _row)
+    group_of = GROUPS.get(topic or "", lambda record: "")
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    order = [*MODELS.values()]
+    for record in sorted(
+        records, key=lambda record: order.index(g) if (g := group_of(record)) in order else 0
+    ):
+        groups.setdefault(group_of(record), []).append(row_of(record))
+    lines = []
+    for group, rows in groups.items():
+        lines += ["", group] if group else []
+        indent = "  " if group else ""
+        lines += [indent + line for line in columns(rows, width=table_width() - len(indent))]
+    notes = [""] if topic in NOTES else []
+    return "\n".join([*lines, *notes, *NOTES.get(topic, [])]).removeprefix("\n")
 
 
-TEST_NAMES = {
-    "permutation of words": "permutation",
-    "permutation of labels": "labels",
-    "random groups": "groups",
-}
-METRICS = [
-    "",
-    *paragraph(
+NOTES = {
+    None: ["biasgrid list TOPIC lists the entries of a topic"],
+    "metrics": paragraph(
         "",
-        "sets: how many target + attribute sets (n: any number, k: two or more). sign: whether values lie on both "
-        "sides of no bias; --json says what each side means. tests: by permutation of words, of a classifier's "
-        "labels, and against random groups.",
+        "The numbers are target + attribute sets of a query (n: any number, k: two or more). --json adds the "
+        "no-bias value, the meaning of the sign, and the tests of each metric.",
         0,
     ),
-]
+    "models": ["A model is downloaded when it is first used. --json adds licences and notes."],
+}
+MODELS = {
+    "vectors": "word vectors",
+    "contextual_vectors": "vectors in context",
+    "language_model": "language models",
+    "corpus": "corpora",
+}
+GROUPS: dict[str, Callable[[dict[str, Any]], str]] = {
+    topic: lambda record: MODELS.get(record["kind"], record["kind"].replace("_", " "))
+    for topic in ("metrics", "models", "formats")
+} | {"figures": lambda record: record["question"] or "Other figures"}
+
+
+def _row(record: dict[str, Any]) -> tuple[str, ...]:
+    return (record["name"], *filter(None, [record.get("label")]), _phrase(record["description"]))
+
+
+def _phrase(description: str) -> str:
+    """Return the first sentence of a description, without its full stop."""
+    return first_sentence(description).removesuffix(".")
 
 
 def _metric_facts(name: str) -> dict[str, Any]:
@@ -119,6 +135,7 @@ def _metric_facts(name: str) -> dict[str, Any]:
     metric = REGISTRY[name]
     permutation = [] if metric.no_test else [f"permutation of {metric.test_of}"]
     return {
+        "label": metric.label,
         "template": list(metric.template),
         "kind": metric.needs,
         "neutral": metric.neutral,
@@ -129,14 +146,8 @@ def _metric_facts(name: str) -> dict[str, Any]:
 
 
 def _metric_row(record: dict[str, Any]) -> tuple[str, ...]:
-    tests = [TEST_NAMES[test] for test in record["tests"]]
-    return (
-        record["name"],
-        " + ".join(map(str, record["template"])),
-        record["kind"].replace("_", " "),
-        "yes" if record["has_sign"] else "no",
-        ", ".join(tests) or "none",
-    )
+    sets = " + ".join(map(str, record["template"]))
+    return record["name"], sets, record["label"], _phrase(record["description"])
 
 
 def _model_facts(study: Any, name: str) -> dict[str, Any]:
@@ -158,48 +169,49 @@ def _model_facts(study: Any, name: str) -> dict[str, Any]:
 def _model_row(record: dict[str, Any]) -> tuple[str, ...]:
     from ..workflow.notices import size_text
 
-    size = record["download_mb"]
-    return (
-        record["name"],
-        record["kind"].replace("_", " "),
-        "-" if size is None else size_text(size),
-        ".".join(record["source"].split(".")[-2:]),  # of a host: amazonaws.com
-    )
+    size, label = record["download_mb"], record["label"]
+    short = label if len(label) <= LABEL else label.partition(" (")[0]
+    return record["name"], "-" if size is None else size_text(size), short
 
 
-def _description(record: dict[str, Any]) -> str:
-    text = record["description"]
-    if "licence" in record:
-        text += f" Licence: {record['licence']}."
-        text += f" Needs the extra {record['needs']}." if record["needs"] else ""
-    return text
+def _word_set_row(record: dict[str, Any]) -> tuple[str, ...]:
+    number, _, words = record["description"].partition(": ")
+    return (record["name"], number, words) if words else (record["name"], "", number)
 
 
-def _registry_entries(package: str) -> Entries:
-    for name, entry in importlib.import_module(package).REGISTRY.items():
-        description = getattr(entry, "meaning", "") or _sentence(entry.function, entry.label)
-        config_name = getattr(entry, "listed", name) or "nowhere: drawn where null_distributions asks for it"
-        yield (
-            name,
-            description + (f" In a config's list of figures: {config_name}." if config_name != name else ""),
-        )
-    if package == REGISTRIES["formats"]:  # and those that other kinds of models have
+ROWS = {"metrics": _metric_row, "models": _model_row, "word-sets": _word_set_row}
+
+
+def _registry_entries(topic: str) -> Entries:
+    for name, entry in importlib.import_module(REGISTRIES[topic]).REGISTRY.items():
+        record = {"name": name, "description": getattr(entry, "meaning", "") or _doc(entry.function)}
+        match topic:
+            case "metrics":
+                record |= _metric_facts(name)
+            case "debias":
+                record["label"] = entry.label
+            case "figures":
+                record["question"] = entry.question
+            case "formats":
+                record["kind"] = "vectors"
+        yield record
+    if topic == "formats":  # and those that other kinds of models have
         for kind in importlib.import_module(REGISTRIES["kinds"]).REGISTRY.values():
-            yield from ((name, f"{kind.name}: {meaning}") for name, meaning in (kind.formats or {}).items())
+            for name, meaning in (kind.formats or {}).items():
+                yield {"name": name, "description": meaning, "kind": kind.name}
 
 
-def _plugins() -> Entries:
+def _plugins() -> Iterator[tuple[str, str]]:
     """Their names, and what they say of themselves: none is loaded."""
     for name, folder in shipped_plugins().items():
         text = ast.get_docstring(ast.parse((folder / INIT).read_text(encoding="utf-8"))) or ""
         yield name, " ".join(text.partition("\n\n")[0].split())
 
 
-def _sentence(function: Callable[..., Any], label: str) -> str:
-    """The first sentence of a function's docstring, after a label."""
-    paragraph = " ".join((inspect.getdoc(function) or "no description").partition("\n\n")[0].split())
-    sentence = paragraph.partition(". ")[0].removesuffix(".") + "."
-    return sentence if sentence.lower().startswith(label.lower()) else f"{label}: {sentence}"
+def _doc(function: Callable[..., Any]) -> str:
+    """Return the first sentence of a function's docstring."""
+    doc = (inspect.getdoc(function) or "no description").partition("\n\n")[0]
+    return first_sentence(" ".join(doc.split()))
 
 
 def _default() -> Any:
@@ -221,7 +233,8 @@ def _default() -> Any:
 
 def _models(study: Any) -> Entries:
     for key, model in study.config.models.items():
-        yield key, f"{model.label}. {model.note}".strip()
+        description = f"{model.label}. {model.note}".strip()
+        yield {"name": key, "label": model.label, "description": description} | _model_facts(study, key)
 
 
 def _word_sets(study: Any) -> Entries:
@@ -232,15 +245,23 @@ def _word_sets(study: Any) -> Entries:
     for stem in files.names:
         for name, words in files.sets_of(stem).items():
             if words is None:
-                yield f"{stem}.{name}", "fetched when it is first used"
+                yield {"name": f"{stem}.{name}", "description": "fetched when it is first used"}
                 continue
-            first = ", ".join(text_of(part) for part in list(words)[:3])
-            yield f"{stem}.{name}", f"{len(words)}: {first}{', ...' * (len(words) > 3)}"
+            # numbers after a word are ratings
+            parts = [
+                [x for x in p if isinstance(x, str)] if isinstance(p, list) else p for p in list(words)[:3]
+            ]
+            first = [
+                text_of(part[0] if isinstance(part, list) and len(part) == 1 else part) for part in parts
+            ]
+            shown = first if len(", ".join(first)) <= EXAMPLES else first[:2]
+            text = ", ".join([*shown, *["..."] * (len(words) > len(shown))])
+            yield {"name": f"{stem}.{name}", "description": f"{len(words)}: {text}"}
 
 
 def _queries(study: Any) -> Entries:
     for key, query in study.queries.items():
-        yield key, query.name
+        yield {"name": key, "description": query.name}
 
 
 OF_STUDY = {"models": _models, "word-sets": _word_sets, "queries": _queries}
@@ -252,7 +273,7 @@ def add(commands: Commands) -> None:
         "list",
         study={
             "type": find_file,
-            "help": f"of this study, and with its plugins (default: what comes with biasgrid, and {DEFAULT})",
+            "help": f"list the entries of this study and its plugins (default: those of biasgrid and {DEFAULT})",
         },
         plugins=PLUGINS,
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any] | str:
-    """Measure a query on a model with a metric. The exit code is 2 if there is no value.
+    """Measure one query on one model with one metric. The exit code is 2 if there is no value.
 
     biasgrid measure --metric weat --model vectors.bin --query query.json
     biasgrid measure --metric rnsb --model models/glove --query query.json \\
@@ -144,7 +144,7 @@ def _range(metric: Metric) -> str:
 
 
 def debias(args: argparse.Namespace) -> dict[str, Any]:
-    """Fit a debias method on a model; with --materialize, write the debiased model.
+    """Fit a debias method on a model. With --materialize, also write the debiased model.
 
     biasgrid debias --method hard --model vectors.bin --words words.json \\
         --output hard.npz
@@ -190,7 +190,8 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def analogy(args: argparse.Namespace) -> dict[str, Any]:
-    """Ask a model "a is to b as c is to ?", of any pairs and any words c; or which words differ as a and b do.
+    """Solve analogies: a is to b as c is to which word? With --method generated, find word pairs that differ in the
+    same way as a and b.
 
     biasgrid analogy --model vectors.bin --pairs he:she man:woman --word doctor
     biasgrid analogy --model vectors.bin --method 3cosavg --source he \\
@@ -237,7 +238,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
-    """Examine what metrics can and cannot see; with --output, a table, counterexamples and figures.
+    """Examine what each metric can and cannot detect. With --output, write a table, counterexamples and figures.
 
     biasgrid properties --metric weat --output results/properties
     """
@@ -266,24 +267,24 @@ def add(commands: Commands) -> None:
         },
         param=parameter
         | {
-            "help": "a parameter of the metric or the look-up (preprocessors, strategy, normalize, "
+            "help": "a parameter of the metric or the vocabulary look-up (preprocessors, strategy, normalize, "
             "lost_vocabulary_threshold); the value is JSON or YAML"
         },
         seed={
             "type": int,
             "default": 0,
-            "help": "for metrics that draw at random, and inference (default 0)",
+            "help": "seed of random draws, in metrics and in tests (default 0)",
         },
         **tests,
         bootstrap=_part("bootstrap intervals", Bootstrap),
-        sensitivity=_part("influence of words, and robustness under halving the sets", Sensitivity),
-        reliability=_part("how reliably words are ordered (docs/reliability.md)", Reliability),
+        sensitivity=_part("influence of single words, and stability with half of the words", Sensitivity),
+        reliability=_part("how reliably the words are ordered", Reliability),
         interval={
             "choices": INTERVALS,
             "default": INTERVALS[0],
-            "help": f"which one ci_low and ci_high are (default {INTERVALS[0]})",
+            "help": f"kind of confidence interval in ci_low and ci_high (default {INTERVALS[0]})",
         },
-        debias=transform | {"help": "measure the model under this transform"},
+        debias=transform | {"help": "measure the model after this debiasing"},
         plugins=PLUGINS,
         **FILE,
     )
@@ -299,7 +300,7 @@ def add(commands: Commands) -> None:
         },
         output={"required": True, "type": Path, "help": "the transform's file (.npz)"},
         param=parameter | {"help": "a parameter of the method; the value is JSON or YAML"},
-        seed={"type": int, "default": 0, "help": "for methods that draw at random (default 0)"},
+        seed={"type": int, "default": 0, "help": "seed of random draws (default 0)"},
         materialize={
             "type": Path,
             "metavar": "OUT",
@@ -317,13 +318,13 @@ def add(commands: Commands) -> None:
             "nargs": "+",
             "default": [],
             "metavar": "A",
-            "help": "in place of pairs, for 3cosavg and lrcos: words in the place of a",
+            "help": "words a, in place of pairs, for 3cosavg and lrcos",
         },
         target={
             "nargs": "+",
             "default": [],
             "metavar": "B",
-            "help": "with --source: words in the place of b, more or fewer of them",
+            "help": "words b, with --source; their number may differ",
         },
         word={
             "nargs": "+",
@@ -339,26 +340,30 @@ def add(commands: Commands) -> None:
         threshold={
             "type": float,
             "metavar": "DISTANCE",
-            "help": "only answers whose unit vectors are at most this far from c's; of generated pairs, from each "
-            "other (there 1 by default, which is 60 degrees; else no limit)",
+            "help": "largest distance between the unit vectors of answer and c, or of the two words of a generated "
+            "pair (default for generated pairs: 1, which is 60 degrees; else no limit)",
         },
         keep_question_words={
             "action": "store_true",
-            "help": "let the question's own words be answers (default: they are not)",
+            "help": "allow the question's own words as answers",
         },
         best={"type": int, "default": 10, "help": "number of answers (default 10)"},
         vocabulary={
             "type": int,
             "default": 50_000,
-            "help": "answers are among the model's first words, this many (default 50000; 0: all)",
+            "help": "number of words, from the first of the model, that can be answers (default 50000; 0: all)",
         },
-        seed={"type": int, "default": 0, "help": "for lrcos, which draws words (default 0)"},
-        debias=transform | {"help": "ask the model under this transform"},
+        seed={"type": int, "default": 0, "help": "seed of the words that lrcos draws (default 0)"},
+        debias=transform | {"help": "use the model after this debiasing"},
         **FILE,
     )
     commands.add(
         properties,
-        metric={"action": "append", "default": [], "help": "only this one; may be given again"},
+        metric={
+            "action": "append",
+            "default": [],
+            "help": "examine this metric only; can be given several times",
+        },
         output={
             "type": Path,
             "metavar": "DIR",

@@ -1,4 +1,4 @@
-"""Pages of studies that have been run: of one, and of what changed between two."""
+"""Reports of finished studies, comparisons of two, and checks of their files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from typing import Any
 
 from ..errors import BiasgridError, join_names
 from .arguments import Commands, check_output
+from .layout import paragraph, wants_table
 
 MOST = 20  # files that `verify` names
-HELP = "its folder of results, such as results/embedded, or its config"
+HELP = "a folder of results, such as results/embedded, or a study's config"
 
 
 def report(args: argparse.Namespace) -> dict[str, Any]:
-    """Make the page of a study that has been run: one HTML file that says what came out and how sure it is.
+    """Write the HTML report of a finished study. The file is self-contained and shows the results and their
+    uncertainty.
 
     biasgrid report results/embedded
     biasgrid report my-study.yaml --output my-study.html
@@ -51,8 +53,8 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     return record
 
 
-def compare(args: argparse.Namespace) -> dict[str, Any]:
-    """Compare two studies, or two versions of one: which verdicts, ranks and scores changed.
+def compare(args: argparse.Namespace) -> dict[str, Any] | str:
+    """Compare two studies: which conclusions and scores changed. The two can also be versions of one study.
 
     biasgrid compare results/embedded results/embedded-1.0
     biasgrid compare results/embedded results/embedded-1.0 --json > changes.json
@@ -80,12 +82,27 @@ def compare(args: argparse.Namespace) -> dict[str, Any]:
         record |= {"page": str(output), "bytes": len(text.encode())}
     for study in studies:
         study.warn_of_changed_files()
-    return record
+    return _changes(frames, studies, str(record["page"])) if wants_table(args) else record
+
+
+def _changes(frames: Any, studies: Sequence[Any], page: str) -> str:
+    """Return what changed, as lines to read: the headline, then only parts with changes."""
+    from ..report import compare_page
+
+    lines = paragraph("", f"{compare_page.headline(frames)}.")
+    for section, parts in compare_page.changes(frames, studies).items():
+        lines += ["", section]
+        for title, texts in parts.items():
+            lines += [f"  {title}"] if [*parts] != [section] else []
+            lines += [line for text in texts for line in paragraph("    ", text, 6)]
+    notes = compare_page.notes(frames)
+    lines += ["", *(line for note in notes for line in paragraph("", note))] if notes else []
+    return "\n".join([*lines, "", f"page: {page}"])
 
 
 def verify(args: argparse.Namespace) -> dict[str, Any]:
-    """Read all files of results, and those that they were made from, and compare them with the checksums that the run
-    recorded.
+    """Check that the files of a study are as the run left them. This compares the result files, and the files that
+    they were computed from, with the recorded checksums.
 
     biasgrid verify results/embedded
     """
@@ -120,8 +137,8 @@ def add(commands: Commands) -> None:
         without={
             "nargs": "+",
             "metavar": "QUERY",
-            "help": "leave these queries out, by key or name: ranks, intervals and p-values are those of the others. "
-            "Nothing is measured. Needs --output",
+            "help": "leave out these queries, given by key or name: ranks, intervals and p-values are computed from "
+            "the other queries, without measuring again. Needs --output",
         },
     )
     command.add_argument("study", type=Path, metavar="STUDY", help=HELP)
@@ -130,10 +147,14 @@ def add(commands: Commands) -> None:
         output={
             "type": Path,
             "metavar": "FILE",
-            "help": "the page; default: compare-<study>-<study>.html, and with --json none",
+            "help": "file of the page; default: compare-<study>-<study>.html; with --json, no page is written",
         },
-        json={"action": "store_true", "help": "print everything that changed, and not only how much"},
     )
+    form = command.add_mutually_exclusive_group()
+    form.add_argument(
+        "--table", action="store_true", help="print the changes as text (default on a terminal)"
+    )
+    form.add_argument("--json", action="store_true", help="print every change as JSON")
     command.add_argument("studies", type=Path, nargs=2, metavar="STUDY", help=HELP)
     command = commands.add(verify)
     command.add_argument(

@@ -31,8 +31,8 @@ CONFIGS: dict[str, Any] = {
     "nargs": "+",
     "type": find_file,
     "metavar": "CONFIG",
-    "help": "the config, and further ones that add to it; one that comes with biasgrid (config/embedded.yaml) is "
-    "found anywhere",
+    "help": "the config, and others that add to it; a config that comes with biasgrid, such as "
+    "config/embedded.yaml, is found from any folder",
 }
 # of a table of scores, which has no words alone
 OF_PAIRS: dict[str, Any] = {"mean_pair_difference": {}, "pll_preference": {}}
@@ -40,7 +40,7 @@ MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
 
 
 def init(args: argparse.Namespace) -> dict[str, Any]:
-    """Write the commented config of a small study, to run at once and to edit.
+    """Write the config of a small study, to run at once or to edit.
 
     biasgrid init my-study
     biasgrid init my-study --models glove-6b-50d my-vectors.bin
@@ -107,7 +107,7 @@ def _criteria_of_pairs(pairs: Mapping[str, list[tuple[str, str]]], own_metrics: 
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run a study's config to its tables and figures; further options are Snakemake's.
+    """Run a study: compute its scores, tables, figures and report. Further options are passed to Snakemake.
 
     biasgrid run my-study.yaml --cores 4
     biasgrid run my-study.yaml --dry-run
@@ -230,11 +230,13 @@ def add(commands: Commands) -> None:
             "nargs": "+",
             "default": MODELS,
             "metavar": "MODEL",
-            "help": "names of models (biasgrid list models), or files and folders: vectors, a corpus, a language "
-            "model, an encoder, a table of scores; default: two small models, 84 MB to download",
+            "help": "names of models (biasgrid list models), or files and folders with vectors, a corpus, a language "
+            "model, an encoder, or a table of scores; default: two small models, an 84 MB download",
         },
     )
-    command.add_argument("name", type=Path, help="the study's name; NAME.yaml is written, never over a file")
+    command.add_argument(
+        "name", type=Path, help="the study's name: writes NAME.yaml, and never replaces a file"
+    )
     command = commands.add(run, takes_extra_arguments=True)
     command.add_argument("configs", **CONFIGS)
     command.add_argument(
@@ -242,19 +244,18 @@ def add(commands: Commands) -> None:
         type=_cores,
         default="all",
         metavar="N",
-        help="how many steps at a time (default: all cores)",
+        help="number of steps that run at a time (default: one per core)",
     )
     command.add_argument(
         "--why",
         nargs="?",
         const="",
         metavar="STEP",
-        help="make nothing, but say which steps would be made, and why: which word, parameter or module changed; or "
-        'of one step, such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY". Write it after CONFIG',
+        help="run nothing, but list the steps that would run, and the changed word, parameter or module that is the "
+        'reason; with STEP, explain one step, such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY". Write it '
+        "after CONFIG",
     )
-    command.add_argument(
-        "--replace", action="store_true", help="write over the results that another config file has made"
-    )
+    command.add_argument("--replace", action="store_true", help="replace the results of another config file")
 
 
 def _cores(text: str) -> str:

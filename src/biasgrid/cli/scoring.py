@@ -16,7 +16,8 @@ BLOCK = 32  # sentences from one sign of progress to the next
 
 
 def score(args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Score sentences with a language model: the log-likelihood of each, of a masked model the pseudo-log-likelihood.
+    """Score sentences with a language model. A score is the log-likelihood, or the pseudo-log-likelihood of a masked
+    model.
 
     biasgrid score --model smollm2-135m --sentences sentences.txt
     biasgrid score --model model.gguf --sentences -

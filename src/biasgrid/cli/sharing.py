@@ -1,4 +1,4 @@
-"""Results as a folder to deposit, and several such folders in one ranking."""
+"""Commands that publish results, and that combine published results."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .reporting import HELP
 
 
 def publish(args: argparse.Namespace) -> dict[str, Any]:
-    """Write the results of a study as a folder that can be deposited: tables, config, digests, versions, a citation,
-    a licence and datapackage.json; no vectors, no paths of this machine.
+    """Write a study's results as a folder that can be published. It has tables, config, digests, versions, a
+    citation, a licence and datapackage.json, but no vectors and no paths of this machine.
 
     biasgrid publish results/embedded
     biasgrid publish results/embedded embedded-1.0 --author "Ada Lovelace"
@@ -30,8 +30,8 @@ def publish(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def join(args: argparse.Namespace) -> dict[str, Any]:
-    """Put the models of several published folders, or results, into one ranking, after checking that queries, words,
-    parameters and versions are the same. Nothing of theirs is run, nothing is measured.
+    """Rank the models of several published studies together. Their queries, words, parameters and versions must be
+    the same. This runs no code from these folders and computes no scores.
 
     biasgrid join embedded-1.0 theirs --into joined
     """
@@ -55,12 +55,12 @@ def add(commands: Commands) -> None:
             "action": "append",
             "default": [],
             "metavar": "NAME",
-            "help": "for CITATION.cff; several times",
+            "help": "an author for CITATION.cff; can be given several times",
         },
         licence={
             "default": "CC-BY-4.0",
             "metavar": "NAME",
-            "help": "of the numbers, by its SPDX name; default: CC-BY-4.0",
+            "help": "SPDX name of the licence of the numbers; default: CC-BY-4.0",
         },
     )
     command.add_argument("results", type=Path, metavar="STUDY", help=HELP)
@@ -69,7 +69,12 @@ def add(commands: Commands) -> None:
     )
     command = commands.add(
         join,
-        into={"type": Path, "required": True, "metavar": "OUT", "help": "a new folder, a study of its name"},
+        into={
+            "type": Path,
+            "required": True,
+            "metavar": "OUT",
+            "help": "a new folder; the joint study has its name",
+        },
     )
     command.add_argument(
         "folders", type=Path, nargs="+", metavar="FOLDER", help="published folders, or folders of results"

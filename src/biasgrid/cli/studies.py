@@ -1,4 +1,4 @@
-"""The steps of a study, each written where the workflow writes it."""
+"""Commands for the single steps of a study, which write their files where the workflow does."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from ..absence import STATUS
 from ..errors import BiasgridError, unknown_name
 from .arguments import STUDY, Commands, read_study
 
+# commands that are listed by `biasgrid step --help` alone
+STEPS = (
+    *("query", "train", "fit", "sentence-scores", "cell", "infer", "infer-aggregates", "null", "evaluate"),
+    *("table", "figure"),
+)
 ABSENT = {"status": STATUS}  # of a model that could not be downloaded
 CELLS = "model/debias/metric/query"  # how cells are named
 # how to see all of a long list
@@ -26,7 +31,7 @@ MORE = {
 
 
 def step(args: argparse.Namespace) -> dict[str, Any]:
-    """Make one step of a study from the files that it reads, also where nothing changed.
+    """Run one step of a study, even if its inputs have not changed.
 
     biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
     biasgrid step "table scores" --study my-study.yaml
@@ -49,7 +54,7 @@ def query(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def cell(args: argparse.Namespace) -> dict[str, Any]:
-    """Measure one cell of a study.
+    """Measure one score of a study. A score has one model, debias method, metric and query.
 
     biasgrid cell --study my-study.yaml --cell glove-6b-50d/none/weat/career
     """
@@ -66,7 +71,7 @@ def cell(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def infer(args: argparse.Namespace) -> dict[str, Any]:
-    """Compute tests, intervals and sensitivity of a cell of a study.
+    """Compute tests, intervals and sensitivity of one score.
 
     biasgrid infer --study my-study.yaml --cell glove-6b-50d/none/weat/career
     """
@@ -88,7 +93,7 @@ def infer(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def infer_aggregates(args: argparse.Namespace) -> dict[str, Any]:
-    """Test what a model is ranked by, its aggregates of a metric, against random groups.
+    """Test a model's average score against random word groups.
 
     biasgrid infer-aggregates --study my-study.yaml --group glove-6b-50d/none/weat
     """
@@ -107,7 +112,7 @@ def infer_aggregates(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def null(args: argparse.Namespace) -> dict[str, Any]:
-    """Compute the null distributions of a cell of a study; with --output, draw them.
+    """Compute the null distributions of one score. With --output, also draw them.
 
     biasgrid null --study my-study.yaml --cell glove-6b-50d/none/weat/career \\
         --output null
@@ -152,7 +157,7 @@ def fit(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def evaluate(args: argparse.Namespace) -> dict[str, Any]:
-    """Evaluate what a debias method of a study costs and hides, or a model's quality.
+    """Measure a model's quality, or the effects of debiasing. These are the quality loss and the residual bias.
 
     biasgrid evaluate --study config/embedded.yaml \\
         --evaluation glove-6b-50d/none/quality
@@ -167,7 +172,7 @@ def evaluate(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
-    """Score the sentences that a study's metrics ask a language model; known scores are kept.
+    """Score the sentences of a study with a language model. Known scores are kept.
 
     biasgrid sentence-scores --study my-study.yaml --model smollm2-135m \\
         --sentences gender_1
@@ -185,7 +190,7 @@ def sentence_scores(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def table(args: argparse.Namespace) -> dict[str, Any]:
-    """Make a table of a study from the cells or tables that it is made of.
+    """Write one table of a study.
 
     biasgrid table --study my-study.yaml --table scores
     """
@@ -228,7 +233,7 @@ def figure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def train(args: argparse.Namespace) -> dict[str, Any]:
-    """Train a model of a study on its corpus, or encode the study's words.
+    """Train a model of a study, or encode the study's words.
 
     biasgrid train --study config/text8.yaml --model text8-word2vec-sg
     """
@@ -292,20 +297,20 @@ def add(commands: Commands) -> None:
         "name", metavar="STEP", help='such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY"'
     )
     cell_name = {"required": True, "help": CELLS}
-    commands.add(query, study=STUDY, query={"required": True, "help": "the query's id"})
+    commands.add(query, study=STUDY, query={"required": True, "help": "the query's key"})
     commands.add(cell, study=STUDY, cell=cell_name)
     commands.add(infer, study=STUDY, cell=cell_name)
     commands.add(
         infer_aggregates,
         "infer-aggregates",
         study=STUDY,
-        group={"required": True, "help": "model/debias/metric; its cells are inferred (biasgrid infer)"},
+        group={"required": True, "help": "model/debias/metric; needs the results of biasgrid infer"},
     )
     commands.add(
         null,
         study=STUDY,
         cell=cell_name,
-        output={"type": Path, "metavar": "STEM", "help": "draw them, too: the files' name without .png"},
+        output={"type": Path, "metavar": "STEM", "help": "also draw them; the files' path without .png"},
     )
     commands.add(
         fit,
@@ -326,10 +331,12 @@ def add(commands: Commands) -> None:
         model={"required": True, "help": "the key of a language model"},
         sentences={
             "required": True,
-            "help": "the id of a query, or file. and the path of a file of sentences",
+            "help": "the id of a query, or the path of a file of sentences after file.",
         },
     )
     commands.add(
         table, study=STUDY, table={"required": True, "help": "such as scores (biasgrid list tables)"}
     )
     commands.add(figure, study=STUDY, figure={"required": True, "help": "such as rankings"})
+    lines = [f"  {name:17}{commands.help_of(name)}" for name in STEPS]
+    command.epilog = "\n".join([command.epilog, "", "commands for single steps:", *lines])

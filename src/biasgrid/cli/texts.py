@@ -13,7 +13,7 @@ from .running import CONFIGS, read_config
 
 
 def texts(args: argparse.Namespace) -> str | dict[str, Any]:
-    """Write the texts that a study asks a model behind an API; with --import, put its answers in place.
+    """Export the prompts for a model behind an API. With --import, read its answers.
 
     biasgrid texts my-study.yaml > texts.jsonl
     biasgrid texts my-study.yaml --import answers.jsonl
@@ -53,7 +53,7 @@ def add(commands: Commands) -> None:
         texts,
         model={
             "metavar": "KEY",
-            "help": "the key of the language model or encoder, where several have a source of type answers",
+            "help": "key of the language model or encoder, if several have a source of type answers",
         },
     )
     command.add_argument(
@@ -61,7 +61,7 @@ def add(commands: Commands) -> None:
         dest="answers",  # the option's own name is a word of Python
         type=Path,
         metavar="FILE",
-        help="answers, a JSON object with key and value on each line: they are checked, and written, all or none, to "
-        "the file that the config names",
+        help="file of answers, with a JSON object of key and value on each line; all are checked before any is "
+        "written to the file that the config names",
     )
     command.add_argument("configs", **CONFIGS)

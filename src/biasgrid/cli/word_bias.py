@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..query import Query
 
-LIST = "words, sets that come with biasgrid (debiaswe.professions), and .txt files with a word on each line"
+LIST = "words, sets that come with biasgrid (debiaswe.professions), or .txt files with a word on each line"
 TEST_NUMBERS = ("value", "chance", "p", "standardized", "error")
 STANDARDIZED = (
     "Standardized: how many standard deviations further from 0 than random words that are as frequent, in the same "
@@ -29,10 +29,12 @@ STANDARDIZED = (
 
 
 def project(args: argparse.Namespace) -> dict[str, Any] | str:
-    """Project words on the direction between two groups: those that lie furthest towards each, and nearest to 0.
+    """Find the most and least biased words. Words are projected on the direction between two groups.
 
-    biasgrid words project --model glove-6b-50d --pairs she:he woman:man --words debiaswe.professions
-    biasgrid words project --model glove-6b-50d --query query.json --whole-vocabulary --count 20
+    biasgrid words project --model glove-6b-50d --pairs she:he woman:man \\
+        --words debiaswe.professions
+    biasgrid words project --model glove-6b-50d --query query.json \\
+        --whole-vocabulary --count 20
     """
     from .. import word_bias
     from ..api.drawings import check_path
@@ -88,11 +90,12 @@ def project(args: argparse.Namespace) -> dict[str, Any] | str:
 
 
 def report(args: argparse.Namespace) -> dict[str, Any] | str:
-    """Report one word: its bias by each direction, and which way its neighbours lean, before and after debiasing.
+    """Report the bias of one word and its neighbours, before and after debiasing.
 
-    biasgrid words report --model glove-6b-50d --word nurse --pairs she:he woman:man
-    biasgrid words report --model glove-6b-50d --word nurse --query gender.json race.json \\
-        --debias hard.npz --figure nurse.png
+    biasgrid words report --model glove-6b-50d --word nurse \\
+        --pairs she:he woman:man
+    biasgrid words report --model glove-6b-50d --word nurse \\
+        --query gender.json race.json --debias hard.npz --figure nurse.png
     """
     from .. import word_bias
     from ..api.drawings import check_path
@@ -148,7 +151,7 @@ def report(args: argparse.Namespace) -> dict[str, Any] | str:
 
 
 def specific(args: argparse.Namespace) -> dict[str, Any] | str:
-    """Learn words that belong to a group by definition, such as mother, from a list of such words.
+    """Learn which words refer to a group by definition, such as mother. It learns from a list of such words.
 
     biasgrid words specific --model glove-6b-50d --seeds debiaswe.gender_specific
     """
@@ -184,10 +187,10 @@ def specific(args: argparse.Namespace) -> dict[str, Any] | str:
 
 
 def indirect(args: argparse.Namespace) -> list[dict[str, Any]] | str:
-    """Find words near two neutral words whose similarity with them is most due to the groups' direction.
+    """Find words that are close to a neutral word because of the bias direction.
 
-    biasgrid words indirect --model glove-6b-50d --pairs she:he woman:man --ends softball football \\
-        --words debiaswe.professions
+    biasgrid words indirect --model glove-6b-50d --pairs she:he woman:man \\
+        --ends softball football --words debiaswe.professions
     """
     from .. import word_bias
 
@@ -219,10 +222,10 @@ def indirect(args: argparse.Namespace) -> list[dict[str, Any]] | str:
 
 
 def compare(args: argparse.Namespace) -> dict[str, Any] | str:
-    """Compare how far words lie along a direction in several models.
+    """Compare the bias of words in several models.
 
-    biasgrid words compare --models glove-6b-50d glove-6b-100d --pairs she:he woman:man \\
-        --words debiaswe.professions --figure compare.png
+    biasgrid words compare --models glove-6b-50d glove-6b-100d \\
+        --pairs she:he woman:man --words debiaswe.professions --figure compare.png
     """
     from .. import word_bias
     from ..api.drawings import check_path
@@ -246,7 +249,7 @@ def compare(args: argparse.Namespace) -> dict[str, Any] | str:
 
 
 def groups(args: argparse.Namespace) -> dict[str, Any] | str:
-    """Test whether groups of words fall into clusters, and whether their neighbours are of their own group.
+    """Test whether groups of words form clusters, or are neighbours of their own group.
 
     biasgrid words groups --model glove-6b-50d --query query.json
     """
@@ -383,7 +386,9 @@ def _lines(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def add(commands: Commands) -> None:
-    commands.add_group("words", "Measure the bias of single words: the most biased ones, and all about one.")
+    commands.add_group(
+        "words", "Measure the bias of single words. List the most biased words, or report one word."
+    )
     query: dict[str, Any] = {
         "nargs": "+",
         "type": Path,
@@ -415,7 +420,7 @@ def add(commands: Commands) -> None:
         "vocabulary": vocabulary,
         "all_entries": {
             "action": "store_true",
-            "help": "read names, numbers and signs, too; by default only words of lower-case letters",
+            "help": "also read names, numbers and signs; by default only words of lower-case letters",
         },
     }
     whole: dict[str, Any] = {
@@ -430,10 +435,10 @@ def add(commands: Commands) -> None:
     debias: dict[str, Any] = {
         "type": Path,
         "metavar": "TRANSFORM.npz",
-        "help": "look at the model under this transform; the direction is the original model's",
+        "help": "use the model after this debiasing; the direction comes from the original model",
     }
     figure: dict[str, Any] = {"metavar": "FILE", "help": "also draw a figure: .png, .svg or .pdf"}
-    seed: dict[str, Any] = {"type": int, "default": 0, "help": "for what is drawn at random (default 0)"}
+    seed: dict[str, Any] = {"type": int, "default": 0, "help": "seed of random draws (default 0)"}
     rest: dict[str, Any] = {"plugins": PLUGINS, **FILE}
     for command in (
         commands.add(
@@ -441,8 +446,8 @@ def add(commands: Commands) -> None:
             "words project",
             model=MODEL,
             **direction,
-            words=words | {"help": f"{LIST}; left out: the words of the query's attribute sets"},
-            exclude=words | {"help": f"leave these out: {LIST}"},
+            words=words | {"help": f"{LIST}; default: the words of the query's attribute sets"},
+            exclude=words | {"help": f"words to leave out: {LIST}"},
             **whole,
             count=number_of,
             debias=debias,
@@ -457,12 +462,14 @@ def add(commands: Commands) -> None:
             **direction,
             neighbours={"type": int, "default": 100, "help": "how many neighbours (default 100)"},
             vocabulary=vocabulary
-            | {"help": "neighbours are among the model's first words, this many (default 50000)"},
+            | {
+                "help": "number of words, from the first of the model, that can be neighbours (default 50000)"
+            },
             debias=debias
             | {
                 "nargs": "+",
                 "default": [],
-                "help": "also report the word under these transforms",
+                "help": "also report the word after each of these debias methods",
             },
             figure=figure,
             **rest,

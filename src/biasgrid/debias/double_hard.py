@@ -35,7 +35,7 @@ def double_hard(
     seed: int = 0,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """Double-hard debias: remove a principal component that holds word frequency, then the bias direction.
+    """Remove a frequency component, then the bias direction.
 
     Algorithm 1 of the paper. With mu the mean of all vectors, u a principal component of the whole
     vocabulary, and g the first component of the definitional pairs as they are after the first step, every

@@ -25,7 +25,7 @@ def hard(
     n_components: Count = 1,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """Hard debias: remove the bias subspace from words, and make pairs differ in it alone.
+    """Remove the bias subspace, and equalise pairs of words.
 
     Bolukbasi et al. 2016, section 6, steps 1 and 2a. All vectors are scaled to unit length. With an
     orthonormal basis B of the bias subspace, every word but `ignore` (or only `target`) becomes::

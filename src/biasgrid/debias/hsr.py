@@ -26,7 +26,7 @@ def hsr(
     alpha: Annotated[float, Gt(0)] = 60.0,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """Half-sibling regression: take away from vectors what the words that define the bias predict.
+    """Subtract what the bias-defining words predict.
 
     The paper (section 4.2) predicts every other word's vector v by ridge regression on the definitional
     words' vectors, the rows of D (n, d)::

@@ -37,7 +37,7 @@ def inlp(
     seed: int = 0,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """INLP: train a linear classifier of the bias, remove its directions from all words, and again.
+    """Remove the directions of linear classifiers, repeatedly.
 
     Algorithm 1 with the paper's setting for word vectors (section 6.1): linear support vector machines
     without intercept, one normal per class for more than two classes. All normals found are kept; with an

@@ -30,7 +30,7 @@ def leace(
     seed: int = 0,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """LEACE: the least change after which no linear classifier tells the classes.
+    """Make the smallest change that defeats linear classifiers.
 
     Of all affine maps that leave a linear classifier nothing to tell the classes by, it is that which changes
     the training words least. With W the whitening of the training words' vectors, P the orthogonal projection

@@ -27,7 +27,7 @@ def linear_projection(
     normalize: bool = False,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """Linear projection: remove one direction from every word.
+    """Remove one direction from every word.
 
     With a bias direction v of unit length::
 

@@ -27,7 +27,7 @@ def multiclass_hard(
     n_components: Count | None = None,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """Hard debias for groups of any number.
+    """Hard debias for any number of groups.
 
     Manzini et al. 2019, section 3: as `hard`, with definitional sets such as [judaism, christianity, islam]
     and equalize sets of any size. With an orthonormal basis B of the bias subspace and unit vectors::

@@ -46,7 +46,7 @@ def ran(
     variant: Literal["paper", "original", "wefe"] = "paper",
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """RAN debias: give every word a vector of its own, away from neighbours that share the bias.
+    """Move words away from neighbours that share the bias.
 
     Every target word gets the x that minimises the paper's objective by Adam from x = w, scaled to unit
     length::

@@ -192,7 +192,8 @@ def _best(
 EVALUATIONS = (
     Evaluation(
         "analogies",
-        'Analogy questions: by benchmark, a file of them (lines of four words, under lines ": section").',
+        'Accuracy on analogy questions. By benchmark, a file of them (lines of four words, under lines ": '
+        'section").',
         Annotated[Mapping[Line, FilePath], AfterValidator(_check_names)],
         measure,
         default={},

@@ -396,7 +396,7 @@ def _best_places(scores: np.ndarray, best: int) -> list[int]:
 EVALUATIONS = (
     Evaluation(
         "questions",
-        "What a model answers to analogy questions whose answers show a bias.",
+        "Answers to analogy questions that reveal a bias.",
         Mapping[str, Questions],
         measure,
         default={},

@@ -47,7 +47,7 @@ def measure(
 EVALUATIONS = (
     Evaluation(
         "displacement",
-        "How far debiasing moves a model's words; measured under every transform.",
+        "How far debiasing moves a model's words. It is measured after every debias method.",
         None,
         measure,
         order=8,

@@ -274,7 +274,7 @@ def _svm(
 EVALUATIONS = (
     Evaluation(
         "hidden",
-        "Whether the most biased words of the untouched model can still be told by side (Gonen & Goldberg 2019).",
+        "Whether biased words are still predictable after debiasing (Gonen & Goldberg 2019).",
         Hidden,
         measure,
         entries={"words": Mapping[str, list[str]], "map": Places},

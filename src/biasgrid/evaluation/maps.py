@@ -123,7 +123,7 @@ def word_map(
 EVALUATIONS = (
     Evaluation(
         "map",
-        "Where words lie: a map in two dimensions (t-SNE) of sets of words.",
+        "Map of word sets in two dimensions (t-SNE).",
         Annotated[WordMap, AfterValidator(_check_sorted)],
         measure,
         entries={"set_map": Places},

@@ -137,8 +137,8 @@ def _angle(first: np.ndarray, second: np.ndarray) -> float:
 EVALUATIONS = (
     Evaluation(
         "seed_pairs",
-        "Lists of pairs by name, such as debiaswe.definitional_pairs: how well each pair stands for the direction of "
-        "its list.",
+        "How well each pair of a list matches the direction of the list. Lists of pairs by name, such as "
+        "debiaswe.definitional_pairs.",
         Mapping[str, Pairs],
         measure,
         default={},

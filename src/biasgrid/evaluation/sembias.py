@@ -92,8 +92,8 @@ def _differences(vectors: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np
 EVALUATIONS = (
     Evaluation(
         "sembias",
-        "SemBias: a file of lines of four pairs a:b with tabs between, whose first is one by definition and whose "
-        "last is a stereotype.",
+        "SemBias: definitional word pairs against stereotypical ones. A file of lines of four pairs a:b with "
+        "tabs between, whose first is one by definition and whose last is a stereotype.",
         FilePath,
         measure,
         order=7,

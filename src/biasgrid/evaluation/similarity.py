@@ -109,7 +109,8 @@ def _cosines(state, pairs, locations) -> tuple[np.ndarray, int]:
 EVALUATIONS = (
     Evaluation(
         "similarity",
-        "Word similarity: by benchmark, a file of word pairs (lines of word, word and rating with tabs between).",
+        "Correlation with human ratings of word similarity. By benchmark, a file of word pairs (lines of word, "
+        "word and rating with tabs between).",
         Mapping[Line, FilePath],
         measure,
         default={},

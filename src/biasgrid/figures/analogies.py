@@ -171,7 +171,7 @@ def _first_words(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str,
 FIGURES = (
     Figure(
         "analogies",
-        "What a model answers to analogy questions, with and without the question's own words as answers.",
+        "Answers to analogy questions, with and without the question's own words.",
         from_tables(analogies),
         question=WORDS,
         drawings=_drawings,

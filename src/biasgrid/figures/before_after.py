@@ -153,7 +153,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "before-after",
-        "What every metric says before and after every debias method, for each criterion that is measured.",
+        "Scores before and after debiasing, by metric and criterion.",
         from_tables(before_after),
         question=DEBIASING,
         drawings=_drawings,

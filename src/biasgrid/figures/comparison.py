@@ -219,7 +219,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "comparison",
-        "Every published number of a metric and ours, their difference, and the verdict on whether they agree.",
+        "Published numbers, the study's own, and whether they agree.",
         from_tables(comparison),
         question=PRINT,
         drawings=_drawings,

@@ -147,7 +147,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 FIGURES = (
     Figure(
         "correlations",
-        "Heatmaps of how the metrics' rankings of the models agree, overall and for each criterion.",
+        "Heat maps of the correlations between the metrics' rankings.",
         _draw,
         question=AGREEMENT,
         reads=("correlations", "rankings"),

@@ -229,7 +229,7 @@ def _own_corpora(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str,
 FIGURES = (
     Figure(
         "covariates",
-        "How scores of words and of sets go with word frequency, and with the bias of a corpus itself.",
+        "Correlations of scores with word frequency, and with bias in the corpus.",
         from_tables(covariates),
         question=COMPANY,
         drawings=_drawings,

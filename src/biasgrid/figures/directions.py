@@ -88,7 +88,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "directions",
-        "How far apart the directions lie in which two groups of words can be said to differ.",
+        "Distances between different bias directions of two groups.",
         from_tables(directions),
         question=WORDS,
         drawings=_drawings,

@@ -102,7 +102,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "hidden-bias",
-        "What can still be recovered of the bias after debiasing, by the measures of Gonen and Goldberg (2019).",
+        "Bias that is still recoverable after debiasing (Gonen and Goldberg 2019).",
         from_tables(hidden_bias),
         question=DEBIASING,
         drawings=_drawings,

@@ -137,7 +137,7 @@ def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str,
 FIGURES = (
     Figure(
         "influence",
-        "The words that move a metric's scores most: how each score changes when a word is left out.",
+        "The words that influence each score most.",
         from_tables(influence),
         question=SCORES,
         drawings=_drawings,

@@ -261,7 +261,7 @@ NEEDS = "a criterion with a table of words (word_table) and four crossed groups,
 FIGURES = (
     Figure(
         "threshold-curves",
-        "How many words IBD and EIBD detect for one of four crossed groups, by the threshold.",
+        "How many words IBD and EIBD detect, by threshold.",
         from_tables(threshold_curves),
         question=WORDS,
         drawings=_curve_drawings,
@@ -285,7 +285,7 @@ FIGURES = (
     ),
     Figure(
         "quadrants",
-        "Words on the two axes of four crossed groups (FISE), and how many fall to which.",
+        "Words on the two axes of four crossed groups (FISE).",
         from_tables(quadrants),
         question=WORDS,
         drawings=_quadrant_drawings,

@@ -270,7 +270,7 @@ def _three_digits(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str
 FIGURES = (
     Figure(
         "null",
-        "A cell's score among what its metric gives for permuted words, random groups and control words.",
+        "A score among its values for permuted words, random groups and control words.",
         _draw,
         question=SCORES,
         drawings=_drawings,

@@ -146,7 +146,7 @@ def _direct(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]
 FIGURES = (
     Figure(
         "professions",
-        "The words furthest towards two ends of a direction, and the components of the pairs that define it.",
+        "The most biased words, and the components of the definitional pairs.",
         _draw,
         question=WORDS,
         drawings=_drawings,

@@ -180,7 +180,7 @@ def each_word_once(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[st
 FIGURES = (
     Figure(
         "projections",
-        "The words that a metric finds furthest towards two groups, over how all words are spread between them.",
+        "The words that a metric finds most biased, and the spread of all words.",
         _draw,
         question=WORDS,
         drawings=_drawings,

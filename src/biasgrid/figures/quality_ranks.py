@@ -177,7 +177,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "quality-ranks",
-        "The models' ranks by bias beside their ranks on word-similarity and analogy benchmarks.",
+        "The models' ranks by bias next to their ranks on quality benchmarks.",
         from_tables(quality_ranks),
         question=RANKS,
         drawings=_drawings,

@@ -251,7 +251,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "query-ranks",
-        "Whether models of all kinds order the same queries alike: ranks with intervals, and their correlations.",
+        "Whether all models order the queries alike: ranks and correlations.",
         from_tables(query_ranks),
         question=AGREEMENT,
         drawings=_drawings,

@@ -164,7 +164,7 @@ def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: floa
 FIGURES = (
     Figure(
         "rank-intervals",
-        "The models' ranks of raw values under each metric with bootstrap intervals, and which models are different.",
+        "The models' ranks under each metric, with bootstrap intervals.",
         from_tables(rank_intervals),
         question=RANKS,
         drawings=each_criterion("rank-intervals", overall=True),

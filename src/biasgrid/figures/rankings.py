@@ -202,7 +202,7 @@ READS: dict[str, Any] = {
 FIGURES = (
     Figure(
         "rankings",
-        "The models' ranks of raw values over all criteria, stacked metric by metric (WEFE's ranking).",
+        "Sum of the models' ranks over all criteria, by metric (WEFE's ranking).",
         _draw,
         question=RANKS,
         **READS,

@@ -142,7 +142,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 FIGURES = (
     Figure(
         "ratings",
-        "Words by how people rated them and by their bias, with those named that lie furthest from the others.",
+        "Words by human rating and by bias.",
         _draw,
         question=COMPANY,
         drawings=_drawings,

@@ -245,7 +245,7 @@ def _mark_look(look: Look, verdict: str) -> Look:
 FIGURES = (
     Figure(
         "scores",
-        "Every score of a criterion: a line of panels per metric, a column per model, a row per query.",
+        "Every score of a criterion, by metric, query and model.",
         from_tables(scores),
         question=SCORES,
         drawings=each_criterion("scores", unranked=True),

@@ -138,7 +138,7 @@ def _of_career_and_family(contents: dict[str, Any], spec: Mapping[str, Any]) -> 
 FIGURES = (
     Figure(
         "seed-lists",
-        "How a score spreads over lists of words for one concept.",
+        "How a score varies over word lists for the same concept.",
         from_tables(seed_lists),
         question=SCORES,
         drawings=_drawings,

@@ -120,7 +120,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "seed-pairs",
-        "How well each pair of a list stands for the direction that all of them make.",
+        "How well each pair of a list matches the direction of the list.",
         from_tables(seed_pairs),
         question=SCORES,
         drawings=_drawings,

@@ -169,7 +169,7 @@ def _shares_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str
 FIGURES = (
     Figure(
         "sentiment",
-        "Each name's share of what RNSB's classifier takes for negative, model by model.",
+        "Each name's share of negative sentiment under RNSB, by model.",
         _draw,
         question=WORDS,
         drawings=_drawings,

@@ -154,7 +154,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "shuffled",
-        "How much of a metric's value models of shuffled text give.",
+        "How much of a metric's value remains on models of shuffled text.",
         from_tables(shuffled_text),
         question=COMPANY,
         drawings=_drawings,

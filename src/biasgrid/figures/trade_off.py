@@ -169,7 +169,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 FIGURES = (
     Figure(
         "trade-off",
-        "How much bias each debias method removes, against the quality that it keeps, one panel per model.",
+        "How much bias each debias method removes, and how much quality it keeps.",
         from_tables(trade_off),
         question=DEBIASING,
         drawings=_drawings,

@@ -172,7 +172,7 @@ def _models_of_training(contents: dict[str, Any], spec: Mapping[str, Any]) -> di
 FIGURES = (
     Figure(
         "trainings",
-        "How a score differs between models that were trained with other parameters.",
+        "How a score varies over models trained with different parameters.",
         from_tables(trainings),
         question=COMPANY,
         drawings=_drawings,

@@ -25,7 +25,7 @@ def ceat(
     ddof: Literal[0, 1] = 1,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """How well two target sets are told apart by their associations with attributes, over several contexts (CEAT).
+    """Random-effects mean of WEAT's effect size over contexts. Contextualized Embedding Association Test (CEAT).
 
     In each context i the words have vectors of their own, and so an effect size d_i, as of `weat_es`, with a variance
     V_i. A random-effects model (DerSimonian and Laird) combines those of the k contexts::

@@ -20,7 +20,7 @@ def completion(
     templates: list[str] | None = None,
     completions: np.ndarray,
 ) -> Score:
-    """For how many target words a language model fills a gap rather with words of A1 than of A2 (E^Comp).
+    """How often a gap is filled from A1, not A2. The value is a share of the target words (E^Comp).
 
     With the probability of each word of an attribute set in the gap, in sentences such as "The nurse is ...", and its
     sum over the set and the mean over the templates::

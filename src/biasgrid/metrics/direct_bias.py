@@ -32,7 +32,7 @@ def direct_bias(
     legacy_component_sum: bool = False,
     legacy_raw_pair: bool = False,
 ) -> Score:
-    """How far words lie along the direction in which groups differ (Direct Bias).
+    """Mean absolute cosine of words with the bias direction.
 
     With the groups' direction g at unit length::
 

@@ -11,7 +11,7 @@ from .registry import Detail, Metric, Score
 
 
 def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
-    """How alike two groups order words by their nearness (Embedding Coherence Test).
+    """Rank correlation of words' similarities to two groups. Embedding Coherence Test (ECT).
 
     With the means m_1 and m_2 of the two target sets' vectors::
 

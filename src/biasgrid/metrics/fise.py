@@ -34,7 +34,7 @@ def fise(
     centre: Centre = "words",
     vocabulary: Annotated[int, Ge(2)] = VOCABULARY,
 ) -> Score:
-    """How unevenly words fall to four crossed groups, as quadrants of two axes (FISE).
+    """How unevenly words spread over four crossed groups. The groups are quadrants of two axes (FISE).
 
     The target sets are four crossed groups C11, C12, C21, C22, such as men and women of one race, then men and women
     of the other. With the mean t(w, A) of cos(w, a) over the words of a set A, a word has two coordinates::
@@ -109,7 +109,7 @@ def fise_share(
     centre: Centre = "words",
     vocabulary: Annotated[int, Ge(2)] = VOCABULARY,
 ) -> Score:
-    """How many more words fall to the first of four crossed groups than expected (FISE, one quadrant).
+    """Excess of words in the first of four crossed groups. It is one quadrant of FISE.
 
     With x and y, the centre and the quadrants of `fise`::
 

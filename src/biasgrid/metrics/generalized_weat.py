@@ -11,7 +11,7 @@ from .registry import Metric, Score
 
 
 def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
-    """How much nearer each target set is to its own attribute set than the others are (WEAT of k sets).
+    """WEAT for k pairs of target and attribute sets.
 
     With u(S) the mean of the unit vectors of a set S, target sets X_1 ... X_k and attribute sets A_1 ...
     A_k::

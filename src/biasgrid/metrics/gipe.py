@@ -57,7 +57,7 @@ def gipe(
     bias_of: BiasOf = UNTOUCHED,
     legacy_weights: bool = False,
 ) -> Score:
-    """How many of the words' nearest neighbours are near for the groups' sake, weighted (GIPE).
+    """Share of neighbours close because of bias, weighted. Gender-based Illicit Proximity Estimate (GIPE).
 
     Words that are such neighbours of others count for more. In the graph that has an edge from each word to
     each of its neighbours, an edge is illicit where the neighbour is near for the groups' sake; eta(w) is the
@@ -143,7 +143,7 @@ def proximity(
     bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
-    """How many of the words' nearest neighbours are near for the groups' sake (proximity bias).
+    """Share of neighbours that are close because of bias. The paper calls it proximity bias.
 
     With the share beta(w, v) of the similarity of w and v that lies along the groups' direction
     (`indirect_bias`)::
@@ -219,7 +219,8 @@ def pmn(
     correlation: bool = False,
     legacy_itself: bool = False,
 ) -> Score:
-    """How many of the words' nearest neighbours lean to the first group (percent male neighbours).
+    """Share of nearest neighbours closer to the first group. Percent male neighbours (PMN), if the groups are
+    genders.
 
     With the groups' direction g, which points to the first group::
 

@@ -24,7 +24,7 @@ COLUMNS = ["group 2", "group 3", "group 4", "groups 1 and 2", "groups 1 and 3"]
 
 @limited
 def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Literal[0, 1] = 1) -> Score:
-    """How strongly words go with one of four crossed groups (Intersectional Bias Detection, IBD).
+    """Words' association with one of four crossed groups. Intersectional Bias Detection (IBD).
 
     The target sets are four crossed groups C11, C12, C21, C22, such as men and women of one race, then men and women
     of the other; the value is of the first. d(w, A, B) is the effect size of one word, as of `sc_weat`. The paper
@@ -84,7 +84,7 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
 
 @limited
 def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Literal[0, 1] = 1) -> Score:
-    """How strongly words go with an intersection, and not with what it crosses (Emergent IBD, EIBD).
+    """Association with a crossed group, but not its parts. Emergent Intersectional Bias Detection (EIBD).
 
     The target sets are four crossed groups C11, C12, C21, C22, as of `ibd`; the value is of the first. Of the words
     that `ibd` detects, those are left out that go with a constituent of C11 by the same threshold t, such as its race

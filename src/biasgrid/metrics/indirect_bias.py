@@ -21,7 +21,7 @@ def indirect_bias(
     *,
     direction: directions.Direction = directions.PCA,
 ) -> Score:
-    """How much of the similarity of words with other words is due to the groups' direction (indirect bias).
+    """Share of words' similarity that is due to bias. This is the part along the groups' direction.
 
     With the groups' direction g, unit vectors w of the first attribute set and v of the second, and w' and
     v', what is left of them without their part along g::

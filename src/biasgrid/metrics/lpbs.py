@@ -24,7 +24,7 @@ def lpbs(
     templates: list[str] | None = None,
     associations: np.ndarray,
 ) -> Score:
-    """Whether a language model expects words rather beside one group than beside another (log-probability bias).
+    """Log-probability difference between two groups. Log-probability bias score (LPBS).
 
     In sentences such as "The nurse likes dancing", with the probability P of a target word t where the model sees the
     attribute word a, and the one where both are masked::
@@ -100,7 +100,7 @@ def lpbs_es(
     one_word: OneWord = of_one_word.NAN,
     associations: np.ndarray,
 ) -> Score:
-    """WEAT's effect size with a language model's log-probabilities in place of cosines.
+    """WEAT's effect size from log-probabilities. A language model's log-probabilities take the place of cosines.
 
     With the association of `lpbs`, of a target word t and the attribute sets::
 

@@ -14,7 +14,7 @@ from .registry import Detail, Metric, Score
 
 @limited
 def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_pooled: bool = False) -> Score:
-    """How far target words are from attributes on average (Mean Average Cosine distance).
+    """Mean cosine distance of targets from attributes. Mean Average Cosine distance (MAC).
 
     With the words t of all target sets and the attribute sets A_1 ... A_n::
 

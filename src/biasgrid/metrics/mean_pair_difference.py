@@ -26,7 +26,7 @@ def mean_pair_difference(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """By how much a language model holds the first sentence of a pair for more probable than the second, on average.
+    """Mean log-likelihood difference of pairs. It compares the two sentences of each pair.
 
     With the scores s of the sentences, such as the stereotyping one of a pair and the other::
 

@@ -22,7 +22,7 @@ def pair_frequency(
     window: Annotated[int, Ge(2)] | None = None,
     cooccurrence: Cooccurrence,
 ) -> Score:
-    """Which of two groups words stand beside more often, in the sentences of a corpus: the share of the first.
+    """Share of co-occurrences that are with the first group. Counted in the sentences of a corpus.
 
     With the sentences that have a word of the attribute set and one of the first target set, n_1x, and of the second,
     n_2x::

@@ -21,7 +21,7 @@ def pll_preference(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """In how many pairs of sentences a language model holds the first for more probable than the second.
+    """How often the first sentence is likelier. It compares the two sentences of each pair.
 
     With the scores s of the sentences, such as the stereotyping one of a pair and the other::
 

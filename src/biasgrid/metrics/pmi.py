@@ -24,7 +24,8 @@ def pmi(
     window: Annotated[int, Ge(2)] | None = None,
     cooccurrence: Cooccurrence,
 ) -> Score:
-    """How much more often words stand beside one group than beside another, in the sentences of a corpus (PMI bias).
+    """Log ratio of words' co-occurrence with two groups. Difference in pointwise mutual information in a corpus (PMI
+    bias).
 
     With the sentences that have a word of the first target set, n_1, of these the ones that also have a word of the
     attribute set, n_1x, and the same of the second target set::

@@ -22,7 +22,7 @@ def ripa(
     *,
     relation: Literal["component", "mean"] = COMPONENT,
 ) -> Score:
-    """How far words lie along what the two words of pairs differ in, length included (RIPA).
+    """Projection on the difference of word pairs, with length. Relational Inner Product Association (RIPA).
 
     Row i of the two target sets is a pair (x_i, y_i). With the relation vector b of the pairs::
 

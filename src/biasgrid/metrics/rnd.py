@@ -16,7 +16,7 @@ from .registry import Detail, Metric, Score
 def rnd(
     targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: Literal["norm", "cos"] = "norm"
 ) -> Score:
-    """How much nearer words are to the mean of one group than to that of another (Relative Norm Distance).
+    """Difference in distance to the means of two groups. Relative Norm Distance (RND).
 
     With the means m_1 and m_2 of the two target sets' vectors::
 

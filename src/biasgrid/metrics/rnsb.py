@@ -47,7 +47,7 @@ def rnsb(
     estimator_params: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Score:
-    """How unevenly a classifier of positive and negative words finds target words negative (RNSB).
+    """How unevenly a sentiment classifier rates target words. Relative Negative Sentiment Bias (RNSB).
 
     RNSB is the Relative Negative Sentiment Bias. A classifier learns to tell the first attribute set
     (positive) from the second (negative) and gives each of the n target words a probability of being

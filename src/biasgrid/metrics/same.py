@@ -25,7 +25,7 @@ def same(
     orientation: roles.Orientation = roles.PAPER,
     legacy_l1: bool = False,
 ) -> Score:
-    """How far words lean to any of the groups (SAME).
+    """Strength of words' association with any of the groups.
 
     With u(S) the mean of the unit vectors of a group S, groups A_0 ... A_n and words w::
 

@@ -29,7 +29,7 @@ def same_skew(
     orientation: roles.Orientation = roles.PAPER,
     contrast: ContrastKind = "pair",
 ) -> Score:
-    """How far words lean to one group on the whole (SAME's skew).
+    """Mean association with one group rather than the other.
 
     With u(S) the mean of the unit vectors of a group S, groups A and B and words w::
 
@@ -82,7 +82,7 @@ def same_stereotype(
     contrast: ContrastKind = "pair",
     as_printed: bool = False,
 ) -> Score:
-    """How much words differ in which group they lean to (SAME's stereotype).
+    """Spread of the associations with two groups.
 
     With b(w) as of `same_skew`::
 

@@ -27,7 +27,7 @@ def sc_weat(
     ddof: Literal[0, 1] = 1,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """How much nearer words are to one of two groups, in standard deviations of their own (SC-WEAT, WEFAT).
+    """Words' association with two groups, as effect size. Single-category WEAT, also called WEFAT.
 
     With groups A and B and words w::
 
@@ -101,7 +101,7 @@ def nas(
     orientation: roles.Orientation = roles.PAPER,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """The Normalised Association Score of the R package sweater, which is `sc_weat` with ddof 1.
+    """SC-WEAT with ddof 1, as in the R package sweater. There it is the Normalised Association Score (NAS).
 
     sweater gives the words' scores and no number for all of them; the value is their mean. Both names exist
     because papers have both: a ranking or correlation that has both metrics counts one twice.

@@ -25,7 +25,7 @@ def semaxis(
     neighbours: Annotated[int, Ge(0)] = 0,
     vocabulary: Annotated[int, Ge(2)] = neighbour_search.VOCABULARY,
 ) -> Score:
-    """Where words lie on the axis from one group to another (SemAxis).
+    """Position of words on the axis between two groups.
 
     With groups A and B and words w::
 

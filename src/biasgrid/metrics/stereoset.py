@@ -25,7 +25,7 @@ def stereoset_lms(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """StereoSet's language modelling score: how often a model prefers a sentence that makes sense.
+    """How often meaningful sentences are preferred. StereoSet's language modelling score (lms).
 
     Each item has three sentences, of which two make sense, and each of the two is compared with the third::
 
@@ -94,7 +94,7 @@ def stereoset_ss(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """StereoSet's stereotype score: how often a model prefers the stereotype to the anti-stereotype.
+    """How often the stereotype is preferred. StereoSet's stereotype score (ss), against the anti-stereotype.
 
     ::
 
@@ -163,7 +163,7 @@ def stereoset_icat(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """StereoSet's idealised CAT score: how well a model knows the language without a preference for stereotypes.
+    """Language modelling combined with lack of bias. StereoSet's idealised CAT score (icat).
 
     ::
 

@@ -23,7 +23,7 @@ def tuple_preference(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """How often a language model holds the first version of a sentence for more probable than another version.
+    """How often the first version is likelier. It compares versions of a sentence.
 
     A tuple has a version of a sentence for each of two or more groups. The first version is compared with each of
     the others::

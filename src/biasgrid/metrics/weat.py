@@ -25,7 +25,7 @@ def weat(
     ddof: Literal[0, 1] = 0,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """How much more one target set is associated with the first attribute set than another is (WEAT).
+    """Differential association of two target sets. Word Embedding Association Test (WEAT).
 
     With target sets X and Y and attribute sets A and B::
 
@@ -91,7 +91,7 @@ def weat_es(
     ddof: Literal[0, 1] = 0,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """How well two target sets are told apart by their associations with attributes (WEAT's effect size).
+    """Standardised differential association, an effect size. It is the effect size of WEAT.
 
     With target sets X and Y, attribute sets A and B, and s(w) as of `weat`::
 

@@ -1,127 +1,181 @@
-"""What changed between two studies: as sentences, as counts, as records, and as a page."""
+"""Changes between two studies: as sentences, as lines for a terminal, as counts, as records, and as a page."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import inf, nan
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
 from ..api.study import FinishedStudy
 from ..debias import UNTOUCHED
+from ..metrics import REGISTRY
 from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
 from ..schema import as_finite
-from ..verdicts.evidence import MARKS
 from ..verdicts.text import join_names, pluralize
-from .compare import ABSENT, UNCERTAINTY, Frames, differs
-from .marks import mark_of
+from .compare import ABSENT, LAST_DIGITS, LOST_VALUE, NEW_VALUE, UNCERTAINTY, Frames, differs
+from .moves import Move, Scale, draw
 from .names import Names
 from .step import first_words, mark_misspellings, templates
 
 MOST = 2000  # rows of a table on the page, so that it stays below 4 MB; the command's --json has all
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # entries of a list
-# frame -> a difference of it, and several
-INPUTS = {
-    "config": ("key of the config", "keys of the config"),
-    "words": ("set of words", "sets of words"),
-    "vectors": ("file of vectors", "files of vectors"),
-    "versions": ("library's version", "libraries' versions"),
+NAMED = 4  # names in a sentence
+LINES = 5  # rows of a part on a terminal
+DRAWN = 30  # rows of a picture
+NOTHING_IN_COMMON = "The two studies have no score in common: there is nothing to compare"
+# frames of conclusions, and what each is about
+CONCLUSIONS = {
+    "least_biased": "on the least biased model",
+    "pairs": "on pairs of models",
+    "aggregates": "on average scores",
+    "evidence": "on scores",
+    "verdicts": "on published numbers",
 }
-# table -> a row of it, and several
-TABLES = {
-    "least_biased": ("verdict on the least biased model", "verdicts on the least biased model"),
-    "pairs": ("pair of models", "pairs of models"),
-    "aggregates": ("aggregate", "aggregates"),
-    "comparison": ("verdict on a published number", "verdicts on published numbers"),
-    "rankings": ("rank", "ranks"),
-    "scores": ("score", "scores"),
+SIGNIFICANCE = {
+    "all": "significant in every test",
+    "permutation": "significant in the permutation test only",
+    "groups": "significant in the baseline test only",
+    "none": "not significant",
+    "out_of_reach": "cannot reach significance",
+    "untested": "not tested",
 }
 
 
 class Part(NamedTuple):
-    """A frame on the page; a column of both studies is shown as "A → B". `columns`: those shown; "" is all. `table`:
-    what its rows are of, one of `TABLES`. `what`: in what they differ. `text`: how to read it."""
+    """A frame that is shown if it has rows; a column of both studies is shown as "A → B".
+
+    `columns`: those shown; "" is all. `text`: how to read it. In a list of changes, `name`: the columns that name a
+    row, and `value`: the one that changed.
+    """
 
     frame: str
     title: str
     columns: str
-    table: str = ""
-    what: str = ""
     text: str = ""
+    name: str = ""
+    value: str = ""
 
 
 PLACE = "metric criterion"
 PUBLISHED = f"model quantity verdict ours published {PLACE} source"
-EVIDENCE, UNCERTAIN = "in their evidence", "in their p-values, interval or words alone"
-ORDER = "A rank changed if a model's place among the models that both studies rank is another."
-SHIFTS = "Other models are ranked beside those of both studies, or ties are ranked otherwise."
+ORDER = "A rank changed if the models that both studies rank are in a different order."
+SHIFTS = "The order of the models is the same: other models are ranked next to them, or ties differ."
 BY_INTERVAL = (
-    "First those that gained or lost their value, then the largest changes: 1 is as large as the distance to the end "
-    "of the score's interval in A, and more is outside of it. Scores without an interval come last."
+    "Scores that only one study could compute come first, then the largest changes. A change of 1 reaches the end "
+    "of the score's confidence interval in A. A larger change lies outside it."
 )
 CHANGED = f"query value difference share kind status model {PLACE} interval"
 SECTIONS = {
-    "Verdicts": (
-        Part("least_biased", "The least biased model", "metric first decided criterion", "least_biased"),
-        Part("pairs", "Decided pairs", f"pair less_biased p_adjusted {PLACE}", "pairs", "in their decision"),
+    "Conclusions": (
+        Part(
+            "least_biased",
+            "Least biased model",
+            "metric first decided criterion",
+            name="metric criterion",
+            value="winner",
+        ),
+        Part(
+            "pairs",
+            "Significant differences between two models",
+            f"pair less_biased p_adjusted {PLACE}",
+            name=f"{PLACE} pair",
+            value="less_biased",
+        ),
         Part(
             "aggregates",
-            "Evidence of aggregates",
+            "Significance of average scores",
             f"model evidence {PLACE} aggregation",
-            "aggregates",
-            EVIDENCE,
+            name=f"{PLACE} model",
+            value="evidence",
         ),
-        Part("evidence", "Evidence of scores", f"query evidence model {PLACE}", "scores", EVIDENCE),
-        Part("verdicts", "Published numbers", PUBLISHED, "comparison"),
-    ),
-    "Rankings": (
-        Part("ranks", "Ranks", f"model rank among value {PLACE}", "rankings", "", ORDER),
         Part(
-            "rank_shifts",
-            "Ranks in the same order",
-            f"model rank {PLACE}",
-            "rankings",
-            "in the same order",
-            SHIFTS,
+            "evidence",
+            "Significance of scores",
+            f"query evidence model {PLACE}",
+            name="metric model query",
+            value="evidence",
         ),
+        Part("verdicts", "Published numbers", PUBLISHED, name="model quantity", value="verdict"),
+    ),
+    "Ranks": (
+        Part("ranks", "Ranks", f"model rank among value {PLACE}", ORDER, f"{PLACE} model", "rank"),
+        Part("rank_shifts", "Ranks in the same order", f"model rank {PLACE}", SHIFTS),
     ),
     "Scores": (
-        Part("metrics", "How many scores changed", ""),
-        Part("scores", "Changed scores", CHANGED, "scores", "in their value or status", BY_INTERVAL),
-        Part(
-            "uncertainty", "Same value, other uncertainty", f"query model {PLACE} value", "scores", UNCERTAIN
-        ),
+        Part("scores", "Changed scores", CHANGED, BY_INTERVAL, "metric model query", "value"),
+        Part("metrics", "Changed scores by metric", ""),
+        Part("uncertainty", "Same score, different uncertainty", f"query model {PLACE} value"),
     ),
-    "In one study alone": (
-        Part("only_in_one", "Names", "what a b"),
+    "Only in one study": (
+        Part("only_in_one", "Names", "what a b", name="what", value="a_b"),
         Part("lone_scores", "Scores", f"{PLACE} side scores"),
     ),
-    "What went in": (
-        Part("config", "Config", "key a b", text="Of lists, what the other lacks. Defaults are filled in."),
-        Part("words", "Words of queries", "query set gone came"),
-        Part("vectors", "Vectors", "model file", text="Files that have another checksum."),
-        Part("versions", "Versions", "library a b", text="Of what measured the scores."),
+    "Inputs": (
+        Part(
+            "config",
+            "Config",
+            "key a b",
+            text="Default values are filled in. Of a list, only entries that the other study lacks are shown.",
+            name="key",
+            value="a_b",
+        ),
+        Part("words", "Words of queries", "query set gone came", name="query set", value="gone_came"),
+        Part(
+            "vectors",
+            "Vectors",
+            "model file",
+            text="These files have different checksums.",
+            name="model file",
+        ),
+        Part(
+            "versions",
+            "Versions of libraries",
+            "library a b",
+            text="These versions computed the scores.",
+            name="library",
+            value="a_b",
+        ),
     ),
 }
 # where it is not the column's name
 HEADINGS = {
-    "first": "least biased",
+    "first": "first model",
+    "decided": "clear winner",
+    "less_biased": "significant difference",
+    "pair": "models",
+    "evidence": "significance",
+    "verdict": "result of the check",
+    "ours": "this study",
     "p_adjusted": "adjusted p",
-    "among": "among models of both",
-    "share": "change by interval",
+    "among": "rank among models of both",
+    "share": "change relative to A's interval",
     "kind": "what happened",
     "interval": "interval in A",
-    "gone": "in A alone",
-    "came": "in B alone",
+    "gone": "only in A",
+    "came": "only in B",
+    "words_lost": "missing words",
     "a": "A",
     "b": "B",
+    "in_both": "scores in both",
+    "rounding": "only rounding",
+    "outside_interval": "outside A's interval",
+    "values_gained": "newly computed",
+    "values_lost": "no longer computed",
+    "evidence_changed": "significance changed",
+    "full_marks_gained": "newly significant in every test",
+    "full_marks_lost": "no longer significant in every test",
+    "same_but_other_uncertainty": "only uncertainty changed",
 }
+WINNER = {None: "not tested", True: "clear winner", False: "no clear winner"}
+KINDS = {NEW_VALUE: "newly computed", LOST_VALUE: "no longer computed", LAST_DIGITS: "only rounding"}
 
 
 def counts(frames: Frames) -> dict[str, Any]:
@@ -163,42 +217,123 @@ def records(frames: Frames) -> dict[str, list[dict[str, Any]]]:
 
 
 def summary(frames: Frames) -> str:
-    """What changed, in a few sentences: verdicts first."""
+    """Return what changed in a few sentences: conclusions first."""
+    return " ".join([f"{headline(frames)}.", *sentences(frames)])
+
+
+def headline(frames: Frames) -> str:
+    """Return in a line which conclusions changed, or that none did and how many scores did."""
     in_both, number = _in_both(frames), {name: len(frame) for name, frame in frames.items()}
     if not in_both["scores"]:
-        return "The two studies have no score in common: there is nothing to compare."
-    totals = {name: pluralize(in_both[name], *nouns) for name, nouns in TABLES.items() if in_both[name]}
-    parts = [part for section in SECTIONS.values() for part in section if part.table and number[part.frame]]
-    changes = [f"{number[part.frame]:,} of {totals[part.table]} {part.what}".rstrip() for part in parts]
-    same = [total for name, total in totals.items() if name not in [part.table for part in parts]]
-    inputs = [pluralize(number[name], *nouns) for name, nouns in INPUTS.items() if number[name]]
-    if changes:
-        sentences = [f"Changed: {join_names(changes)}."] + (
-            [f"The same: {join_names(same)}."] if same else []
+        return NOTHING_IN_COMMON
+    scores = pluralize(in_both["scores"], "score")
+    if conclusions := [f"{number[name]:,} {text}" for name, text in CONCLUSIONS.items() if number[name]]:
+        total = pluralize(sum(number[name] for name in CONCLUSIONS), "conclusion")
+        return f"{total} changed: {join_names(conclusions)}"
+    if any(number[name] for name in ("ranks", "rank_shifts", "scores", "uncertainty")):
+        return f"No conclusion changed; {f'{n:,} of {scores}' if (n := number['scores']) else 'no score'} did"
+    what = "No result" if _inputs(frames) or number["lone_scores"] else "Nothing"
+    return f"{what} changed; {scores} compared"
+
+
+def sentences(frames: Frames) -> list[str]:
+    """Return what else changed, a sentence each, and nothing about what did not."""
+    in_both, number = _in_both(frames), {name: len(frame) for name, frame in frames.items()}
+    if not in_both["scores"]:
+        return []
+    said = []
+    if number["scores"] and any(number[name] for name in CONCLUSIONS):
+        said.append(f"{number['scores']:,} of {pluralize(in_both['scores'], 'score')} changed.")
+    if number["ranks"]:
+        said.append(f"{number['ranks']:,} of {pluralize(in_both['rankings'], 'rank')} changed.")
+    inputs = _inputs(frames)
+    return [*said, *notes(frames), *([f"Different inputs: {'; '.join(inputs)}."] if inputs else [])]
+
+
+def notes(frames: Frames) -> list[str]:
+    """Return what no list of `changes` shows, a sentence each."""
+    in_both, told = _in_both(frames), counts(frames)["scores"]
+    if not in_both["scores"]:
+        return []
+    said = [
+        f"{pluralize(told[key], 'score')} {'is' if told[key] == 1 else 'are'} {what}."
+        for key, what in (
+            ("full_marks_gained", "newly significant in every test"),
+            ("full_marks_lost", "no longer significant in every test"),
         )
-    else:
-        what = "No result" if inputs or number["lone_scores"] else "Nothing"
-        sentences = [f"{what} changed: both have the same {join_names(same)}."]
-    told = counts(frames)["scores"]
-    if number["evidence"]:
-        gained, lost = told["full_marks_gained"], told["full_marks_lost"]
-        sentences.append(f"Full marks of scores: {gained:,} gained, {lost:,} lost.")
+        if told[key]
+    ]
     if told["rounding"]:
-        sentences.append(f"{pluralize(told['rounding'], 'score')} changed by rounding alone.")
+        said.append(f"{pluralize(told['rounding'], 'score')} changed only by rounding.")
+    if told["same_but_other_uncertainty"]:
+        scores = pluralize(told["same_but_other_uncertainty"], "score")
+        said.append(f"{scores} changed only in p-values, interval or number of words.")
     if in_both["rankings"] and not in_both["least_biased"]:
-        sentences.append("The least biased models are not compared: one study does not say which they are.")
-    if number["lone_scores"]:
-        sentences.append(
-            f"In one study alone: {pluralize(told['only_in_a'], 'score')} in A, {told['only_in_b']:,} in B."
-        )
-    if inputs:
-        sentences.append(f"What went in differs: {join_names(inputs)}.")
+        said.append("The least biased models are not compared: one study does not say which they are.")
+    sides = [side for side in "ab" if told[f"only_in_{side}"]]
+    if sides:
+        alone = [f"{pluralize(told[f'only_in_{side}'], 'score')} in {side.upper()}" for side in sides]
+        said.append(f"Only in one study: {join_names(alone)}.")
     for table, side, what in frames["lacking"].itertuples(index=False):
         if what == "evidence":
-            sentences.append(
-                f"Evidence is not compared: {table}.csv of {side.upper()} has no column evidence."
+            said.append(
+                f"Significance is not compared: {table}.csv of {side.upper()} has no column evidence."
             )
-    return " ".join(sentences)
+    return said
+
+
+def _inputs(frames: Frames) -> list[str]:
+    """Return which inputs differ, by name."""
+    names = {
+        "config": ("config", frames["config"]["key"]),
+        "words": ("word sets", frames["words"]["set"] + " of " + frames["words"]["query"]),
+        "vectors": ("vectors", frames["vectors"]["model"]),
+        "versions": ("versions of", frames["versions"]["library"]),
+    }
+    found = []
+    for what, column in names.values():
+        if unique := list(dict.fromkeys(column)):
+            more = [f"{len(unique) - NAMED:,} more"] if len(unique) > NAMED else []
+            found.append(f"{what} {join_names([*unique[:NAMED], *more])}")
+    return found
+
+
+def changes(frames: Frames, studies: Sequence[FinishedStudy]) -> dict[str, dict[str, list[str]]]:
+    """Return the first changes of each part that has any, a text each: section -> title of the part -> changes."""
+    names = _names(studies)
+    found: dict[str, dict[str, list[str]]] = {}
+    for section, parts in SECTIONS.items():
+        for part in parts:
+            rows = frames[part.frame]
+            if not part.name or rows.empty:
+                continue
+            texts = []
+            for row in rows[:LINES].to_dict("records"):
+                name = ", ".join(_cell(row, column, names) for column in part.name.split())
+                texts.append(f"{name}: {_change(row, part.value, names)}" if part.value else name)
+            texts += [f"and {len(rows) - LINES:,} more"] if len(rows) > LINES else []
+            found.setdefault(section, {})[part.title] = texts
+    return found
+
+
+def _change(row: Mapping[str, Any], value: str, names: Names) -> str:
+    """Return what changed in a row, as "A → B"."""
+    if value == "winner":
+        models = [_text(row[f"first_{side}"], "first", names) or "none" for side in "ab"]
+        how = [WINNER[row[f"decided_{side}"]] for side in "ab"]
+        if models[0] == models[1]:
+            return f"{models[0]}, {how[0]} → {how[1]}"
+        return " → ".join(f"{model}, {text}" for model, text in zip(models, how, strict=True))
+    if value == "gone_came":
+        words = [
+            f"{what} {_entry(row[column])}"
+            for column, what in (("gone", "without"), ("came", "with"))
+            if row[column]
+        ]
+        return ", ".join(words) or _cell(row, "gone", names)
+    if value == "a_b":
+        return f"{_entry(row['a'])} → {_entry(row['b'])}"
+    return _cell(row, value, names)
 
 
 def _in_both(frames: Frames) -> dict[str, int]:
@@ -217,24 +352,55 @@ def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str])
     paths
         How the user names each.
     """
-    first, second = studies
-    names = Names({**second.labels, **first.labels})
+    names = _names(studies)
     environment = templates()
+    shown = {
+        title: [(part, *_table(part, frames[part.frame], names)) for part in parts if len(frames[part.frame])]
+        for title, parts in SECTIONS.items()
+    }
     context = {
         "titles": [study.name for study in studies],
         "paths": paths,
-        "summary": summary(frames),
+        "headline": headline(frames),
+        "sentences": sentences(frames),
+        "picture": Markup(draw(*_moves(frames, names))),
+        "moved": min(len(frames["scores"]), DRAWN),
+        "most": DRAWN,
         "changed": [(side, study.changed_files) for side, study in zip("AB", studies, strict=True)],
         "lacking": [(row.study, row.table) for row in frames["lacking"].itertuples() if row.what == "table"],
-        "sections": {
-            title: [(part, *_table(part, frames[part.frame], names)) for part in parts]
-            for title, parts in SECTIONS.items()
-        },
-        "in_both": _in_both(frames),
+        "sections": {title: parts for title, parts in shown.items() if parts},
+        "significance": SIGNIFICANCE,
         "version": __version__,
         "css": Markup("".join(environment.get_template(f"{n}.css").render() for n in ("report", "compare"))),
     }
     return without_hidden(mark_misspellings(environment.get_template("compare.html").render(context)))
+
+
+def _names(studies: Sequence[FinishedStudy]) -> Names:
+    """Return the labels of both studies."""
+    first, second = studies
+    return Names({**second.labels, **first.labels})
+
+
+def _moves(frames: Frames, names: Names) -> tuple[list[Scale], list[Move]]:
+    """Return the largest changes of scores that both studies have, and the scale of each metric."""
+    rows = frames["scores"]
+    rows = rows[rows["value_a"].notna() & rows["value_b"].notna() & (rows["kind"] != LAST_DIGITS)][:DRAWN]
+    scales, moves = [], []
+    for metric, part in rows.groupby("metric", sort=False):
+        neutral = REGISTRY[metric].neutral if metric in REGISTRY else nan
+        ends = np.append(part[["value_a", "value_b", "ci_low_a", "ci_high_a"]].to_numpy(), neutral)
+        scales.append(
+            Scale(names.label(str(metric)), float(np.nanmin(ends)), float(np.nanmax(ends)), neutral)
+        )
+        for row in part.to_dict("records"):
+            label = f"{row['query']}, {_cell(row, 'model', names)}"
+            moves.append(
+                Move(
+                    scales[-1].name, label, row["value_a"], row["value_b"], row["ci_low_a"], row["ci_high_a"]
+                )
+            )
+    return scales, moves
 
 
 def _table(part: Part, frame: pd.DataFrame, names: Names) -> tuple[list[str], list[list[str]], int]:
@@ -242,6 +408,12 @@ def _table(part: Part, frame: pd.DataFrame, names: Names) -> tuple[list[str], li
     columns = part.columns.split() or list(frame)
     if part.frame == "uncertainty":
         columns += [name for name in UNCERTAINTY if differs(frame, name).any()]
+    # columns that say nothing
+    if part.frame == "scores":
+        columns = [c for c in columns if not (c == "status" and not differs(frame, c).any())]
+        columns = [c for c in columns if not (c == "kind" and not frame["kind"].any())]
+    if part.frame == "metrics":
+        columns = [c for c in columns if c in ("metric", "in_both") or frame[c].any()]
     rows = [[_cell(row, column, names) for column in columns] for row in frame[:MOST].to_dict("records")]
     return [HEADINGS.get(name, name.replace("_", " ")) for name in columns], rows, len(frame)
 
@@ -260,20 +432,24 @@ def _cell(row: Mapping[str, Any], column: str, names: Names) -> str:
         return "the same words in another order"
     if column in row:
         return _text(row[column], column, names)
-    before, after = (_text(row[f"{column}_{side}"], column, names) or "none" for side in "ab")
+    if column == "less_biased":
+        before, after = (_less_biased(row, row[f"{column}_{side}"], names) for side in "ab")
+    else:
+        none = "not computed" if column == "value" else "none"
+        before, after = (_text(row[f"{column}_{side}"], column, names) or none for side in "ab")
     return before if before == after else f"{before} → {after}"
 
 
 def _text(value: Any, column: str, names: Names) -> str:
     match column:
         case "evidence":
-            return f"{mark_of(value) if value in MARKS else ''} {value.replace('_', ' ')}".strip()
+            return SIGNIFICANCE.get(value, value)
+        case "kind":
+            return KINDS.get(value, value)
         case "first":
             return " and ".join(map(names.label, value))
         case "decided":
             return {None: "not tested", True: "yes", False: "no"}[value]
-        case "less_biased":
-            return {-1: "the first", 1: "the second", 0: "not decided"}[value]
         case "a" | "b" | "gone" | "came":
             return _entry(value)
     if isinstance(value, str):
@@ -283,10 +459,18 @@ def _text(value: Any, column: str, names: Names) -> str:
     return typeset(value, form=plain) if float(value).is_integer() else typeset(value, 4)
 
 
+def _less_biased(row: Mapping[str, Any], which: int, names: Names) -> str:
+    """Return the less biased model of a pair."""
+    if not which:
+        return "none"
+    side = "a" if which < 0 else "b"
+    return f"{names.state(row[f'model_{side}'], row[f'debias_{side}'])} is less biased"
+
+
 def _entry(value: Any) -> str:
     """A value of a config, in short."""
     if value is ABSENT:
-        return "not there"
+        return "absent"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return first_words(value, SHOWN) or "none"
     text = json.dumps(value, ensure_ascii=False)

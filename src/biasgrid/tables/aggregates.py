@@ -193,7 +193,8 @@ OF_SCALE = (
 
 AGGREGATES = Table(
     "aggregates",
-    "One row per criterion (and all ranked ones together), metric, model, debias method and way to aggregate.",
+    "Average or sum of a model's scores, by metric and criterion. One row per criterion (and all ranked ones "
+    "together), metric, model, debias method and way to aggregate.",
     (
         CRITERION,
         METRIC,

@@ -72,7 +72,7 @@ def _inputs(study: Planned) -> dict[str, Any]:
 
 ANALOGIES = Table(
     "analogies",
-    "One row per answer to an analogy question, in studies whose evaluations have questions.",
+    "Answers to analogy questions. One row per answer, in studies whose evaluations have questions.",
     (
         *KEYS,
         Column("pair", "the pair a:b; empty where all pairs made the question"),
@@ -87,7 +87,8 @@ ANALOGIES = Table(
 )
 ANALOGY_SUMMARY = Table(
     "analogy_summary",
-    "One row per set of questions, method and measure: how often answers are the question's own words, or right.",
+    "How often analogy answers are right, or words of the question. One row per set of questions, method and "
+    "measure.",
     (
         *KEYS,
         Column(

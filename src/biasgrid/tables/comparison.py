@@ -161,7 +161,8 @@ def _spec(study: Planned) -> dict[str, Any]:
 
 COMPARISON = Table(
     "comparison",
-    "One row per published number of a model that the study has: the number, the study's own, and the verdict.",
+    "Published numbers next to the study's own, and whether they agree. One row per published number of a model "
+    "that the study has.",
     (
         Column("source", "where the number was published"),
         Column("table", "which table or figure of it"),

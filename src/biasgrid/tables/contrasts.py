@@ -34,7 +34,8 @@ def _cells(study: Planned) -> list[Cell]:
 
 CONTRASTS = Table(
     "contrasts",
-    "One row per number of one group against another, in studies with metrics that contrast groups (SAME).",
+    "Numbers of one group against another, such as those of SAME. One row per number, in studies with metrics "
+    "that contrast groups.",
     (
         *CELL,
         Column("first", "a group: the set's name"),

@@ -89,9 +89,9 @@ def _criteria(study: Planned) -> dict[str, dict[str, Any]]:
 
 CORPUS_CORRELATIONS = Table(
     "corpus_correlations",
-    "One row per criterion, metric of vectors, model, debias method, metric of corpora, corpus and method, in "
-    "criteria with PMI and at least three queries of two target and two attribute sets: how the two metrics go "
-    "together.",
+    "Correlations of metrics of vectors with metrics of corpora. One row per criterion, metric of vectors, "
+    "model, debias method, metric of corpora, corpus and method, in criteria with PMI and at least three "
+    "queries of two target and two attribute sets.",
     (
         CRITERION,
         METRIC,

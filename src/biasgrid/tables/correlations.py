@@ -110,8 +110,8 @@ def make(inputs: Files, spec: Mapping[str, Any], debiased: bool = True) -> pd.Da
 
 CORRELATIONS = Table(
     "correlations",
-    "One row per ranked criterion (and all together), method and ordered pair of metrics: the correlation of the "
-    "ranks that they give the models.",
+    "Correlations of the ranks that two metrics give the models. One row per ranked criterion (and all "
+    "together), method and ordered pair of metrics.",
     (
         CRITERION,
         Column("method", "which correlation; Kendall's is tau-b", values=METHODS),

@@ -67,9 +67,9 @@ def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, fl
 
 COVARIATES = Table(
     "covariates",
-    "One row per criterion, metric, model, debias method, covariate and method: how scores of words, and of sets, go "
-    "with the words' frequency, and with PMI in a corpus of the study. In studies with models whose frequencies are "
-    "known (see the table frequency).",
+    "Correlations of scores with word frequency, and with PMI in a corpus. One row per criterion, metric, "
+    "model, debias method, covariate and method, for scores of words and of sets. In studies with models whose "
+    "frequencies are known (see the table frequency).",
     (
         CRITERION,
         METRIC,

@@ -30,7 +30,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 DIRECTIONS = Table(
     "directions",
-    "One row per query, model, debias method and two directions, in studies with Direct Bias of pairs.",
+    "How similar two bias directions of a query are. One row per query, model, debias method and two "
+    "directions, in studies with Direct Bias of pairs.",
     (
         CRITERION,
         QUERY,

@@ -49,10 +49,10 @@ NUMBERS = (
 )
 FREQUENCY = Table(
     "frequency",
-    "One row per set of a query and model: how frequent the set's words are in the corpus that the model is of, or "
-    "in other texts of its language. In studies with models whose frequencies are known: those that are trained "
-    "here, corpora, fastText's .bin where the config names the format, with `frequencies: wordfreq` all, and models "
-    "whose words the config declares `sorted`.",
+    "How frequent the words of each set are. One row per set of a query and model, in the corpus that the model "
+    "comes from, or in other texts of its language. In studies with models whose frequencies are known: those "
+    "that are trained here, corpora, fastText's .bin if the config names the format, with `frequencies: "
+    "wordfreq` all, and models whose words the config declares `sorted`.",
     (
         CRITERION,
         QUERY_ID,

@@ -34,7 +34,8 @@ def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
 
 INFLUENCE = Table(
     "influence",
-    "One row per score and word of its query: the score without the word, less the score (leave-one-out).",
+    "The change in each score when one word is left out. One row per score and word of its query: the score "
+    "without the word, minus the score (leave-one-out).",
     (
         *CELL,
         Column("set", "the set that the word is in"),

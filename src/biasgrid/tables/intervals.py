@@ -49,7 +49,7 @@ def standard_errors(table: pd.DataFrame) -> pd.DataFrame:
 
 TABLE = Table(
     "intervals",
-    "One row per score and kind of confidence interval, or why there is none.",
+    "Confidence intervals of scores. One row per score and kind of interval, or why there is none.",
     (
         *CELL,
         Column(

@@ -71,8 +71,8 @@ def look_ups(study: Planned) -> dict[tuple[str, str, str, str], Cell]:
 
 LOST_WORDS = Table(
     "lost_words",
-    "One row per word of a query's set that a model lacks. Where metrics look words up differently (`words`), a word "
-    "is lost if one of them does not find it.",
+    "Words of the queries that a model lacks. One row per word of a query's set. If metrics look words up "
+    "differently (`words`), a word counts as missing if one of them does not find it.",
     (
         CRITERION,
         QUERY_ID,

@@ -69,8 +69,8 @@ def _mean_distances(
 
 MITIGATION = Table(
     "mitigation",
-    "One row per criterion, model, debias method and measure: bias removed, quality lost, and bias that is still "
-    "recoverable.",
+    "Bias removed, quality lost, and bias still recoverable after debiasing. One row per criterion, model, "
+    "debias method and measure.",
     (
         CRITERION,
         MODEL,

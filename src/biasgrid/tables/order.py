@@ -54,8 +54,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 ORDER = Table(
     "order",
-    "One row per ranked criterion, metric, kind of resamples and pair of models (without debiasing): how often the "
-    "first has the better rank_shared.",
+    "How often one model ranks before another in resamples. One row per ranked criterion, metric, kind of "
+    "resamples and pair of models (without debiasing): how often the first has the better rank_shared.",
     (
         CRITERION,
         METRIC,

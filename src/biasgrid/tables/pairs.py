@@ -153,7 +153,8 @@ def _of_other_queries() -> tuple[Column, ...]:
 
 PAIRS = Table(
     "pairs",
-    "One row per ranked criterion, metric and pair of models (or of variants of one model): whether they differ.",
+    "Whether two models, or two variants of one, differ significantly. One row per ranked criterion, metric and "
+    "pair of models (or of variants of one model).",
     (
         CRITERION,
         METRIC,

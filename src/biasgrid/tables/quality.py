@@ -123,7 +123,8 @@ def _absent(study: Planned) -> list[dict[str, str]]:
 
 QUALITY = Table(
     "quality",
-    "One row per model, debias method and benchmark: value, coverage, and ranks on what all models have.",
+    "Quality of each model on benchmarks. One row per model, debias method and benchmark: value, coverage, and "
+    "ranks on what all models have.",
     (
         MODEL,
         DEBIAS,

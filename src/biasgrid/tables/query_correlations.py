@@ -124,8 +124,9 @@ def _ends(of: Callable[[str, str], Column]) -> tuple[Column, ...]:
 
 QUERY_CORRELATIONS = Table(
     "query_correlations",
-    "One row per criterion, template, pair of columns (a metric, a model and a debias method each) and method, in "
-    "studies with `query_ranks: true`: whether both order the same queries alike. Values are those of query_ranks.",
+    "Whether two metrics or models order the queries alike. One row per criterion, template, pair of columns (a "
+    "metric, a model and a debias method each) and method, in studies with `query_ranks: true`. Values are "
+    "those of query_ranks.",
     (
         CRITERION,
         TEMPLATE,
@@ -144,8 +145,8 @@ QUERY_CORRELATIONS = Table(
 )
 QUERY_AGREEMENT = Table(
     "query_agreement",
-    "One row per criterion and template, in studies with `query_ranks: true`: whether all metrics and models order "
-    "the queries alike.",
+    "Whether all metrics and models order the queries alike. One row per criterion and template, in studies "
+    "with `query_ranks: true`.",
     (
         CRITERION,
         TEMPLATE,

@@ -119,10 +119,10 @@ TEMPLATE = Column(
 )
 QUERY_RANKS = Table(
     "query_ranks",
-    "One row per criterion, (sub-)query, metric, model and debias method, in studies with `query_ranks: true`: the "
-    "query's rank among the queries of this metric and model. Metrics whose sign has no direction are left out. "
-    "Values of RND with distance norm, and of other metrics where a positive value means the second group, have "
-    "the opposite sign here.",
+    "The rank of each query among the queries of a metric and model. One row per criterion, (sub-)query, "
+    "metric, model and debias method, in studies with `query_ranks: true`. Metrics whose sign has no direction "
+    "are left out. Values of RND with distance norm, and of other metrics where a positive value means the "
+    "second group, have the opposite sign here.",
     (
         CRITERION,
         TEMPLATE,

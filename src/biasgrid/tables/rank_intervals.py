@@ -62,7 +62,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 RANK_INTERVALS = Table(
     "rank_intervals",
-    "One row per model (without debiasing), metric, criterion and kind of resamples: rank_shared over resamples.",
+    "Intervals of the models' ranks over resamples. One row per model (without debiasing), metric, criterion "
+    "and kind of resamples: rank_shared over resamples.",
     (
         CRITERION,
         METRIC,

@@ -132,7 +132,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 RANKINGS = Table(
     "rankings",
-    "One row per ranked criterion (and all together), metric, model and debias method: the model's rank.",
+    "The models' ranks, by metric and criterion. One row per ranked criterion (and all together), metric, model "
+    "and debias method.",
     (
         CRITERION,
         METRIC,

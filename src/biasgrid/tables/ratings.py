@@ -68,7 +68,7 @@ def _spec(study: Planned) -> dict[str, Any]:
 
 RATINGS = Table(
     "ratings",
-    "One row per cell and method: the correlation of the words' biases with ratings by people.",
+    "Correlations of words' biases with ratings by people. One row per score and method.",
     (
         *CELL,
         Column("detail", "which number of each word it is"),

@@ -189,8 +189,9 @@ def _spec(study: Planned) -> dict[str, Any]:
 
 TABLE = Table(
     "reliability",
-    "Rows per score: how far it can be trusted (`score`), and the order of its words (`words`), and where another "
-    "metric agrees on them (`metrics`).",
+    "How far each score, and the order of its words, can be trusted. Rows per score: of the score itself "
+    "(`score`), of the order of its words (`words`), and of its agreement with another metric on them "
+    "(`metrics`).",
     (
         *CELL,
         Column(

@@ -19,7 +19,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 SCALARS = Table(
     "scalars",
-    "One row per score and auxiliary statistic, such as what random directions give under Direct Bias.",
+    "Auxiliary statistics of scores. One row per score and statistic, such as what random directions give under "
+    "Direct Bias.",
     (
         *CELL,
         Column("quantity", "the statistic's name"),

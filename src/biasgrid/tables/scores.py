@@ -327,8 +327,8 @@ def _p_values(test: Test) -> tuple[Column, Column]:
 
 SCORES = Table(
     "scores",
-    "One row per criterion, (sub-)query, metric, model and debias method: the value, how sure it is, and why it is "
-    "missing.",
+    "Every score, with its uncertainty, or why it is missing. One row per criterion, (sub-)query, metric, model "
+    "and debias method.",
     Columns(_columns),
     reads=("cells", "inferences", "queries"),
     facts=("adjust", "level"),

@@ -77,7 +77,7 @@ def concepts(study: Planned) -> Iterator[list[Any]]:
 
 SEED_LISTS = Table(
     "seed_lists",
-    "One row per concept, metric and model: how the value spreads over lists of words for the concept.",
+    "How scores vary over word lists for the same concept. One row per concept, metric and model.",
     (
         CRITERION,
         Column("concept", "the concept's name in the config"),

@@ -39,7 +39,7 @@ def _inputs(study: Planned) -> dict[str, Any]:
 
 SEED_PAIRS = Table(
     "seed_pairs",
-    "One row per pair of a list: how well it stands for the direction that all pairs of the list make.",
+    "How well each pair of a list matches the direction of the list. One row per pair of a list.",
     (
         CRITERION,
         MODEL,

@@ -41,7 +41,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 TABLE = Table(
     "sensitivity",
-    "One row per score: the word that moves it most, and how far half of the words move it.",
+    "Each score's most influential word, and its change with half of the words. One row per score.",
     (
         *CELL,
         Column("set", "the set that the most influential word is in"),

@@ -119,8 +119,9 @@ TRAINING = Column("training", "the name under `shuffled` in the config")
 CORPUS = Column("corpus", "the corpus, which the models of shuffled text are of, too")
 SHUFFLED = Table(
     "shuffled",
-    "One row per (sub-)query, metric, training and corpus: how far from the neutral value a metric is on models of "
-    "real text, and on models of the same text shuffled. In studies with `shuffled`.",
+    "Scores on models of real text, and of the same text shuffled. One row per (sub-)query, metric, training "
+    "and corpus: how far from the no-bias value a metric is on models of real text, and on models of the same "
+    "text shuffled. In studies with `shuffled`.",
     (
         CRITERION,
         QUERY,

@@ -102,8 +102,8 @@ def _inputs(study: Planned) -> dict[str, Any]:
 
 SHUFFLED_WORDS = Table(
     "shuffled_words",
-    "One row per query, metric, training, corpus and text: how a word's value goes with how frequent the word is. Of "
-    "metrics that say which of two groups a word is nearer to, in studies with `shuffled`.",
+    "How the value of a word depends on its frequency. One row per query, metric, training, corpus and text. "
+    "Only metrics that say which of two groups a word is nearer to, in studies with `shuffled`.",
     (
         CRITERION,
         QUERY,

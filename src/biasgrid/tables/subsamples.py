@@ -76,8 +76,8 @@ def _spec(study: Planned) -> dict[str, Any]:
 
 SUBSAMPLES = Table(
     "subsamples",
-    "One row per score of WEAT's effect size in criteria with `subsamples`: how it varies over random subsets of the "
-    "target words.",
+    "How WEAT's effect size varies over random subsets of target words. One row per score of WEAT's effect size "
+    "in criteria with `subsamples`.",
     (
         *CELL,
         Column.value("value", "the effect size with all words", "standard deviations"),

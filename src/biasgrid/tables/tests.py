@@ -67,7 +67,8 @@ def _count(value: float | None) -> int | float | None:
 
 TABLE = Table(
     "tests",
-    "One row per score and test: its p-value in full, or why there is none.",
+    "P-values of every test of a score. One row per score and test, with the p-value in full, or why there is "
+    "none.",
     (
         *CELL,
         Column("test", "the part of `inference` in the config (docs/p-values.md)"),

@@ -113,7 +113,8 @@ def _spec(study: Planned) -> dict[str, Any]:
 
 TRAININGS = Table(
     "trainings",
-    "One row per (sub-)query, metric and parameter of training: how the value spreads over models that differ in it.",
+    "How scores vary over models trained with different parameters. One row per (sub-)query, metric and "
+    "parameter of training.",
     (
         CRITERION,
         QUERY,

@@ -101,9 +101,10 @@ def _spec(study: Planned) -> dict[str, Any]:
 UNIT = "standard deviations"
 WITHIN_GENDER = Table(
     "within_gender",
-    "One row per score of WEAT's effect size in criteria with `genders` whose target sets have words of a gender: "
-    "the value of these words, and that of each word less the mean of its gender. Only where each set has words of "
-    "every gender. A repeated word counts once. Intervals are over the target words alone.",
+    "WEAT's effect size within the words of each gender. One row per score of WEAT's effect size in criteria "
+    "with `genders` whose target sets have words of a gender: the value of these words, and the value after the "
+    "mean of its gender is subtracted from each word. Only where each set has words of every gender. A repeated "
+    "word counts once. Intervals are over the target words alone.",
     (
         *CELL,
         Column.count("words", "target words of a gender"),

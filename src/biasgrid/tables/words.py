@@ -69,7 +69,8 @@ def place_of(study: Planned, cell: Cell) -> dict[str, Any]:
 
 WORDS = Table(
     "words",
-    "One row per word and number that a metric gives of it, of criteria with `word_table: true` or `ratings:`.",
+    "The value of each word, by metric. One row per word and number that a metric gives it, in criteria with "
+    "`word_table: true` or `ratings:`.",
     (
         *CELL,
         Column("set", "the set that the word is in"),

@@ -8,7 +8,7 @@ from .kind import Kind
 KINDS = (
     Kind(
         KIND,
-        "A vector of each word in each of several contexts, which an encoder makes (`type: encoded`).",
+        "An encoder's vectors of each word in several contexts (`type: encoded`).",
         open=ContextualVectors.open,
         make="biasgrid.embeddings.making:make_vectors",
         load="biasgrid.embeddings.language.contextual_loading:load",

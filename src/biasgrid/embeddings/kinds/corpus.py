@@ -23,7 +23,7 @@ class Section(Strict):
 KINDS = (
     Kind(
         "corpus",
-        "All places of each word in a text: co-occurrences in sentences or windows, and frequencies.",
+        "Co-occurrences and frequencies of the words of a text.",
         open=Corpus.open,
         make="biasgrid.embeddings.corpus.counting:make_corpus",
         load="biasgrid.embeddings.corpus.loading:load",

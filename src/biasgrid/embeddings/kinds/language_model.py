@@ -29,7 +29,7 @@ class Section(Strict):
 KINDS = (
     Kind(
         KIND,
-        "How probable a text is, or a word in it: a causal or a masked language model, or scores that were measured.",
+        "Probabilities of texts, and of words in them. From a causal or masked language model, or measured scores.",
         open=LanguageModel.open,
         make="biasgrid.embeddings.making:make_language_model",
         load="biasgrid.embeddings.language.loading:load",

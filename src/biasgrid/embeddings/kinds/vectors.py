@@ -43,7 +43,7 @@ def open_vectors(folder: Path, name: str | None = None) -> Model:
 KINDS = (
     Kind(
         VECTORS,
-        "A vector of each word, from a file of vectors or trained here.",
+        "One vector per word, from a file of vectors or trained here.",
         open=open_vectors,
         make="biasgrid.embeddings.making:make_vectors",
         load="biasgrid.embeddings.loading:load",

@@ -17,10 +17,10 @@ TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
 SENTENCE_TRANSFORMERS = "sentence-transformers"  # of an encoder's source of this type
 ANSWERS = "answers"  # of a source of this type (`biasgrid texts`), and of no file that a config names
 FORMATS = {
-    TRANSFORMERS: "a folder as transformers has it: config.json, model.safetensors and a tokenizer's files; a masked "
-    "or a causal model, or an encoder (needs the extra `language`)",
+    TRANSFORMERS: "a folder of a model in transformers' format (needs the extra `language`). It has config.json, "
+    "model.safetensors and a tokenizer's files, of a masked or causal model, or an encoder",
     GGUF: "a causal model in a .gguf file, with its tokenizer (needs the extra `gguf`)",
-    SCORES: "a table of sentences and the scores that somebody measured",
+    SCORES: "a table of sentences and their measured scores",
 }
 FORMER = {"bert": TRANSFORMERS, "llama-gguf": GGUF}  # former names of formats, which are still read
 # what reads a folder of each, as "module:class", so that torch is imported when a text is scored, and not before

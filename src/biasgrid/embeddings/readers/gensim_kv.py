@@ -122,7 +122,7 @@ def detect(sample: bytes) -> bool:
 READERS = (
     Reader(
         name="gensim-kv",
-        meaning="save of gensim's KeyedVectors, Word2Vec and FastText, with the arrays that it left beside the file",
+        meaning="gensim's KeyedVectors, Word2Vec or FastText, saved with its arrays",
         detect=detect,
         read=read,
         pickled=True,

@@ -180,7 +180,7 @@ def detect(names: list[str]) -> bool:
 READERS = (
     Reader(
         name="npy-parquet",
-        meaning="a folder of one .npy, with a vector per row, and one .parquet, with one column of words",
+        meaning="a folder with vectors in one .npy, and words in one .parquet",
         detect=detect,
         read=read,
         folder=True,

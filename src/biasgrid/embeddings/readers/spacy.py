@@ -170,7 +170,7 @@ def detect(names: list[str]) -> bool:
 READERS = (
     Reader(
         name="spacy",
-        meaning="a folder of `vectors`, `key2row` and `strings.json`, the vocab of a spaCy pipeline; floret's, too",
+        meaning="vocab of a spaCy or floret pipeline: `vectors`, `key2row`, `strings.json`",
         detect=detect,
         read=read,
         folder=True,

@@ -35,6 +35,10 @@ def detect(content: list[str]) -> bool:
 
 READERS = (
     Reader(
-        name="store", meaning="a store: what `biasgrid convert` makes", detect=detect, read=read, folder=True
+        name="store",
+        meaning="a folder that `biasgrid convert` has written",
+        detect=detect,
+        read=read,
+        folder=True,
     ),
 )

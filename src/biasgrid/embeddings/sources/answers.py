@@ -34,8 +34,8 @@ def read_files(source: Mapping[str, Any]) -> list[Path]:
 SOURCES = (
     Source(
         name=ANSWERS,
-        meaning="answers of a model that is behind an API or on another machine (`biasgrid texts`): of a language "
-        "model, or an encoder",
+        meaning="answers of a model behind an API or on another machine (`biasgrid texts`). The model is a language "
+        "model or an encoder",
         keys={
             "path": Key(
                 "the file of answers, such as answers/my-model.jsonl: `biasgrid texts --import` writes it"

@@ -45,7 +45,7 @@ def read_files(source: Mapping[str, Any]) -> list[Path]:
 SOURCES = (
     Source(
         name="file",
-        meaning="a file, or a store's folder, that you put in place, which is read where it is",
+        meaning="a file or folder that you provide",
         keys={
             "path": Key("where it is"),
             "sha256": Key(

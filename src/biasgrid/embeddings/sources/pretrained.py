@@ -236,9 +236,9 @@ SOURCES = tuple(
         look=look,
     )
     for name, meaning in {
-        TRANSFORMERS: "a model that transformers loads, by its name on a hub, or a folder that you put in place: "
-        "weights as safetensors, config.json and the tokenizer's files",
-        SENTENCE_TRANSFORMERS: "an encoder that sentence-transformers loads, with its own modules and pooling "
-        "(modules.json), by its name on a hub, or a folder that you put in place",
+        TRANSFORMERS: "a model that transformers loads, from a hub or a folder. The folder has the weights as "
+        "safetensors, config.json and the tokenizer's files",
+        SENTENCE_TRANSFORMERS: "an encoder that sentence-transformers loads, from a hub or a folder. It has its own "
+        "modules and pooling (modules.json)",
     }.items()
 )

@@ -111,7 +111,7 @@ def _same_release(first: str, second: str) -> bool:
 SOURCES = (
     Source(
         name="pypi",
-        meaning="files out of a package of the Python registry",
+        meaning="files from a Python package",
         keys={
             **KEYS,
             "sdist": Switch(

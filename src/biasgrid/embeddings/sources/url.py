@@ -70,7 +70,7 @@ def check(source: Mapping[str, Any]) -> None:
 SOURCES = (
     Source(
         name="url",
-        meaning="a file at an address, or in parts at several",
+        meaning="a file at a web address, or parts of it at several",
         keys={
             "url": Key("the address, or those of the parts in order", *ADDRESS, parts=True),
             "sha256": SHA256_KEY,
