@@ -19,6 +19,7 @@ from .evidence import ALL, COUNTING, LEVEL, TESTS, phrase
 from .text import join_names, pluralize
 
 WIDTH = 80
+NO_P = "no p-value"
 FEW_SETS = 3  # of more, a sentence counts them
 VERY_UNLIKELY = 0.01
 MOST_DIGITS = 6
@@ -104,7 +105,11 @@ def one_line(result: Result) -> str:
     """Return what a prompt shows of a result, and of a list of them."""
     reading = read(result)
     facts = [ONE_WORD if result.is_fixed else "", reading.interval]
-    facts += [f"{row.name} {row.p}{row.limit and f' ({row.limit})'}" for row in reading.tests]
+    for row in reading.tests:
+        if row.p == NO_P and row.limit:
+            facts.append(f"{row.name}: {row.limit}")
+        else:
+            facts.append(f"{row.name} {row.p}{row.limit and f' ({row.limit})'}")
     if result.evidence != UNTESTED:
         facts.append(reading.evidence)
     if math.isnan(result.value):
@@ -187,7 +192,7 @@ def _tests(result: Result) -> Iterator[TestRow]:
         if record.get("p_value") is None:
             is_groups = test.name == "random_groups" and result.no_baseline
             why = f"{NO_BASELINE} ({result.no_baseline})" if is_groups else record.get("reason", "")
-            yield TestRow(name, long_name, "no p-value", why, why if is_groups else "")
+            yield TestRow(name, long_name, NO_P, why, why if is_groups else "")
             continue
         limit = lowest_p(record.get("p_lowest"))
         comment = (
