@@ -206,8 +206,7 @@ def _comment(result: Result, p: float, permutes: bool) -> str:
     """Return what a p-value says."""
     if permutes and p <= 1 - level_of(result) + 1e-12:
         return "very unlikely by chance" if p <= VERY_UNLIKELY else "unlikely by chance"
-    sets = result.wording.attributes if result.wording.regrouped == "attributes" else result.wording.targets
-    differ = "differ this much" if len(sets) == 2 else "are as extreme"
+    differ = "differ this much" if result.wording.ends else "are as extreme"
     if p < 0.001:
         return f"fewer than 1 in 1,000 {differ}"
     return f"1 in {numbers.count(round(1 / p))} {differ}" if p <= 0.4 else f"{share(p)} {differ}"
