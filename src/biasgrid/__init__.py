@@ -120,10 +120,17 @@ def _saving() -> Any:
     return saving
 
 
+def _views_of_results() -> Any:
+    from .api import result_views
+
+    return result_views
+
+
 COMPLETIONS |= {
     f"{__name__}.metrics": _functions_of_metrics,
     f"{__name__}.debias": _functions_of_methods,
     f"{__name__}.embeddings.model": _saving,
+    f"{__name__}.result": _views_of_results,
 }
 
 

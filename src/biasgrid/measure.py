@@ -43,7 +43,7 @@ def measure(request: Request, query: Query, model: Model) -> list[Result]:
         return results
     # imported late: scipy.stats takes a second
     from .inference.infer import infer
-    from .verdicts.evidence import LEVEL, evidence_of
+    from .verdicts.evidence import LEVEL, evidence_of, tests_of
     from .verdicts.reliability import card
 
     records, _ = infer(samples)
@@ -52,7 +52,14 @@ def measure(request: Request, query: Query, model: Model) -> list[Result]:
         replace(_add_inference(result, record, request.interval), reliability=card(record, result.words_used))
         for result, record in zip(results, records, strict=True)
     ]
-    return [replace(result, evidence=evidence_of(result, request.metric, level)) for result in results]
+    return [
+        replace(
+            result,
+            evidence=evidence_of(result, request.metric, level),
+            wording=replace(result.wording, tests=tests_of(request.metric)),
+        )
+        for result in results
+    ]
 
 
 def _add_inference(result: Result, record: Mapping[str, Any], interval: str) -> Result:

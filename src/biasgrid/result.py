@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from . import numbers
-from .caveats import ONE_WORD, is_at_floor, p_with_lowest, why_undefined
+from .caveats import why_undefined
 from .errors import InputError, is_among, join_names, quote, unknown_name
+from .hooks import complete
 from .schema import as_finite
-from .statistics.scale import EXCESS, NO_BASELINE, NONE, Scale, Standardized, why_no_baseline
+from .statistics.scale import EXCESS, NONE, Scale, Standardized, why_no_baseline
 from .wefe_names import RESULT
 
 if TYPE_CHECKING:
@@ -25,6 +23,40 @@ UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evide
 LENGTH = "mean_length"
 # the scalar of models in which words of a set share vectors: how many different vectors `words_used` are
 VECTORS = "distinct_vectors"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What people read in place of a result's keys.
+
+    Attributes
+    ----------
+    label
+        The metric's.
+    neutral
+        The value that means no bias.
+    above, below
+        Clauses on values above and below it, with the sets' names; empty if there are none.
+    ends
+        What a low value and a high value are closer to; empty unless the sign says so.
+    targets, attributes
+        The names of the sets.
+    exchanged, regrouped
+        What a permutation test shuffles and what random groups replace, as in `Metric`.
+    tests
+        The tests of words that the metric can have; empty unless inference was asked for.
+    """
+
+    label: str = ""
+    neutral: float = math.nan
+    above: str = ""
+    below: str = ""
+    ends: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()
+    exchanged: str = "targets"
+    regrouped: str = "targets"
+    tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +124,8 @@ class Result:
         `p_value` of the permutation test, `p_groups` of the one against random groups, `p_bands` of the permutation
         test within bands of frequency, `p_controls` of the one against control words; 0 to 1, NaN where the test was
         not asked for, or the metric has none.
+    wording
+        What people read in place of its keys.
     """
 
     query: str
@@ -117,6 +151,7 @@ class Result:
     forms: dict[str, dict[str, str]] = field(default_factory=dict)
     why_lost: dict[str, dict[str, str]] = field(default_factory=dict)
     same_vector: dict[str, list[list[str]]] = field(default_factory=dict)
+    wording: Wording = Wording()
 
     if TYPE_CHECKING:  # those of the tests that come with biasgrid
         p_value: ClassVar[float]
@@ -164,35 +199,13 @@ class Result:
         return scale.read(self.value, self.ci_low, self.ci_high, level) if scale else NONE
 
     def __repr__(self) -> str:
-        head = [f"{self.metric} of {self.query!r}"] if self.metric else [repr(self.query)]
-        facts = [
-            numbers.NO_VALUE
-            if text == numbers.NO_VALUE
-            else f"{name}={text}".replace("=< ", "<").replace("=> ", ">")
-            for name, text in self.facts().items()
-        ]
-        evidence = [f"evidence={self.evidence} ({UNADJUSTED})"] if self.evidence != UNTESTED else []
-        status = [] if self.status == "ok" else [f"status={self.status!r}"]
-        lost = [f"words_lost={self.words_lost}"] if self.words_lost else []
-        place = f" on {self.model}" if self.model else ""
-        return f"<{head[0]}{place}: {', '.join(facts + evidence + status + lost)}>"
+        return str(complete(__name__).one_line(self))
+
+    def __str__(self) -> str:
+        return str(complete(__name__).text(self))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a row per number, and why one is missing."""
-        cells = {"metric": self.metric, "query": self.query, "model": self.model}
-        cells |= self.facts()
-        if self.evidence != UNTESTED:
-            cells["evidence"] = f"{self.evidence.replace('_', ' ')} ({UNADJUSTED})"
-        if "reliability" in (self.inference or {}):
-            cells["other words"] = " ".join(filter(None, (row["says"] for row in self.reliability)))
-        cells |= {"words used": str(self.words_used), "words lost": str(self.words_lost)}
-        cells |= {
-            name: reason for name, reason in self.reasons.items() if name != f"{self.interval} interval"
-        }
-        rows = (
-            f"<tr><th>{escape(name)}</th><td>{escape(cell)}</td></tr>" for name, cell in cells.items() if cell
-        )
-        return f"<table>{''.join(rows)}</table>"
+        return str(complete(__name__).card(self))
 
     if not TYPE_CHECKING:  # type checkers should report it, too
 
@@ -208,32 +221,6 @@ class Result:
                     else "say result.value, result.detail, ..."
                 )
             )
-
-    def facts(self) -> dict[str, str]:
-        """Its numbers as people read them, and beside each what limits it.
-
-        Returns
-        -------
-        dict
-            "value", the p-values that there are (each with the lowest possible one where that is above .05),
-            "interval" and "standardized", or why there is none where one was asked for -> text.
-        """
-        texts = {"value": numbers.number(self.value) + (f" ({ONE_WORD})" if self.is_fixed else "")}
-        for name in self.tests:
-            if math.isfinite(p := getattr(self, name)):
-                at_most = is_at_floor((self.inference or {})[self.tests[name]])
-                texts[name] = p_with_lowest(
-                    p, self.p_lowest(name), partial(numbers.p_number, at_most=at_most)
-                )
-        if math.isfinite(self.ci_low):
-            texts["interval"] = numbers.interval(self.ci_low, self.ci_high)
-        elif reason := self.reasons.get(f"{self.interval} interval"):
-            texts["interval"] = f"none ({reason})"
-        if math.isfinite(self.standardized):
-            texts["standardized"] = numbers.number(self.standardized)
-        elif self.no_baseline:
-            texts["standardized"] = f"{NO_BASELINE} ({self.no_baseline})"
-        return texts
 
     def p_lowest(self, name: str) -> float | None:
         """The lowest p-value that a test can give.
@@ -329,7 +316,7 @@ class Result:
 def as_json(result: Result) -> dict[str, Any]:
     """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
     null; inference only where it was asked for, as a study has it in files of its own."""
-    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests")
+    left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests", "wording")
     left_out += ("reliability",) if "reliability" not in (result.inference or {}) else ()
     if result.inference is None:
         left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")

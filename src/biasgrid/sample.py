@@ -20,7 +20,7 @@ from .metrics.registry import Detail, Score
 from .preprocessing import in_parts
 from .query import Query
 from .request import Request, check_kind
-from .result import LENGTH, VECTORS, Result
+from .result import LENGTH, VECTORS, Result, Wording
 from .word_set import WordSet
 from .words import UNKNOWN, FoundSet, find, whole_pairs
 
@@ -138,6 +138,26 @@ class Sample:
             metric=metric.name,
             model=getattr(self.model, "name", ""),
             is_fixed=status == "ok" and metric.is_fixed(*self.sizes),
+            wording=self._wording,
+        )
+
+    @property
+    def _wording(self) -> Wording:
+        metric = self.request.metric
+        targets, attributes = (
+            tuple(s.name for s in side) for side in (self.query.target_sets, self.query.attribute_sets)
+        )
+        poles = metric.poles(targets, attributes)
+        return Wording(
+            label=metric.label,
+            neutral=metric.neutral,
+            above=metric.sentence(metric.above, targets, attributes),
+            below=metric.sentence(metric.below, targets, attributes),
+            ends=(poles[2], poles[1]) if poles else (),
+            targets=targets,
+            attributes=attributes,
+            exchanged=metric.exchanged,
+            regrouped=metric.regrouped,
         )
 
     def _name_contrasts(self, score: Score) -> list[dict[str, Any]]:

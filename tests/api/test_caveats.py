@@ -37,7 +37,8 @@ def test_a_p_value_that_cannot_be_small_has_the_lowest_possible_one_beside_it(mo
     result = metrics.weat(TWO, model, permutation=True, random_groups={"draws": 99})
     assert result.inference["permutation"]["p_lowest"] == pytest.approx(2 / 6)
     assert "(lowest possible p .33)" in repr(result)
-    assert "(lowest possible p .33)</td>" in result._repr_html_()
+    assert "cannot be significant: lowest possible p .33" in str(result)
+    assert "cannot be significant: lowest possible p .33</td>" in result._repr_html_()
     assert repr(result).count("lowest possible") == 1
     enough = Query([WORDS[:4], WORDS[4:8]], TWO.attribute_sets)
     assert "lowest" not in repr(metrics.weat(enough, model, permutation=True))
@@ -55,10 +56,11 @@ def test_a_missing_interval_says_its_reason(model):
     result = metrics.weat(ONE, model, bootstrap={"draws": 20})
     for interval in ("jackknife", "bca"):
         result = metrics.weat(ONE, model, bootstrap={"draws": 20}, interval=interval)
-        assert "interval=none (a set has one word, which cannot be left out)" in repr(result)
-        assert "<td>none (a set has one word, which cannot be left out)</td>" in result._repr_html_()
+        why = "no interval: a set has one word, which cannot be left out"
+        assert why in repr(result)
+        assert f"{why}</td>" in result._repr_html_()
     low, high = (result := metrics.weat(TWO, model, bootstrap={"draws": 20})).ci_low, result.ci_high
-    assert f"interval=[{low:.2f}, {high:.2f}]" in repr(result)
+    assert f"95 % interval {low:.2g} to {high:.2g}" in repr(result)
     assert "interval" not in repr(metrics.weat(ONE, model))
     assert "interval" not in metrics.weat(ONE, model).to_dict()
 
@@ -68,8 +70,9 @@ def test_a_kept_effect_size_says_what_fixes_it(model):
                 "construction"]  # fmt: skip
     assert caught(lambda: metrics.weat_es(ONE, model, one_word="keep")) == expected
     kept = metrics.weat_es(ONE, model, one_word="keep")
-    assert "2.00 (two sets of one word each fix its size by construction)" in repr(kept)
-    assert "(two sets of one word each fix its size by construction)</td>" in kept._repr_html_()
+    assert "on made: two sets of one word each fix its size by construction" in repr(kept)
+    assert "Two sets of one word each fix its size by construction." in str(kept)
+    assert "Two sets of one word each fix its size by construction.</div>" in kept._repr_html_()
     assert "fix" not in repr(metrics.weat(ONE, model))
     undefined = (
         "query 'one' on 'made': the value of weat_es is NaN: two sets of one word each fix its size by"

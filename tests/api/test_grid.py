@@ -27,6 +27,7 @@ from biasgrid.comparison import PUBLISHED
 from biasgrid.config.study import StudyConfig
 from biasgrid.debias import Transform
 from biasgrid.inference.null import Null
+from biasgrid.numbers import number
 from biasgrid.tables import REGISTRY
 from biasgrid.validation import field
 
@@ -422,9 +423,68 @@ def test_a_key_of_a_config_is_one_place(tiny, monkeypatch):
 def test_a_grid_is_short_to_see_and_can_be_pickled(tiny, grid):
     small = measured_tiny(tiny)
     assert repr(small) == "<Grid 1 metric, 2 queries, 2 models: 4 scores (1 without a value)>"
-    assert "<table" in small._repr_html_()
     again = pickle.loads(pickle.dumps(grid))
     pd.testing.assert_frame_equal(again.frame("rank_intervals"), grid.frame("rank_intervals"))
+
+
+def test_a_grid_in_a_notebook_is_a_table_per_topic_on_the_common_scale(grid):
+    html = grid._repr_html_()
+    means = grid.aggregate("standardized")
+    for topic in means.columns.levels[0]:
+        name = "All topics" if topic == "Overall" else topic
+        assert html.count(f">{name}</div>") == 1
+    numbers = means.to_numpy()[means.notna().to_numpy()]
+    assert len(numbers) > 10
+    shown = [
+        float(text.replace("\u2212", "-")) for text in re.findall(r'<span title="[^"]*">([^<]+)</span>', html)
+    ]
+    assert sorted(shown) == pytest.approx(sorted(numbers), abs=0.0051)
+    # a filled bar for each aggregate that is significant
+    rows = grid.frame("aggregates").query("aggregation == 'abs_avg' and standardized.notna()")
+    bars = re.findall(r'<rect [^>]*fill="([^"]+)"', html)
+    assert len(bars) == len(numbers)
+    assert sum(fill != "none" for fill in bars) == (rows["evidence"] == "all").sum()
+    widths = [int(width) for width in re.findall(r"width: (\d+)px", html)]
+    assert max(widths) <= 900
+    assert grid.scores.shape[1] > 20
+
+
+def test_a_grid_without_random_groups_shows_raw_scores_and_escapes_names(tiny):
+    grid = measured_tiny({"<i>": tiny["first"]})
+    html = grid._repr_html_()
+    assert "<bdi>&lt;i&gt;</bdi>" in html
+    assert "<i>" not in html
+    assert "no bias: 0" in html
+    assert "random_groups gives metrics of vectors a common scale" in html
+    assert "<svg" not in html
+    assert re.search(rf">{number(grid.aggregate().iloc[0, 0], 2)}</span>", html)
+
+
+def test_least_biased_is_text_and_html_in_plain_words(grid):
+    table = grid.least_biased()
+    head = repr(table).splitlines()[0]
+    assert re.split(r"  +", head) == [
+        "topic",
+        "metric",
+        "lowest model",
+        "clear winner",
+        "adjusted p",
+        "queries",
+    ]
+    assert all(len(line) <= 80 for line in repr(table).splitlines())
+    html = table._repr_html_()
+    assert [text for text in re.findall(r"<th [^>]*>([^<]+)</th>", html)] == re.split(r"  +", head)
+    assert html.count("<tr") == len(table) + 1
+    notes = " ".join(repr(table).split("[")[0].splitlines()[len(table) + 1 :]).split(". ")
+    assert all(note.rstrip(".") in html for note in filter(None, notes))
+    # the columns' own names are said, and stay
+    said = f"[{len(table)} rows; columns: {', '.join(table.columns)}]"
+    assert said in " ".join(repr(table).split())
+    assert said in html
+    # what is selected is a plain frame
+    assert "lowest model" not in repr(table[["metric", "decided"]])
+    states = grid.least_biased(debiased=True)
+    assert "clearly lower" in repr(states).splitlines()[0]
 
 
 def test_progress_goes_to_standard_error(tiny, capsys):

@@ -137,7 +137,7 @@ def test_a_value_is_read_out(measured):
     assert title == "WEAT of made: no bias is 0, any number is possible"
     assert value.startswith("A and B wrt C and D  ")
     text = " ".join(" ".join(sentences).split())
-    assert "Above 0: the words of A lean more to C than the words of B do." in text
+    assert "Above 0: the words of A are closer to C than the words of B are." in text
     # 2 of the 70 ways to part 8 words are as extreme; 16 words have no random groups
     assert "Tests: permutation test, p = .029." in text
     assert "Another list of 16 words would give the same sign in " in text

@@ -134,7 +134,7 @@ def test_a_sign_has_a_hue_on_either_side_of_the_neutral_value():
         )
     said = " ".join(" ".join(texts(figure)).split())
     assert (
-        "WEAT, WEAT-ES: positive: the words of the first target set lean more to the first attribute" in said
+        "WEAT, WEAT-ES: positive: the words of the first target set are closer to the first attribute" in said
     )
     assert "ect: no sign; 1 is unbiased, lower is more biased." in said
     assert_readable(figure)

@@ -348,7 +348,7 @@ def test_no_test_has_its_reason(random_model, word2vec):
     assert "words of the model have neighbours as near to each other" in reason
     assert result.no_baseline == "too few coherent topics"
     assert math.isnan(result.standardized)
-    assert "standardized=no baseline (too few coherent topics)" in repr(result)
+    assert "random word groups: no baseline (too few coherent topics)" in repr(result)
     tests = {"permutation": {}, "random_groups": {"draws": 99}}
     with pytest.warns(UserWarning, match="too few words"):
         grid = measure_grid(["weat"], {"C": [query]}, [small], progress=False, **tests)

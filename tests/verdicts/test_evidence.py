@@ -158,8 +158,10 @@ def test_a_table_of_scores_says_it_and_a_test_of_labels_does_not_count(model):
 def test_a_single_result_is_not_adjusted_and_says_so(model):
     result = metrics.weat(query("a", "b", "c", "d"), model, permutation=True)
     assert result.evidence == "permutation"
-    assert "evidence=permutation (unadjusted)" in repr(result)
-    assert "<td>permutation (unadjusted)</td>" in result._repr_html_()
+    said = "weak evidence: not compared with unrelated word groups (p-values unadjusted)"
+    assert said in repr(result)
+    assert f">{said}</span>" in result._repr_html_()
+    assert str(result).endswith(f"\nW{said[1:]}.")
     assert result.to_frame()["evidence"].item() == result.to_dict()["evidence"] == "permutation"
     assert metrics.weat(query("e", "f", "c", "d"), model, permutation=True).evidence == "none"
     # of two words a side there are 6 permutations
@@ -170,7 +172,8 @@ def test_a_single_result_is_not_adjusted_and_says_so(model):
     )
     plain = metrics.weat(query("a", "b", "c", "d"), model)
     assert plain.evidence == "untested"
-    assert "evidence" not in repr(plain) + plain._repr_html_()
+    assert "evidence" not in repr(plain) + str(plain) + plain._repr_html_()
+    assert str(plain).endswith("\nNot tested.")
     assert "evidence" not in plain.to_dict()
     labels = metrics.rnsb(query("a", "b", "c", "d"), model, permutation={"draws": 99})
     assert (labels.evidence, math.isnan(labels.p_value)) == ("untested", False)

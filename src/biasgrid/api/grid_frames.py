@@ -460,9 +460,9 @@ class Grid:
         return f"<Grid {self._summary()}>"
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from .grid_html import grid_html
 
-        return f"<p>Grid: {escape(self._summary())}</p>{self.aggregate()._repr_html_()}"
+        return grid_html(self.study, f"Grid of {self._summary()}")
 
     def _summary(self) -> str:
         values = frame_of(self.study, "scores")["value"]

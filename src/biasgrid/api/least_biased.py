@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ..errors import BiasgridError
 from ..numbers import NO_VALUE, p_number
+from ..statistics.aggregation import OVERALL
 from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..tables.answers import answers_of
+from .notebook_html import CELL, MUTED, block, isolate
 
 if TYPE_CHECKING:
     from ..plan.study import Study
@@ -21,17 +24,23 @@ COLUMNS = (
     *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),
     *("queries", "queries_of", "criterion", "model", "smallest_difference"),
 )
+MODEL, NO_MODEL = "lowest model", "not compared"
 NOT_COMPARED = {
-    NO_BASELINE: "no model where models have no baseline: inference: random_groups compares them",
-    NO_COMMON_ZERO: "no model where models differ by the metric on random words, too",
+    NO_BASELINE: "Models without a random-word baseline are not compared.",
+    NO_COMMON_ZERO: "A metric by which models also differ on random words compares no models.",
 }
+ADD_GROUPS = "To compare models of vectors, add random_groups."
 
 
 class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
-    """A frame that prints what matters in 80 columns; what is selected from it is a plain one."""
+    """A frame that shows what matters, in 80 columns or as HTML; what is selected from it is a plain one."""
 
     def __repr__(self) -> str:
         return _text(self) if set(COLUMNS) <= {*self.columns} else super().__repr__()
+
+    def _repr_html_(self) -> str | None:
+        html: str | None = _html(self) if set(COLUMNS) <= {*self.columns} else super()._repr_html_()
+        return html
 
 
 def least_biased(
@@ -47,21 +56,44 @@ def least_biased(
     rows = [row for place in places if place in by_place for row in _rows(by_place[place], study, debiased)]
     table = LeastBiased(rows, columns=list(COLUMNS))
     reasons = {by_place[place].not_compared for place in places if place in by_place}
-    table.attrs["not_compared"] = [reason for reason in NOT_COMPARED if reason in reasons]
+    notes = [note for reason, note in NOT_COMPARED.items() if reason in reasons]
+    if NO_BASELINE in reasons and "random_groups" not in study.config.inference.parts:
+        notes.append(ADD_GROUPS)
+    table.attrs["not_compared"] = notes
+    table.attrs["labels"] = {metric: study.labels[metric] for metric in metrics}
     return table
+
+
+def _shown(table: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the columns that people read, by their headings."""
+    has_debiased = bool(table["model"].str.contains(" under ", regex=False).any())
+    columns = {
+        "topic": table["criterion"].replace(OVERALL, "All topics"),
+        "metric": table["metric"].map(table.attrs.get("labels", {})).fillna(table["metric"]),
+        MODEL: table["model_label"].replace("", NO_MODEL),
+        "clearly lower" if has_debiased else "clear winner": table["decided"].map({True: "yes", False: "no"}),
+        "adjusted p": table["p_adjusted"].map(p_number).replace(NO_VALUE, ""),
+        "queries": table["queries"].astype(str) + " of " + table["queries_of"].astype(str),
+    }
+    if table["criterion"].nunique() < 2:
+        del columns["topic"]
+    return {name: column.astype(str).tolist() for name, column in columns.items()}
+
+
+def _notes(table: pd.DataFrame) -> list[str]:
+    """Return why models are not compared, and what the table's columns are called."""
+    return [
+        *table.attrs.get("not_compared", ()),
+        f"[{len(table)} rows; columns: {', '.join(map(str, table.columns))}]",
+    ]
 
 
 def _text(table: pd.DataFrame) -> str:
     """The table in lines of 80 characters: pandas would leave out the columns in the middle."""
-    columns = {name: table[name].astype(str) for name in ("criterion", "metric", "model_label")}
-    if table["criterion"].nunique() < 2:
-        del columns["criterion"]
-    columns["decided"] = table["decided"].map({True: "yes", False: "no"})
-    columns["p_adjusted"] = table["p_adjusted"].map(p_number).replace(NO_VALUE, "")
-    columns["queries"] = table["queries"].astype(str) + " of " + table["queries_of"].astype(str)
-    widths = {name: max([len(name), *texts.str.len()]) for name, texts in columns.items()}
-    room = 80 - sum(width + 2 for name, width in widths.items() if name != "model_label")
-    widths["model_label"] = max(len("model_label"), min(widths["model_label"], room))
+    columns = _shown(table)
+    widths = {name: max(map(len, [name, *texts])) for name, texts in columns.items()}
+    room = 80 - sum(width + 2 for name, width in widths.items() if name != MODEL)
+    widths[MODEL] = max(len(MODEL), min(widths[MODEL], room))
     lines = [list(columns), *zip(*columns.values(), strict=True)]
     lines_of_text = [
         "  ".join(
@@ -70,10 +102,29 @@ def _text(table: pd.DataFrame) -> str:
         ).rstrip()
         for line in lines
     ]
-    lines_of_text += [NOT_COMPARED[reason] for reason in table.attrs.get("not_compared", ())]
-    hidden_columns = ", ".join(name for name in table.columns if name not in columns)
-    note = textwrap.fill(f"[{len(table)} rows; also: {hidden_columns}]", 80, subsequent_indent=" ")
-    return "\n".join([*lines_of_text, note])
+    notes = [textwrap.fill(note, 80, subsequent_indent=" " * note.startswith("[")) for note in _notes(table)]
+    return "\n".join([*lines_of_text, *notes])
+
+
+def _html(table: pd.DataFrame) -> str:
+    """The same table and notes for a notebook; a topic stands once."""
+    columns = _shown(table)
+    head = "".join(f'<th scope="col" style="{CELL} font-weight: 600;">{name}</th>' for name in columns)
+    rows, topic = [], ""
+    for cells in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, cells, strict=True))
+        if row.get("topic") == topic:
+            row["topic"] = ""
+        topic = row.get("topic") or topic
+        style = {"yes": "font-weight: 700;"}.get(cells[list(columns).index("adjusted p") - 1], "")
+        texts = "".join(f'<td style="{CELL} {style}">{isolate(cell)}</td>' for cell in row.values())
+        rows.append(f'<tr style="background: none;">{texts}</tr>')
+    notes = "".join(f'<div style="{MUTED} font-size: 12.5px;">{escape(note)}</div>' for note in _notes(table))
+    return block(
+        '<table style="border-collapse: collapse; border: 0; font-size: 13px; font-variant-numeric: tabular-nums;">'
+        f'<tr style="background: none;">{head}</tr>{"".join(rows)}</table>{notes}',
+        760,
+    )
 
 
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..caveats import is_at_floor, lookalike_text, other_reasons, p_with_lowest
+from ..caveats import ONE_WORD, is_at_floor, lookalike_text, other_reasons, p_with_lowest
 from ..errors import BiasgridError, join_names, quote
 from ..inference import significance
-from ..numbers import count, interval, p_value, plain, share
+from ..numbers import count, interval, number, p_value, plain, share
 from ..options import INTERVALS, Bootstrap, Reliability, Sensitivity
 from ..validation import Strict
 from .arguments import FILE, MODEL, PLUGINS, Commands, NoResultError, check_output, key_values, open_model
@@ -89,7 +89,8 @@ def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterabl
     width = min(max(len(result.query) for result in results), 50)
     lines = paragraph("", title)
     for result, part in zip(results, query.subqueries(metric.template), strict=True):
-        lines += ["", f"{result.query:{width}}  {result.facts()['value']}"]
+        note = f" ({ONE_WORD})" if result.is_fixed else ""
+        lines += ["", f"{result.query:{width}}  {number(result.value)}{note}"]
         lines += [
             line for text in _sentences(record, metric, part, result) for line in paragraph("  ", text, 4)
         ]

@@ -214,8 +214,8 @@ METRICS = (
         needs="contextual_vectors",
         asks="How well are the words of {T1} and of {T2} told apart by their associations with {A1} and {A2}, "
         "over several contexts?",
-        above="the words of {T1} lean more to {A1} than the words of {T2} do",
-        below="the words of {T1} lean more to {A2} than the words of {T2} do",
+        above="the words of {T1} are closer to {A1} than the words of {T2} are",
+        below="the words of {T1} are closer to {A2} than the words of {T2} are",
         details={"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
         item_note="items are nested in words",
         scored_by=("association", "mean"),

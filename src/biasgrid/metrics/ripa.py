@@ -206,8 +206,8 @@ METRICS = (
         label="RIPA",
         function=ripa,
         asks="How far do the words of {A} lie along what the two words of a pair of {T1} and {T2} differ in?",
-        above="the words of {A} lean to {T1}",
-        below="the words of {A} lean to {T2}",
+        above="the words of {A} are closer to {T1}",
+        below="the words of {A} are closer to {T2}",
         details={
             "inner_product": "inner product with the relation vector: positive leans to {T1}, negative to {T2}",
             "word_values": "mean inner product with the relation vectors: positive leans to {T1}, negative to {T2}",

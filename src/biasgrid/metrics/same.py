@@ -243,7 +243,7 @@ METRICS = (
         label="SAME",
         function=same,
         asks="How far do the words of {W} lean to any of {G}?",
-        above="the words of {W} lean to one or another of {G}",
+        above="the words of {W} are closer to some of {G} than to others",
         details={
             "bias": "how far it leans; of two groups, positive to the first of {G}, negative to the second"
         },

@@ -194,8 +194,8 @@ def _by_item(
 
 
 _SHARED: dict[str, Any] = {
-    "above": "the words of {T1} lean more to {A1} than the words of {T2} do",
-    "below": "the words of {T1} lean more to {A2} than the words of {T2} do",
+    "above": "the words of {T1} are closer to {A1} than the words of {T2} are",
+    "below": "the words of {T1} are closer to {A2} than the words of {T2} are",
     "details": {"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
     "nearer": "first",
     "template": (2, 2),

@@ -284,6 +284,7 @@ CONTROL_WORDS = Test(
         f"the {'attribute' if metric.regrouped == 'targets' else 'target'} sets?"
     ),
     compared="draws of control words",
+    drawn="control words",
     order=4,
     pooled=True,
     by_frequency=True,

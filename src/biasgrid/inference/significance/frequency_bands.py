@@ -178,6 +178,7 @@ FREQUENCY_BANDS = Test(
     ),
     compared="permutations within bands of frequency",
     applies=lambda metric: metric.no_test,
+    drawn="shuffled by frequency",
     order=3,
     permutes=True,
     by_frequency=True,

@@ -176,6 +176,7 @@ PERMUTATION = Test(
     question=lambda metric: OF_LABELS if metric.test_of == "labels" else ASKED[metric.exchanged],
     compared="permutations of the words",
     applies=lambda metric: metric.no_test,
+    drawn="shuffled words",
     counts="permutation",
     order=1,
     permutes=True,

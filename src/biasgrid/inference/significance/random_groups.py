@@ -432,6 +432,7 @@ RANDOM_GROUPS = Test(
         f"place of the {metric.regrouped.removesuffix('s')} sets?"
     ),
     compared="random groups",
+    drawn="random word groups",
     counts="groups",
     order=2,
     pooled=True,

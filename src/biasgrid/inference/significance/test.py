@@ -44,6 +44,9 @@ class Test:
         As configs, `measure_grid` and the command line have it.
     label
         What pages and figures call it, such as "Random groups".
+    drawn
+        What it compares the score with, in two or three words, as a result in Python says it: "shuffled words".
+        Empty: the label.
     noun
         What its p-value is of, after "p-value of the ": "test against random groups".
     column
@@ -90,6 +93,7 @@ class Test:
     question: Callable[[Metric], str]
     compared: str
     applies: Callable[[Metric], str] = _to_all
+    drawn: str = ""
     counts: Literal["", "permutation", "groups"] = ""
     order: int = 100
     permutes: bool = False

@@ -1,0 +1,45 @@
+"""What the HTML of notebooks has in common: colours that are legible on light and on dark pages."""
+
+from __future__ import annotations
+
+from html import escape
+
+from ..verdicts.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
+
+# Text has the page's own colour, which a dark page sets; everything else is chosen to be seen on both.
+BLUE = "#2f86c1"
+MUTED = "opacity: .72;"
+LINE = 'stroke="currentColor" stroke-opacity=".35"'
+GREY = "background: rgba(128, 128, 128, .18);"
+ORANGE = "background: rgba(230, 145, 20, .25);"
+PILLS = {
+    ALL: "background: rgba(47, 134, 193, .28);",
+    PERMUTATION: ORANGE,
+    GROUPS: ORANGE,
+    NONE: GREY,
+    OUT_OF_REACH: GREY,
+    UNTESTED: GREY,
+}
+CELL = "padding: 2px 14px 2px 0; text-align: left; vertical-align: top; border: 0; background: none;"
+FONT = "font: 14px/1.45 'Segoe UI', system-ui, sans-serif;"
+
+
+def block(html: str, width: int = 620) -> str:
+    """Return a frame of at most so many pixels around HTML."""
+    return (
+        f'<div style="{FONT} box-sizing: border-box; border: 1px solid rgba(128, 128, 128, .35); '
+        f'border-radius: 10px; max-width: {width}px; padding: 14px 18px; margin: 4px 0;">{html}</div>'
+    )
+
+
+def isolate(name: str) -> str:
+    """Return a name of the user's, escaped, whose script turns the direction of nothing else."""
+    return f"<bdi>{escape(name)}</bdi>"
+
+
+def svg_text(x: float, y: float, text: str, style: str = "") -> str:
+    """Return a label of a drawing, centred."""
+    return (
+        f'<text x="{x:.1f}" y="{y}" text-anchor="middle" font-size="12" fill="currentColor" '
+        f'style="{style}">{escape(text)}</text>'
+    )
