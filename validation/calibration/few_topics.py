@@ -86,10 +86,11 @@ def nulls(
     draws: int,
     criterion: str | None = None,
     scored: Counter[str] | None = None,
+    seed: int = 0,
 ) -> Iterator[Null]:
     """Yield them of each score of the criterion (None: of all) that has random groups.
 
-    `scored` counts all scores of each metric, also those that have no random groups.
+    `scored` counts all scores of each metric, also those that have no random groups. `seed` is that of the draws.
     """
     config = ROOT / "config" / "embedded.yaml"
     study = Study.of(configs.read(config), str(config), ROOT)
@@ -103,7 +104,7 @@ def nulls(
         for sample in look_up(Request.of_cell(cell.spec), study.queries[cell.query], model):
             if sample.status == "ok" and scored is not None:
                 scored[cell.metric] += 1
-            group_draws = draws_in_place(sample, pool, 0, BETWEEN) if sample.status == "ok" else ""
+            group_draws = draws_in_place(sample, pool, seed, BETWEEN) if sample.status == "ok" else ""
             if isinstance(group_draws, str):
                 continue
             with np.errstate(all="ignore"):
