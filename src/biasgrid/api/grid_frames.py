@@ -228,6 +228,7 @@ class Grid:
             decided, `smallest_difference` what would be found with 80 % power, `not_ranked` the models that are not
             ranked, with the number of queries that they have. `queries` of `queries_of` were compared. Of a debiased
             state `decided` says whether it is less biased than its model.
+            Printed, `model_label` is the "lowest model" and `decided` says "clear winner"; a notebook shows the same.
 
         Raises
         ------
