@@ -299,6 +299,8 @@ def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found()
     ]
     assert len(of_pairs(pairs[:2], 0.3)) == 1
     assert of_pairs(None, 0.3) == of_pairs(pairs[5:], 0.3) == of_pairs(pairs.drop(columns="scale"), 0.3) == []
+    other = pairs.assign(other_answer=["different", "cannot tell", "", "", "alike", "", "different"])
+    assert of_pairs(other, 0.3)[2:] == ["For other queries like these, 1 of 3 finds a clear difference."]
     # raw distances have other units for each metric, and are never alike
     pairs = pairs[pairs["answer"] != "alike"].assign(scale="raw")
     assert of_pairs(pairs, 0.3) == [

@@ -397,6 +397,14 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
             f"Half of those that cannot tell would find a difference of {number(float(smallest.median()), 2)} SD "
             "with 80 % power."
         )
+    if "other_answer" in pairs:
+        other = pairs.loc[pairs["family"] == MODELS, "other_answer"]
+        if total := int(other.isin([DIFFERENT, ALIKE, CANNOT_TELL]).sum()):
+            found = int((other == DIFFERENT).sum())
+            find = "find" if found > 1 else "finds"
+            sentences.append(
+                f"For other queries like these, {found or 'none'} of {total:,} {find} a clear difference."
+            )
     return sentences
 
 
