@@ -39,6 +39,7 @@ REASONS = {
     "lost_words": "models lack too many of the words",
     "degenerate": "the metric is not defined for these vectors",
 }
+NOT_RANKED = "can be called the least biased"  # of models that are not compared
 NO_BOOTSTRAP = "Models are not compared, because the study has no bootstrap."
 NO_GROUPS = (
     "Models are not compared, because the study has no random-word baseline. To get one, add random_groups to its "
@@ -195,7 +196,7 @@ def lines(conclusion: Conclusion, width: int) -> list[str]:
 def _headline(findings: Findings | None, models: Card | None, scores: pd.DataFrame | None) -> str:
     """Return the finding in at most `LONGEST_HEADLINE` words."""
     if findings is None:
-        if models:
+        if models and models.unit != NOT_RANKED:
             return f"{models.figure} {models.unit}".strip()
         values = 0 if scores is None else int(scores["value"].notna().sum())
         return (
@@ -305,7 +306,7 @@ def _models_card(
             why = "These metrics cannot compare models."
         else:
             why = FEW_IN_COMMON
-        return Card(MODELS_TOPIC, question, "No model", "can be called the least biased", (why,))
+        return Card(MODELS_TOPIC, question, "No model", NOT_RANKED, (why,))
     figure, unit = _winner(compared, labels)
     single = [
         answer
