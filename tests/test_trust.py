@@ -126,7 +126,7 @@ def test_to_look_at_results_runs_none_of_their_code(copy):
     assert not done.returncode, done.stderr
     assert not Path(MARK).exists()
     left_out = "figure sizes, table sizes, section sizes"
-    assert f"biasgrid: plugins are not loaded; not made again: {left_out}\n" in done.stderr
+    assert f"biasgrid: plugins are not loaded, so these are not updated: {left_out}\n" in done.stderr
     seen = json.loads(done.stdout)
     assert seen["labels"]["length"] == "Length"
     assert seen["labels"]["halved"] == "Halved"

@@ -256,7 +256,7 @@ def test_a_studys_own_are_listed(tmp_path, monkeypatch, plugins):  # noqa: F811
         entries = printed("list", topic, "--study", "study.yaml")
         return {entry["name"]: entry["description"] for entry in entries}
 
-    assert listed("metrics")["toy"] == "Toy: no description."
+    assert listed("metrics")["toy"] == "no description"
     assert listed("models") == {"one": "Model one.", "two": "Model two."}
     assert listed("word-sets") == {"toy.e": "2: e1, e2", "toy.f": "1: f1", "toy.g": "1: x-y"}
     assert listed("queries")["q1"] == "A and B wrt C and D"

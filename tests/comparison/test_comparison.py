@@ -588,7 +588,9 @@ def test_ranks_and_their_correlations_need_the_published_models(compare, ranked,
 def test_two_models_that_stand_for_one_printed_model_are_not_ranked_and_a_warning_says_so(compare):
     ranked = pd.concat([rankings({"a": 1, "b": 2}), rankings({"a": 3}, debias="hard")])
     models = {(m, "none"): m for m in "abc"} | {("a", "hard"): "b"}
-    with pytest.warns(UserWarning, match="paper: its ranks .* as several models of the study stand for b$"):
+    with pytest.warns(
+        UserWarning, match="paper: its ranks .* because several models of the study correspond to b$"
+    ):
         table = compare(*RANKS, RHO, published_as=models, rankings=ranked)
     assert table.empty
 
@@ -631,7 +633,7 @@ def test_a_value_that_is_printed_as_missing_is_reproduced_where_ours_is_missing(
         ({"quantity": "mean"}, "line 3: quantity 'mean'; allowed are avg"),
         ({"quantity": "value"}, "line 3: 'value' needs a query"),
         ({"quantity": "direct/"}, "line 3: quantity 'direct/'; allowed are avg"),
-        ({"quantity": "direct/direct_bias"}, "line 3: 'direct/direct_bias' is a measure .* of no metric"),
+        ({"quantity": "direct/direct_bias"}, "line 3: 'direct/direct_bias' is a measure .* has no metric"),
         (
             EVALUATED | {"criterion": "", "quantity": "similarity/MEN"},
             "line 3: 'similarity/MEN' needs a criterion",

@@ -210,7 +210,7 @@ def test_a_workflow_ends_with_one_line(tmp_path, monkeypatch, capsys, content, t
 @pytest.mark.parametrize("key", ["results", "embeddings"])
 @pytest.mark.parametrize("path", ["r{model}", "r\nx"])
 def test_a_folder_whose_path_the_engine_would_take_for_a_pattern(key, path):
-    with refused(f"{key}: {path!r} is no folder's path"):
+    with refused(f"{key}: {path!r} is not a valid folder path"):
         Study.of(grid_config() | {key: path})
 
 
@@ -219,7 +219,7 @@ def test_a_folder_whose_path_the_engine_would_take_for_a_pattern(key, path):
     [
         (b"a: !!bool maybe\n", "file.yaml: not a YAML file: 'maybe'"),
         (None, "file.yaml: cannot read it: No such file"),
-        (b'results: "r\\nx"\n', "results: 'r\\nx' is no folder's path"),
+        (b'results: "r\\nx"\n', "results: 'r\\nx' is not a valid folder path"),
         (b"published: [" + b"e" * 300 + b"]\n", "allowed: names of at most 255 bytes"),
     ],
     ids=["tag", "missing", "newline", "long"],

@@ -134,7 +134,7 @@ def test_the_frequencies_are_those_of_the_text(finished):
         ({"letters": {"window": 1}}, "models: letters: window: "),
         (
             {"trained": {"window": 5}},
-            "models: trained: window: is for models of kind corpus, and this one is vectors",
+            "models: trained: window: is for models of kind corpus, and this model is vectors",
         ),
         (
             {"trained": {"kind": "corpus"}},

@@ -134,7 +134,7 @@ def test_a_store_with_n_grams_is_another_one(gensim, study, tmp_path, monkeypatc
     with pytest.raises(BiasgridError, match="text has no n-grams"):
         build_store("plain", Study.of(config(subwords=True, **plain)).models["cc"], tmp_path)
     with pytest.raises(
-        BiasgridError, match="subwords: is for models of kind vectors, and this one is corpus"
+        BiasgridError, match="subwords: is for models of kind vectors, and this model is corpus"
     ):
         Study.of(config(subwords=True, kind="corpus", format="text"))
     # of a form that leaves nothing of a word there are no n-grams

@@ -390,7 +390,7 @@ def test_a_criterion_called_quality_would_share_its_file(root):
     config["debias"] = {"Quality!": {"here": config["debias"]["First"]["here"]}}
     config["evaluation"] = {"Quality!": {"similarity": {"toy": "pairs.tsv"}}}
     with pytest.raises(
-        BiasgridError, match="evaluation: Quality!: this name stands for the evaluations of `quality`"
+        BiasgridError, match="evaluation: Quality!: this name is reserved for the evaluations of `quality`"
     ):
         Study.of(config, root=root)
     del config["quality"]

@@ -328,7 +328,7 @@ def test_a_key_is_of_all_that_is_asked_and_of_nothing_else():
 def test_what_no_api_can_answer_is_written_and_said(folder):
     write(folder, config(masked=True))
     done = biasgrid("texts", "study.json")
-    assert "warning: far: 48 of 52 texts ask about pieces of a text" in done.stderr
+    assert "warning: far: 48 of 52 texts need single tokens of a text" in done.stderr
     asked = list(map(json.loads, done.stdout.splitlines()))[1:]
     assert len(asked) == 52
     assert sum(request["hidden"] is not None for request in asked) == 24
@@ -342,7 +342,7 @@ def test_one_of_several_models_is_named(folder):
         "source": {"type": "answers", "path": "near.jsonl"},
     }
     write(folder, two)
-    refusal("texts", "study.json", parts=["study.json: --model says which of these is asked: far, near"])
+    refusal("texts", "study.json", parts=["study.json: choose one of these models with --model: far, near"])
     refusal("texts", "study.json", "--model", "neer", parts=["did you mean 'near'"])
     assert ask("--model", "near")[1] == ask("--model", "far")[1]
     write(
@@ -351,7 +351,7 @@ def test_one_of_several_models_is_named(folder):
             models={"t": {"label": "T", "kind": "language_model", "source": {"type": "file", "path": "t"}}}
         ),
     )
-    refusal("texts", "study.json", parts=["no model is elsewhere"])
+    refusal("texts", "study.json", parts=["no model has answers in a file"])
 
 
 @pytest.mark.parametrize(

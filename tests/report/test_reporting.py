@@ -93,7 +93,7 @@ def test_a_page_without_a_table_says_so(results):
         file.unlink()
     done = biasgrid("report", "one")
     assert done.returncode == 0
-    assert done.stderr.startswith("biasgrid: the page does without pairs.csv: ")
+    assert done.stderr.startswith("biasgrid: the report omits pairs.csv: ")
     assert done.stderr.count("\n") == 1
     text = (results / "report.html").read_text()
     assert "These tables are missing" in text
@@ -381,8 +381,8 @@ BOTH = ("compare", "one", "other")
         ),
         (None, ("report", "other", "--output", "other/scores.csv"), "give a different output"),
         (None, (*BOTH, "--output", "other/scores.csv"), "give a different output"),
-        (None, (*WITHOUT, "q1"), "report.html is the page of all queries; give a different --output"),
-        (None, (*WITHOUT, "q1", "--output", "other/report.html"), "is the page of all queries"),
+        (None, (*WITHOUT, "q1"), "report.html is the report of all queries; give a different --output"),
+        (None, (*WITHOUT, "q1", "--output", "other/report.html"), "is the report of all queries"),
         (None, (*WITHOUT, "q1", "--output", "other/scores.csv"), "give a different output"),
         (
             None,

@@ -209,7 +209,7 @@ def test_strangers_folders_are_refused_in_a_line(here, capsys):
             lines.write(text)
 
     cell = "right/cells/three/none/weat/q1.json"
-    case("scores.csv: is a link or no regular file", link)
+    case("scores.csv: is a link or not a regular file", link)
     case("scores.csv: differs", lambda: append("right/scores.csv", "x" * 100))
     case(
         "is not a checksum and a file in this folder",

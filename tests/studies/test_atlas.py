@@ -207,9 +207,9 @@ def test_what_debiases_is_fitted_on_models_of_the_criterions_language(root):
         ({"one": "fr", "two": "fr", "First": "en"}, "config: First: language: no model is in 'en'"),
         (
             {"one": "French"},
-            "config: models: one: language: 'French' is no language; allowed: a tag such as en",
+            "config: models: one: language: 'French' is not a language tag; allowed: a tag such as en",
         ),
-        ({"First": "e\nn"}, "is no language"),
+        ({"First": "e\nn"}, "is not a language tag"),
     ],
 )
 def test_a_language_that_leaves_something_alone_is_refused(root, languages, told):

@@ -135,11 +135,11 @@ def test_a_power_of_ten(published, ours, expected):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"published": "0.02"}, "0.02 is no power of ten"),
-        ({"published": "0"}, "0 is no power of ten"),
+        ({"published": "0.02"}, "0.02 is not a power of ten"),
+        ({"published": "0"}, "0 is not a power of ten"),
         ({"published": "-0.1"}, "p_value -0.1 is not allowed; allowed: from 0 to 1"),
         ({"published": "inf"}, "a number is finite"),
-        ({"published": "1e-3", "runs": "1"}, "a power of ten is of no random runs"),
+        ({"published": "1e-3", "runs": "1"}, "a power of ten has no random runs"),
         ({"published": "1e-3", "query": ""}, "'p_value' needs a query"),
         ({"published": "1e-3", "digits": "log2"}, "invalid literal"),
     ],

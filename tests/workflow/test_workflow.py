@@ -551,7 +551,7 @@ def test_a_run_where_the_file_system_has_no_locks_says_so_and_continues(project)
     cell = "results/small/cells/one/none/weat/q1.json"
     done = project.run(cell)
     assert "biasgrid: no lock (logs/small/.lock: " in done.stderr
-    assert "start no second run of it" in done.stderr
+    assert "do not start a second run of it" in done.stderr
     assert (project.folder / cell).is_file()
     assert "`no lock`" in (ROOT / "docs" / "cluster.md").read_text()
 

@@ -82,8 +82,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
 
 
 def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterable[Result]) -> str:
-    """What was measured, to read: of each query a line with the value, and sentences about it."""
-    note = f" under {record['debias']}" if "debias" in record else ""
+    """Return what was measured as text: a line with the value of each query, and sentences about it."""
+    note = f" after {record['debias']} debiasing" if "debias" in record else ""
     title = f"{metric.label} of {record['model']}{note}: no bias is {plain(metric.neutral)}, {_range(metric)}"
     results = list(results)
     width = min(max(len(result.query) for result in results), 50)
@@ -98,7 +98,7 @@ def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterabl
 
 
 def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Result) -> Iterator[str]:
-    """What a result says, a sentence each."""
+    """Yield the sentences about a result."""
     from ..verdicts.evidence import reading
 
     side = "above" if result.value > metric.neutral else "below"
@@ -127,7 +127,7 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
     for name, reason in result.reasons.items():
         yield f"No {nouns.get(name, name)}: {reason}."
     if lost := list(dict.fromkeys(word for words in result.lost.values() for word in words)):
-        yield f"Lost words ({count(len(lost))}): {join_names(lost)}."
+        yield f"Missing words ({count(len(lost))}): {join_names(lost)}."
         if reasons := other_reasons(result.why_lost):
             yield f"Reasons: {join_names(reasons)}."
         if alike := lookalike_text(result.why_lost):
@@ -207,7 +207,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
         if len(pair) != 2 or not all(pair) or pair[0] == pair[1]:
             raise BiasgridError(f"--pairs {quote(text)}: expected two different words such as he:she")
     if (args.method == GENERATED) == bool(args.word):
-        raise BiasgridError(f"--word: every method needs it but {GENERATED}, which looks for pairs of words")
+        raise BiasgridError(f"--word: every method needs it except {GENERATED}, which finds pairs of words")
     if args.best < 1:
         raise BiasgridError(f"--best {args.best}: must be 1 or more")
     if args.vocabulary < 0:

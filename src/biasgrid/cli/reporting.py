@@ -33,7 +33,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     study = find_study(args.study)
     if args.without and (args.output is None or args.output.resolve() == study.paths.report_file.resolve()):
         raise BiasgridError(
-            f"--without: {study.paths.report_file} is the page of all queries; give a different --output"
+            f"--without: {study.paths.report_file} is the report of all queries; give a different --output"
         )
     step, missing = step_of(study, args.without or ())
     step = replace(step, output=args.output or step.output)
@@ -42,12 +42,15 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     if missing:
         files = join_names(f"{name}.csv" for name in missing)
         reason = next(iter(missing.values()))
-        print(f"biasgrid: the page does without {files}: {reason:.300}", file=sys.stderr)
+        print(f"biasgrid: the report omits {files}: {reason:.300}", file=sys.stderr)
     left_out = [f"figure {kind}" for kind in study.plugins.figures]
     left_out += [f"table {table}" for table in study.plugins.tables]
     left_out += [f"section {section}" for section in study.plugins.sections]
     if left_out:
-        print(f"biasgrid: plugins are not loaded; not made again: {join_names(left_out)}", file=sys.stderr)
+        print(
+            f"biasgrid: plugins are not loaded, so these are not updated: {join_names(left_out)}",
+            file=sys.stderr,
+        )
     record = {"report": str(step.output), "bytes": step.run()}
     study.warn_of_changed_files()
     return record
@@ -114,8 +117,8 @@ def verify(args: argparse.Namespace) -> dict[str, Any]:
     changed = [f"{name}: {checksums.CHANGED}" for name in inputs.get(checksums.CHANGED, ())]
     damaged = [f"{args.results / name}: {how}" for how, names in differences.items() for name in names]
     _say(gone, "")
-    _say(changed, "run the study again: it makes anew what depends on them")
-    remedy = "delete files that differ and run the study again: it makes them, and records what has no record"
+    _say(changed, "run the study again: it updates the results that depend on them")
+    remedy = "delete the files that differ and run the study again, which restores them"
     _say(damaged, remedy)
     if changed or damaged:
         raise SystemExit(1)

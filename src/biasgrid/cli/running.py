@@ -260,5 +260,5 @@ def add(commands: Commands) -> None:
 
 def _cores(text: str) -> str:
     if text != "all" and not (text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"{quote(text)} is no number from 1 on, nor 'all'")
+        raise argparse.ArgumentTypeError(f"{quote(text)} is not a whole number from 1, nor 'all'")
     return text

@@ -101,7 +101,7 @@ def infer_aggregates(args: argparse.Namespace) -> dict[str, Any]:
 
     study = _study_of_steps(args)
     if not study.grid.aggregate_criteria:
-        raise BiasgridError(f"{args.study}: no test: the study tests no aggregates against random groups")
+        raise BiasgridError(f"{args.study}: the study does not test average scores against random groups")
     _find("group", args.group, study.grid.aggregate_criteria, args)
     step = aggregates_step(study, study.grid.inference_groups[args.group])
     step.run()
@@ -287,7 +287,7 @@ def _find(what: str, name: str, things: Mapping[str, Any], args: argparse.Namesp
 def _find_inference(study: Any, args: argparse.Namespace) -> Any:
     _find("cell", args.cell, study.grid.cells, args)
     if args.cell not in study.grid.inferences:
-        raise BiasgridError(f"{args.study}: no test: the study has no inference in its config")
+        raise BiasgridError(f"{args.study}: no tests: the study's config has no inference")
     return study.grid.inferences[args.cell]
 
 
@@ -339,4 +339,4 @@ def add(commands: Commands) -> None:
     )
     commands.add(figure, study=STUDY, figure={"required": True, "help": "such as rankings"})
     lines = [f"  {name:17}{commands.help_of(name)}" for name in STEPS]
-    command.epilog = "\n".join([command.epilog, "", "commands for single steps:", *lines])
+    command.epilog = "\n".join([command.epilog or "", "", "commands for single steps:", *lines])

@@ -27,12 +27,13 @@ def texts(args: argparse.Namespace) -> str | dict[str, Any]:
     files = answer_files(study)
     if not files:
         raise BiasgridError(
-            f"{where}: no model is elsewhere: such a one has source: {{type: answers, path: answers/my-model.jsonl}}"
+            f"{where}: no model has answers in a file; such a model has "
+            "source: {type: answers, path: answers/my-model.jsonl}"
         )
     if args.model is None and len(files) > 1:
-        raise BiasgridError(f"{where}: --model says which of these is asked: {join_names(files)}")
+        raise BiasgridError(f"{where}: choose one of these models with --model: {join_names(files)}")
     if (name := args.model or next(iter(files))) not in files:
-        raise BiasgridError(f"{where}: {unknown_name('model that is elsewhere', name, files)}")
+        raise BiasgridError(f"{where}: {unknown_name('model with a source of type answers', name, files)}")
     asked = requests(study, name)
     if args.answers:
         number = answers.put_in_place(args.answers, files[name], asked)
@@ -41,8 +42,8 @@ def texts(args: argparse.Namespace) -> str | dict[str, Any]:
     new = [request for key, request in asked.items() if key not in known]
     if unseen := sum(map(answers.needs_pieces, new)):
         warnings.warn(
-            f"{name}: {unseen} of {len(new)} texts ask about pieces of a text (beside, hidden, or part, word, layer "
-            "in options), which no API answers: score or encode them where the model's own pieces are at hand",
+            f"{name}: {unseen} of {len(new)} texts need single tokens of a text (beside, hidden, or part, word, "
+            "layer in options), which APIs do not give: score or encode them with the model itself",
             stacklevel=2,
         )
     return "\n".join(map(dumps, [answers.header(study.name, asked, len(new)), *new]))

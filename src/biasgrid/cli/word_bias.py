@@ -43,7 +43,7 @@ def project(args: argparse.Namespace) -> dict[str, Any] | str:
     query = _one_query(args)
     words = _words(args.words, "--words")
     if args.whole_vocabulary and words:
-        raise BiasgridError("--whole-vocabulary: leave it out, or --words")
+        raise BiasgridError("give either --words or --whole-vocabulary, not both")
     if not words and not args.whole_vocabulary:
         words = [word for words_of_set in query.attribute_sets for word in words_of_set]
         if not words:
@@ -105,7 +105,7 @@ def report(args: argparse.Namespace) -> dict[str, Any] | str:
     directions = {query.name: query for query in _queries(args)}
     transforms = {path.stem: Transform.load(path) for path in args.debias}
     if len(transforms) < len(args.debias):
-        raise BiasgridError("--debias: two files have one name; their names say which method is which")
+        raise BiasgridError("--debias: two files have the same name, which identifies the method")
     result = word_bias.word_report(
         open_model(args),
         args.word,
@@ -311,7 +311,7 @@ def _queries(args: argparse.Namespace) -> list[Query]:
         raise BiasgridError("no direction: give --pairs such as she:he woman:man, or --query with a file")
     names = [query.name for query in queries]
     if len(set(names)) < len(names):
-        raise BiasgridError("--query: two queries have one name, which is the direction's")
+        raise BiasgridError("--query: two queries have the same name, which identifies the direction")
     return queries
 
 

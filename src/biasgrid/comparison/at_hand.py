@@ -103,8 +103,8 @@ def models_at_hand(
     counts = Counter(names.values())
     if twice := [name for name in printed if counts[name] > 1]:
         warnings.warn(
-            f"{ranks['source'].iloc[0]}: its ranks and their correlations are not compared, as several models of the "
-            f"study stand for {join_names(twice)}",
+            f"{ranks['source'].iloc[0]}: its ranks and their correlations are not compared, because several models "
+            f"of the study correspond to {join_names(twice)}",
             stacklevel=3,
         )
         return None

@@ -149,7 +149,7 @@ def _parse_line(line: list[str], where: str) -> list:
             "compared"
         )
     if is_of_evaluation and row["metric"]:
-        raise BiasgridError(f"{where}: {quote(quantity)} is a measure of an evaluation, and is of no metric")
+        raise BiasgridError(f"{where}: {quote(quantity)} is a measure of an evaluation, so it has no metric")
     if is_of_query != bool(row["query"]):
         raise BiasgridError(f"{where}: {quote(quantity)} {'needs a' if is_of_query else 'is of no'} query")
     if row["test"] and not (TEST.fullmatch(row["test"]) and row["note"]):
@@ -178,9 +178,9 @@ def _parse_line(line: list[str], where: str) -> list:
         raise BiasgridError(f"{where}: {quantity} {row['published']:g} is not allowed; allowed: {allowed}")
     if row["digits"] == POWER:
         if f"{row['published']:e}".partition("e")[0].strip("0.") != "1":
-            raise BiasgridError(f"{where}: {row['published']:g} is no power of ten")
+            raise BiasgridError(f"{where}: {row['published']:g} is not a power of ten")
         if row["runs"] is not None:
-            raise BiasgridError(f"{where}: a power of ten is of no random runs")
+            raise BiasgridError(f"{where}: a power of ten has no random runs")
     if row["runs"] is not None and row["runs"] < 1:
         raise BiasgridError(f"{where}: {row['runs']} runs; allowed are whole numbers from 1, or none")
     if not math.isnan(row["run_sd"]) and (row["runs"] is None or not 0 <= row["run_sd"] < math.inf):

@@ -137,9 +137,7 @@ def _check_seed_lists(
     first, *rest = lists
     for name in rest:
         if list(lists.values()).count(lists[name]) > 1:
-            raise BiasgridError(
-                f"{where}: {quote(lists[name])} occurs twice; every list has a query of its own"
-            )
+            raise BiasgridError(f"{where}: {quote(lists[name])} occurs twice; every list needs its own query")
         if queries[lists[name]].template != queries[lists[first]].template:
             raise BiasgridError(
                 f"{where}: {quote(lists[name])} has template {queries[lists[name]].template}, "
@@ -182,7 +180,9 @@ def _check_names(config: StudyConfig, where: str) -> None:
     labels = [model.label for model in models.values()]
     for key, model in models.items():
         if key == "raw":
-            raise BiasgridError(f"{where}: models: 'raw' is the archives' folder; name the model otherwise")
+            raise BiasgridError(
+                f"{where}: models: 'raw' is the archives' folder; give the model a different name"
+            )
         if labels.count(model.label) > 1:
             raise BiasgridError(f"{where}: models: {key}: another model has the label {quote(model.label)}")
     by_key: dict[str, Metric] = {}
@@ -231,7 +231,7 @@ def _check_evaluations(config: StudyConfig, where: str) -> None:
     for criterion in config.evaluation:
         if quality and slug(criterion) == QUALITY:
             raise BiasgridError(
-                f"{where}: evaluation: {criterion}: this name stands for the evaluations of `quality`; name the "
+                f"{where}: evaluation: {criterion}: this name is reserved for the evaluations of `quality`; name the "
                 "criterion otherwise"
             )
     if quality and not quality["similarity"] and not quality["analogies"]:
@@ -250,7 +250,7 @@ def _check_files(config: StudyConfig, where: str) -> None:
         for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
             if archive == "gensim" and colon and not _ships(file, f"{place}: {quote(path)}"):
-                raise BiasgridError(f"{place}: {quote(path)}: gensim ships no such file")
+                raise BiasgridError(f"{place}: {quote(path)}: gensim does not include this file")
             source = archives[archive].source if archive in archives else {}
             members = [Path(member).name for member in source.get("members", [])]
             if members and file not in members:

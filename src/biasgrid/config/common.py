@@ -18,8 +18,8 @@ LONGEST = 100  # characters of a name: two of them, and more, are in the name of
 def _key(text: str) -> str:
     if len(text) > LONGEST or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", text):
         raise ValueError(
-            f"{text[:LONGEST]!r} is no key; allowed: letters, digits, '_', '.' and '-', the first a letter or digit, "
-            f"at most {LONGEST} together"
+            f"{text[:LONGEST]!r} is not a valid key; allowed: letters, digits, '_', '.' and '-', the first a "
+            f"letter or digit, at most {LONGEST} together"
         )
     return text
 
@@ -27,20 +27,22 @@ def _key(text: str) -> str:
 def _name(text: str) -> str:
     if not 0 < len(text) <= LONGEST or "/" in text or "\n" in text:
         raise ValueError(
-            f"{text[:LONGEST]!r} is no name; allowed: 1 to {LONGEST} characters of one line, no '/'"
+            f"{text[:LONGEST]!r} is not a valid name; allowed: 1 to {LONGEST} characters of one line, no '/'"
         )
     return check_line(text, LONGEST)
 
 
 def _folder(text: str) -> str:
     if not check_path(text).isprintable() or set(text) & set("{}"):
-        raise ValueError(f"{quote(text)} is no folder's path; allowed: printable characters but {{ and }}")
+        raise ValueError(
+            f"{quote(text)} is not a valid folder path; allowed: printable characters but {{ and }}"
+        )
     return text
 
 
 def _language(text: str) -> str:
     if len(text) > LONGEST or not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", text):
-        raise ValueError(f"{text[:LONGEST]!r} is no language; allowed: a tag such as en, fr, pt-BR")
+        raise ValueError(f"{text[:LONGEST]!r} is not a language tag; allowed: a tag such as en, fr, pt-BR")
     return text
 
 

@@ -17,7 +17,7 @@ def reference(text: str) -> str:
     stem, dot, name = text.partition(".")
     if not (stem and dot and name):
         raise ValueError(
-            f"{text[:80]!r} is no word set; allowed: a list of words, or a name such as weat.career"
+            f"{text[:80]!r} is not a word set; allowed: a list of words, or a name such as weat.career"
         )
     return text
 

@@ -86,7 +86,7 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[StudyConfi
     as_written = complete(StudyConfig, without_version(config, where), where, root)
     if "Overall" in as_written.criteria:
         raise BiasgridError(
-            f"{where}: criteria: 'Overall' stands for all criteria together; give it a different name"
+            f"{where}: criteria: 'Overall' is reserved for all criteria together; give it a different name"
         )
     sets = WordSets(root / as_written.word_sets)
     quality = to_record(as_written.quality)

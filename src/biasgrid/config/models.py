@@ -169,7 +169,7 @@ class Model(Strict):
             for key in set(other_kind.keys) - set(kind.keys):
                 if getattr(self, key, None) is not None:
                     raise BiasgridError(
-                        f"{key}: is for models of kind {other_kind.name}, and this one is {kind.name}"
+                        f"{key}: is for models of kind {other_kind.name}, and this model is {kind.name}"
                     )
         if isinstance(self.source, Trained) and (algorithm := self.source.algorithm) not in kind.algorithms:
             output = next(other.name for other in kinds.REGISTRY.values() if algorithm in other.algorithms)

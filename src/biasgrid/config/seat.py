@@ -61,7 +61,7 @@ def seat_sets(name: str, where: str) -> tuple[dict[str, WordSet], dict[str, Word
     )
     if alone:
         warnings.warn(
-            f"{name}: {alone} sentences have none of the words of {words_name}: each is drawn by itself",
+            f"{name}: {alone} sentences have none of the words of {words_name}; each is resampled on its own",
             stacklevel=2,
         )
     return targets, attributes

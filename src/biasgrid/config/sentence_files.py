@@ -88,11 +88,11 @@ def _rows(path: str, state: tuple[int, ...]) -> Rows:
         rows = tuple(reader)
         columns = reader.fieldnames or []
     if len(set(columns)) < len(columns):
-        raise BiasgridError(f"{path}: row 1: has two columns of one name: {', '.join(columns)}")
+        raise BiasgridError(f"{path}: row 1: has two columns with the same name: {', '.join(columns)}")
     for number, row in enumerate(rows, 2):
         if None in row or None in row.values():
             raise BiasgridError(
-                f"{path}: row {number} has other columns than the first line: {', '.join(columns)}"
+                f"{path}: row {number} has different columns from the first line: {', '.join(columns)}"
             )
     if not rows:
         raise BiasgridError(f"{path}: has no rows")

@@ -412,9 +412,11 @@ def _table(part: Part, frame: pd.DataFrame, names: Names) -> tuple[list[str], li
     if part.frame == "scores":
         columns = [c for c in columns if not (c == "status" and not differs(frame, c).any())]
         columns = [c for c in columns if not (c == "kind" and not frame["kind"].any())]
-    if part.frame == "metrics":
+    if part.frame == "metrics":  # counters, of which those that are 0 are left out
         columns = [c for c in columns if c in ("metric", "in_both") or frame[c].any()]
     rows = [[_cell(row, column, names) for column in columns] for row in frame[:MOST].to_dict("records")]
+    if part.frame == "metrics":
+        rows = [["" if cell == "0" else cell for cell in row] for row in rows]
     return [HEADINGS.get(name, name.replace("_", " ")) for name in columns], rows, len(frame)
 
 

@@ -55,7 +55,7 @@ def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence:
     _, differences = checksums.differences(study.folder)
     if damaged := [name for how in ("differs", "is missing") for name in differences.get(how, ())]:
         raise BiasgridError(
-            f"{study.folder / damaged[0]}: is not as its run recorded it; run the study again"
+            f"{study.folder / damaged[0]}: changed since the study was run; run the study again"
         )
     made = [study.paths.table_file(name) for name in study.tables]
     made += [study.paths.ranks_file, study.paths.report_file, study.folder / CONFIG, study.folder / FILE]

@@ -66,7 +66,7 @@ def join(folders: Sequence[Path], into: Path) -> tuple[FinishedStudy, list[str]]
     """
     studies = {str(folder): _read(folder) for folder in folders}
     if len(studies) < 2:
-        raise BiasgridError("two folders or more are joined, each once")
+        raise BiasgridError("give two or more different folders")
     differences, notes = _compare(studies)
     if differences:
         raise DifferencesError(differences)
@@ -94,22 +94,26 @@ def _read(folder: Path) -> FinishedStudy:
     for file in sorted(folder.rglob("*")):
         state = file.lstat()
         if not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
-            raise BiasgridError(f"{file}: is a link or no regular file; not read")
+            raise BiasgridError(f"{file}: is a link or not a regular file; not read")
         if state.st_size > LARGEST:
             raise BiasgridError(f"{file}: has {state.st_size:,} bytes, more than {LARGEST:,}; not read")
     _, differences = checksums.differences(folder)
     for how in ("differs", "is missing"):
         if names := differences.get(how):
             raise BiasgridError(
-                f"{folder / names[0]}: {how}: {checksums.NAME} has another digest; not joined"
+                f"{folder / names[0]}: {how}: {checksums.NAME} has a different digest; not joined"
             )
     record = read(folder / CONFIG, "a study")
     check_texts(record, f"{folder / CONFIG}")
     for key in load.PARTS:
         if not isinstance(record.get(key, {}), dict):
-            raise BiasgridError(f"{folder / CONFIG}: {key}: names files; a finished study has what they hold")
+            raise BiasgridError(
+                f"{folder / CONFIG}: {key}: names files; a finished study has their contents instead"
+            )
     if record.get("plugins"):
-        raise BiasgridError(f"{folder / CONFIG}: plugins: are code, which is not run here; not joined")
+        raise BiasgridError(
+            f"{folder / CONFIG}: plugins: are code, which this command does not run; not joined"
+        )
     study = find_study(folder)
     step_of(study)  # raises for a study that is not finished
     _check_records(study)
@@ -138,7 +142,7 @@ def _check_records(study: FinishedStudy) -> None:
 def _check_same(file: Path, specs: Sequence[Mapping[str, Any]]) -> None:
     found = cells_in(file)
     if len(found) != len(specs):
-        raise BiasgridError(f"{file}: has {len(found)} cells; the study has {len(specs)} there")
+        raise BiasgridError(f"{file}: has {len(found)} scores; the study has {len(specs)} there")
     for record, spec in zip(found, specs, strict=True):
         if key := next((key for key, value in spec.items() if record.get(key) != value), None):
             theirs, ours = quote_both(record.get(key), spec[key])

@@ -31,7 +31,7 @@ def pages(folder: str, notebooks: Sequence[str]) -> Callable[[Any], list[str]]:
     def page_files(wildcards: Any) -> list[str]:
         try:
             if not notebooks:
-                raise BiasgridError("no notebooks here: they are in a checkout, and no part of the package")
+                raise BiasgridError("no notebooks here: they are part of a checkout, not of the package")
             for package in ("papermill", "nbconvert", "ipykernel"):
                 require(package, "executing notebooks")
         except BiasgridError as error:

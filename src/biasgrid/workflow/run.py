@@ -125,13 +125,14 @@ class Run:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print(
-                f"biasgrid: another run of {self.name} is at work here; wait for it or stop it",
+                f"biasgrid: another run of {self.name} is active here; wait for it or stop it",
                 file=sys.stderr,
             )
             os._exit(2)
         except OSError as error:  # some file systems of clusters
             print(
-                f"biasgrid: no lock ({self._lock_file}: {error}): start no second run of it", file=sys.stderr
+                f"biasgrid: no lock ({self._lock_file}: {error}): do not start a second run of it",
+                file=sys.stderr,
             )
         if self._study:
             write_text(self.study_file, self._study)

@@ -39,7 +39,7 @@ def make_folder(study: Folders) -> None:
     except OSError as error:
         set_by = "embeddings" if study.own_embeddings else PLACE
         raise BiasgridError(
-            f"{set_by}: {study.embeddings} is no folder for embeddings: {error.strerror}"
+            f"{set_by}: {study.embeddings} is not a usable folder for embeddings: {error.strerror}"
         ) from None
 
 
