@@ -9,7 +9,7 @@ from conftest import make_store
 from biasgrid import Query, measure_grid, metrics
 from biasgrid.metrics import REGISTRY
 from biasgrid.verdicts import evidence
-from biasgrid.verdicts.evidence import MARKS, MEANINGS, VERDICTS
+from biasgrid.verdicts.evidence import MARKS, MEANINGS, PHRASES, VERDICTS, phrase
 
 NAN = math.nan
 BH = "benjamini-hochberg"
@@ -33,6 +33,18 @@ def judged(method, possible=2, level=0.95, lowest=1e-4, names=None, **p_values):
 def test_each_verdict_has_a_mark_and_a_meaning():
     assert set(MARKS) == set(MEANINGS) == set(VERDICTS)
     assert [MARKS[verdict] for verdict in VERDICTS] == ["full", "half", "half", "open", "", "dot"]
+
+
+def test_each_verdict_has_a_phrase_that_claims_no_more_than_its_tests():
+    assert set(PHRASES) == set(VERDICTS)
+    assert [phrase(verdict) for verdict in VERDICTS] == [*map(PHRASES.get, VERDICTS)]
+    assert [verdict for verdict in VERDICTS if "clear" in phrase(verdict)] == ["all"]
+    # the other test was not made, so that it found nothing
+    assert phrase("permutation", 2, 1) == "weak evidence: not compared with unrelated word groups"
+    assert phrase("groups", 2, 1) == "weak evidence: not compared with shuffled words"
+    assert phrase("none", 2, 1) == phrase("none", 1, 1) == "no evidence of bias in this test"
+    # MAC has one test alone
+    assert phrase("all", 1, 1) == "evidence of bias in the only test"
 
 
 def test_by_holm():

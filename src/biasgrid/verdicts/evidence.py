@@ -40,7 +40,22 @@ MEANINGS = {
     OUT_OF_REACH: f"not significant, and with these words and draws no score could be{IN_A_FAMILY}",
     UNTESTED: "no test of words was made",
 }
-
+# The phrase that people read in place of a verdict, on every surface; `phrase` fits it to the tests that were made.
+PHRASES = {
+    ALL: "clear evidence of bias",
+    PERMUTATION: "weak evidence: unrelated word groups differ as much",
+    GROUPS: "weak evidence: shuffled words differ as much",
+    NONE: "no evidence of bias in these tests",
+    OUT_OF_REACH: "cannot tell: too few words or draws",
+    UNTESTED: "not tested",
+}
+NOT_MADE = {
+    PERMUTATION: "weak evidence: not compared with unrelated word groups",
+    GROUPS: "weak evidence: not compared with shuffled words",
+}
+# of a metric that can have one test alone, or a score that has one
+ONLY_TEST = "evidence of bias in the only test"
+NONE_IN_ONE = "no evidence of bias in this test"
 
 # what the tests of one score, together, say beyond that
 READINGS = {
@@ -94,6 +109,28 @@ def evidence_of(result: Result, metric: Metric, level: float = LEVEL) -> str:
         p_value, lowest = (np.array([record.get(key)], dtype=float) for key in ("p_value", "p_lowest"))
         tests[name] = Test(p_value, lowest, [()], [()])
     return str(judge(tests, np.array([len(tests)]), [()], "holm", level).verdict[0])
+
+
+def phrase(verdict: str, possible: int = 2, made: int = 2) -> str:
+    """Return the phrase of `PHRASES` that is true of a score.
+
+    Parameters
+    ----------
+    verdict
+        One of `VERDICTS`.
+    possible, made
+        How many tests of words the metric can have, and how many of them were made.
+
+    Notes
+    -----
+    A metric with one possible test has no "clear" evidence: nothing confirms that test. A test that was not made
+    found nothing.
+    """
+    if verdict == ALL and possible == 1:
+        return ONLY_TEST
+    if verdict == NONE and made == 1:
+        return NONE_IN_ONE
+    return NOT_MADE.get(verdict, PHRASES[verdict]) if made < possible else PHRASES[verdict]
 
 
 def reading(result: Result, metric: Metric) -> list[str]:
