@@ -26,6 +26,7 @@ from .step import first_words, mark_misspellings, templates
 MOST = 2000  # rows of a table on the page, so that it stays below 4 MB; the command's --json has all
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # entries of a list
+STYLES = ("report", "sections", "compare")
 # frame -> a difference of it, and several
 INPUTS = {
     "config": ("key of the config", "keys of the config"),
@@ -232,7 +233,7 @@ def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str])
         },
         "in_both": _in_both(frames),
         "version": __version__,
-        "css": Markup("".join(environment.get_template(f"{n}.css").render() for n in ("report", "compare"))),
+        "css": Markup("".join(environment.get_template(f"{name}.css").render() for name in STYLES)),
     }
     return without_hidden(mark_misspellings(environment.get_template("compare.html").render(context)))
 
