@@ -16,7 +16,7 @@ from ..debias import UNTOUCHED
 from ..numbers import interval, p_number, plain, typeset, typographic
 from ..printable import without_hidden
 from ..schema import as_finite
-from ..verdicts.evidence import MARKS
+from ..verdicts.evidence import MARKS, MEANINGS
 from ..verdicts.text import join_names, pluralize
 from .compare import ABSENT, UNCERTAINTY, Frames, differs
 from .marks import mark_of
@@ -232,6 +232,7 @@ def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str])
             for title, parts in SECTIONS.items()
         },
         "in_both": _in_both(frames),
+        "MEANINGS": MEANINGS,
         "version": __version__,
         "css": Markup("".join(environment.get_template(f"{name}.css").render() for name in STYLES)),
     }

@@ -11,7 +11,7 @@ from ...statistics.aggregation import OVERALL
 from ...statistics.two_models import LENGTHS
 from ...verdicts.least_biased import Answer, DebiasedState
 from .. import sentences
-from .ranking import EFFECTS, change
+from .ranking import EFFECTS, before_and_after, change
 from .section import Material, Section
 
 if TYPE_CHECKING:
@@ -57,22 +57,25 @@ def _bias(
     rankings = material.tables.get("rankings")
     if rankings is None:
         return {}
-    of_model = rankings[rankings["model"] == model].set_index(["criterion", "metric"])
-    before, after = (of_model.loc[of_model["debias"] == state, "value"] for state in (UNTOUCHED, debias))
+    of_model = rankings[rankings["model"] == model]
+    before, after = (
+        {(row.criterion, row.metric): row for row in of_model[of_model["debias"] == state].itertuples()}
+        for state in (UNTOUCHED, debias)
+    )
     order = [*material.spec["criteria"], OVERALL]
     # with one criterion, "Overall" would repeat it
-    order = order[:-1] if after.index.unique("criterion").size == 2 else order
+    order = order[:-1] if len({criterion for criterion, _ in after}) == 2 else order
     rows: dict[str, list[dict[str, Any]]] = {}
-    for place in sorted(
-        (place for place in after.index if place[0] in order), key=lambda p: order.index(p[0])
-    ):
-        values = before.get(place), after[place]
+    for place in sorted((place for place in after if place[0] in order), key=lambda p: order.index(p[0])):
+        values = (
+            before_and_after(before[place], after[place]) if place in before else (nan, after[place].value)
+        )
         rows.setdefault(place[0], []).append(_row(place[1], *values, effects.get(place)))
     return rows
 
 
 def _row(metric: str, before: float | None, after: float, effect: DebiasedState | None) -> dict[str, Any]:
-    ratio = nan if before is None or isnan(before) or not before or isnan(after) else after / before
+    ratio = after / before if before else nan
     is_comparable = effect is None or effect.reason != LENGTHS
     if not is_comparable:
         note = "not comparable: depends on vector length"
@@ -84,7 +87,7 @@ def _row(metric: str, before: float | None, after: float, effect: DebiasedState 
         "after": after,
         "kind": effect.direction if effect and not effect.reason else "",
         "to": None if isnan(ratio) else round(100 * min(ratio, WIDEST)),
-        "change": change(nan if before is None else before, after),
+        "change": change(before, after),
         "p": effect.p_adjusted if effect else nan,
         "note": note,
     }

@@ -90,7 +90,7 @@ def _not_ranked(answers: Any) -> dict[str, str]:
 
 def _cells(rows: Mapping[tuple, Any], effects: Mapping[tuple, str]) -> dict[tuple, dict[str, Any]]:
     """Return what each cell shows: the value, the length of its bar, and the rank, or the change by debiasing."""
-    values = {place: _shown(row) for place, row in rows.items()}
+    values = {place: _shown(row, rows.get((*place[:3], UNTOUCHED))) for place, row in rows.items()}
     largest: dict[tuple, float] = {}
     for place, value in values.items():
         largest[place[:2]] = max(largest.get(place[:2], 0.0), 0.0 if isnan(value) else value)
@@ -100,7 +100,8 @@ def _cells(rows: Mapping[tuple, Any], effects: Mapping[tuple, str]) -> dict[tupl
         if place[3] == UNTOUCHED:
             note = _rank(row)
         else:
-            note = "; ".join(filter(None, [change(before.value, row.value) if before else "", effect]))
+            moved = change(*before_and_after(before, row)) if before else ""
+            note = "; ".join(filter(None, [moved, effect]))
         value, most = values[place], largest[place[:2]]
         cells[place] = {
             "value": value,
@@ -119,9 +120,16 @@ def _rank(row: Any) -> str:
     return f"rank {plain(row.rank_shared)}" + (f" ({plain(low)} to {plain(high)})" if low < high else "")
 
 
-def _shown(row: Any) -> float:
+def _shown(row: Any, original: Any) -> float:
     """Return a model's value on the queries that all ranked models have; of one without a rank, on its own."""
-    return float(row.value if isnan(row.value_shared) else row.value_shared)
+    return float(before_and_after(original or row, row)[1])
+
+
+def before_and_after(before: Any, after: Any) -> tuple[float, float]:
+    """Return the values of an original and a debiased model on the same queries: those that the ranking shows."""
+    if isnan(before.value_shared) or isnan(after.value_shared):
+        return before.value, after.value
+    return before.value_shared, after.value_shared
 
 
 def change(before: float, after: float) -> str:
