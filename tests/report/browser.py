@@ -139,7 +139,8 @@ class Browser:
         """(criterion, model's label, metric's label) -> the parts of its cell, of those that are seen."""
         found = self.run(
             """const seen = (element) => element.checkVisibility();
-            const texts = (cell) => [...cell.querySelectorAll(".value, .none, small")].map((part) => part.textContent);
+            const texts = (cell) => [...cell.querySelectorAll(".value, .none, small")]
+              .map((part) => part.textContent);
             for (const part of document.querySelectorAll("#ranking-tables details")) part.open = true;
             return [...document.querySelectorAll("#ranking-tables table")].filter(seen).flatMap((table) =>
               [...table.querySelectorAll("tr[data-model]")].filter(seen).flatMap((row) =>

@@ -136,7 +136,7 @@ def test_words_are_found_as_what_and_lost(read, of_key):
 def test_a_missing_value_has_its_reason(read, of_key):
     """Model three has no word of F."""
     record = of_key["First", "A and B wrt E and F", "weat", "three", "none"]
-    assert record.reason == "too many words are lost: F lacks 8 of 8 words; the study allows 20 %"
+    assert record.reason == "too many words are missing: F lacks 8 of 8 words; the study allows 20 %"
     assert (record.value, record.tests, record.interval) == (None, {}, None)
     sub = of_key["First", "A and B wrt E", "rnd", "three", "none"]  # without F it has one
     assert (sub.reason, sub.value is None) == ("", False)

@@ -137,7 +137,7 @@ def describe_comparison(test: Mapping[str, Any]) -> str:
     """Return with what a test compares the score."""
     if test.get("middle"):
         low, _, high = test["middle"]
-        return f"{count(test['draws'])} draws: 95 % in {typographic(interval(low, high))}"
+        return f"{count(test['draws'])} sets: 95 % in {typographic(interval(low, high))}"
     compared = {"random groups": "groups"}.get(test["compared"], test["compared"])
     return COMPARED.get(test["method"], f"{{}} {compared}").format(count(test["draws"]))
 

@@ -315,7 +315,7 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
         if lost_words and f";{name};" in failed_sets  # a name may have a semicolon
     ]
     threshold = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
-    return f"too many words are lost: {', '.join(shortages)}; the study allows {100 * threshold:g} %"
+    return f"too many words are missing: {', '.join(shortages)}; the study allows {100 * threshold:g} %"
 
 
 def _associations(

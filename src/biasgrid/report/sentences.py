@@ -12,13 +12,15 @@ from ..statistics.shared import FEW_SHARED, FEW_UNITS
 from ..verdicts.agreement import Agreement
 from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, DebiasedState, RankedState
-from ..verdicts.reliability import ORDER, SCORE, SIGN
+from ..verdicts.reliability import NONE, ORDER, SCORE, SIGN, UNDECIDED
 from ..verdicts.text import count_name, join_names, pluralize
 from .names import Names
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# levels of reliability that are named otherwise where people read them
+LEVELS = {UNDECIDED: "inconclusive", NONE: "unreliable"}
 FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
 # why nobody is ranked
 REASONS = {
@@ -145,7 +147,7 @@ def of_stability(row: Any) -> str:
         return f"{what} in {share(row.value)} of lists of {count(int(row.words))} words"
     ends = interval(row.low, row.high, form=coefficient)
     number = f"{row.coefficient} {coefficient(row.value)} {ends}" if ends != NO_VALUE else row.coefficient
-    return f"order of words: {row.verdict} ({number}, {count(int(row.items))} items)"
+    return f"order of words: {LEVELS.get(row.verdict, row.verdict)} ({number}, {count(int(row.items))} items)"
 
 
 def of_lost_queries(states: Iterable[RankedState]) -> str:

@@ -70,11 +70,12 @@ def _bias(
         values = (
             before_and_after(before[place], after[place]) if place in before else (nan, after[place].value)
         )
-        rows.setdefault(place[0], []).append(_row(place[1], *values, effects.get(place)))
+        rows.setdefault(place[0], []).append(_row(place[1], values, effects.get(place)))
     return rows
 
 
-def _row(metric: str, before: float | None, after: float, effect: DebiasedState | None) -> dict[str, Any]:
+def _row(metric: str, values: tuple[float, float], effect: DebiasedState | None) -> dict[str, Any]:
+    before, after = values
     ratio = after / before if before else nan
     is_comparable = effect is None or effect.reason != LENGTHS
     if not is_comparable:
