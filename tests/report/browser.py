@@ -77,11 +77,13 @@ class Browser:
         )
 
     def open(self, page: Path, address: str = "", folded: bool = False) -> None:
-        """Load the page anew, and unfold its sections."""
+        """Load the page anew, and unfold its sections, and the filter."""
         self.driver.get("about:blank")
         self.driver.get(page.as_uri() + address)
         if not folded:
-            self.run("for (const section of document.querySelectorAll('.fold')) section.open = true")
+            self.run(
+                "for (const part of document.querySelectorAll('.fold, #ranking-filters > details')) part.open = true"
+            )
 
     def go(self, address: str) -> None:
         """To another part or state of the page, as a link does."""
@@ -137,19 +139,20 @@ class Browser:
         """(criterion, model's label, metric's label) -> the parts of its cell, of those that are seen."""
         found = self.run(
             """const seen = (element) => element.checkVisibility();
-            const texts = (cell) => [...cell.querySelectorAll("b.rank, .value, .p, .none, .dagger")]
+            const texts = (cell) => [...cell.querySelectorAll(".value, .none, small")]
               .map((part) => part.textContent);
             for (const part of document.querySelectorAll("#ranking-tables details")) part.open = true;
             return [...document.querySelectorAll("#ranking-tables table")].filter(seen).flatMap((table) =>
               [...table.querySelectorAll("tr[data-model]")].filter(seen).flatMap((row) =>
-                [...row.cells].slice(1).filter(seen).map((cell) => [table.dataset.criterion, row.cells[0].textContent,
-                  table.tHead.rows[0].cells[cell.cellIndex].textContent.replace("‡", ""), texts(cell)])))"""
+                [...table.tHead.rows[0].cells].slice(1).filter(seen).map((head) => [table.dataset.criterion,
+                  row.cells[0].textContent, head.textContent, texts(row.cells[head.cellIndex] ?? row.cells[1])])))"""
         )
         return {tuple(key): texts for *key, texts in found}
 
     def printed(self) -> bytes:
         """The page as a PDF, with what is behind the text."""
-        return base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"])
+        options = {"printBackground": True, "preferCSSPageSize": True}
+        return base64.b64decode(self.command("Page.printToPDF", **options)["data"])
 
 
 def address(**state: Iterable[str] | str) -> str:

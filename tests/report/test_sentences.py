@@ -1,5 +1,6 @@
 """What the page says in sentences of which model is the least biased."""
 
+from collections import namedtuple
 from math import nan
 
 import pandas as pd
@@ -12,16 +13,20 @@ from biasgrid.report.marks import legend, mark_of
 from biasgrid.report.names import Names
 from biasgrid.report.sentences import (
     of_agreement,
+    of_correlations,
     of_coverage,
+    of_debiasing,
     of_frequency,
     of_incomparable,
     of_lost_queries,
     of_single,
+    of_stability,
 )
 from biasgrid.tables.shared import places_of
 from biasgrid.verdicts.agreement import agreement
 from biasgrid.verdicts.decisive_queries import decisive_queries
-from biasgrid.verdicts.evidence import MEANINGS, VERDICTS
+from biasgrid.verdicts.evidence import PHRASES, VERDICTS
+from biasgrid.verdicts.least_biased import DebiasedState
 
 LABELS = {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma", "hard": "hard debias"}
 NAMES = Names(LABELS)
@@ -120,17 +125,54 @@ def test_queries_without_which_another_model_comes_first():
     assert decisive({"q1": {"a": 1.3, "b": 0.6}, "q2": {"a": 0.7, "b": 1.4}}, 1.0) == ()
 
 
-def test_each_mark_is_one_sign_whose_filled_half_is_the_test_that_is_significant():
-    signs = {MEANINGS[verdict]: mark_of(verdict) or "no mark" for verdict in VERDICTS}
-    assert {meaning: mark for mark, meaning in legend()} == signs
-    assert signs == {
-        MEANINGS["all"]: "●",
-        MEANINGS["permutation"]: "◐",
-        MEANINGS["groups"]: "◑",
-        MEANINGS["none"]: "○",
-        MEANINGS["out_of_reach"]: "·",
-        MEANINGS["untested"]: "no mark",
+def test_a_mark_is_filled_for_every_test_half_for_one_and_open_for_none():
+    assert {verdict: mark_of(verdict) for verdict in VERDICTS} == {
+        "all": "●",
+        "permutation": "◐",
+        "groups": "◐",
+        "none": "○",
+        "out_of_reach": "",
+        "untested": "",
     }
+    assert [mark for mark, _ in legend()] == ["●", "◐", "○"]
+    assert legend()[0] == ("●", PHRASES["all"])
+
+
+def test_few_models_do_not_show_whether_metrics_agree():
+    Pair = namedtuple("Pair", "ci_low ci_high")
+    pairs = {("a", "b"): Pair(0.2, 0.9), ("a", "c"): Pair(-0.2, 0.9), ("b", "c"): Pair(-0.9, -0.1)}
+    criterion = {"name": "Gender", "pairs": pairs, "n": dict.fromkeys(pairs, 8)}
+    assert of_correlations(criterion, 8) == (
+        "Gender: 1 of 3 pairs of metrics clearly agree, 1 clearly disagree."
+    )
+    assert of_correlations(criterion, 9) == "Eight models are too few to say whether metrics agree."
+
+
+def test_a_debias_method_lowers_bias_by_so_many_comparable_metrics():
+    def state(direction, reason=""):
+        return DebiasedState("a", "hard", reason, direction, 0.5, nan, 5, 5)
+
+    effects = {
+        ("Gender", "weat"): state("less"),
+        ("Gender", "mac"): state(""),
+        ("Gender", "rnd"): state("", "vector lengths differ"),
+        ("Religion", "weat"): state("more"),
+        ("Overall", "weat"): state("less"),
+    }
+    assert of_debiasing(effects) == (
+        "Significantly less bias: Gender, 1 of 2 metrics; Religion, 0 of 1 metric (significantly more: 1)."
+    )
+    assert of_debiasing({}) == ""
+
+
+def test_stability_is_a_share_of_lists_and_a_reliability():
+    Row = namedtuple("Row", "question coefficient value low high words items verdict")
+    assert of_stability(Row("score", "sign", 0.54, nan, nan, 60, 0, "may turn")) == (
+        "same sign in 54 % of lists of 60 words"
+    )
+    assert of_stability(Row("words", "split-half", 0.49, 0.23, 0.69, 60, 20, "poor")) == (
+        "order of words: poor (split-half .49 [.23, .69], 20 items)"
+    )
 
 
 def test_where_tests_that_hold_frequency_disagree_with_marks():

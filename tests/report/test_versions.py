@@ -48,7 +48,7 @@ def test_files_say_what_computed_them_and_an_upgrade_changes_only_what_is_comput
     file = study.paths.inference_file(group[0])
     assert [cell["versions"] for cell in json.loads(file.read_text())["cells"]] == [HERE] * len(group)
     text = text_of_page(study)
-    assert f"All cells and their inference were computed by: biasgrid {__version__} python" in text
+    assert f"All scores were computed by: biasgrid {__version__} python" in text
     assert f"numpy {np.__version__} scipy" in text
 
     dependence = [cell_step(study, cell).depends_on for cell in cells]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..comparison.quantities import MEASURES, name_of
 from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, WITH_AN_ERROR
 from ..numbers import plain, typeset, typographic
 from .figure import Drawing, Example, Figure
@@ -37,33 +38,6 @@ VERDICTS = {
     OTHER_QUERIES: ("□", "#EBEBEB", "printed for other queries or words, not judged"),
     NO_VALUE: ("–", "#EBEBEB", "comparison.csv has the reason"),
     NOT_ASKED: ("–", "#EBEBEB", "left out by the study"),
-}
-QUANTITIES = {
-    "value": "",
-    "avg": "mean",
-    "abs_avg": "mean of absolute scores",
-    "sum": "sum",
-    "abs_sum": "sum of absolute scores",
-    "correlation": "rank correlation",
-    "correlation_kendall": "rank correlation (Kendall)",
-    "p_z": "p-value, z-test of the mean",
-    "frequency_pearson": "correlation with the frequency of words",
-    "frequency_attributes": "mean frequency of the attribute words",
-    "p_value": "p-value, permutations",
-    "p_normal": "p-value, normal curve",
-    "robustness_targets": "change on half the target words",
-    "robustness_attributes": "change on half the attribute words",
-    "rating_pearson": "correlation with ratings (Pearson)",
-    "rating_spearman": "correlation with ratings (Spearman)",
-}
-# groups of an evaluation's measures
-MEASURES = {
-    "direct": "direct bias",
-    "hidden": "hidden bias",
-    "similarity": "similarity benchmarks",
-    "analogy": "analogies",
-    "sembias": "SemBias",
-    "displacement": "what debiasing changed",
 }
 MOST = 45  # rows of a panel, so that a page of a PDF has it whole
 
@@ -195,10 +169,9 @@ def _texts(numbers: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[st
 def _name(row: Any, labels: Mapping[str, str], queries: Mapping[str, str]) -> str:
     """What a number is of: its query, or criterion, and its quantity."""
     query, _, quantity = row.quantity.rpartition(": ")
-    group, _, what = quantity.rpartition("/")
-    says = QUANTITIES.get(quantity, what.replace("_", " "))
-    if group in MEASURES:
-        return f"{MEASURES[group]}: {says}"
+    says = name_of(quantity)
+    if quantity.rpartition("/")[0] in MEASURES:
+        return says
     if "~" in row.metric:
         says += " of " + " and ".join(labels.get(key, key) for key in row.metric.split("~"))
     of = queries.get(query, query) if query else row.criterion

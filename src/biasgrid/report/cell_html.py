@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,33 +11,31 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..caveats import is_at_floor, lowest_p
+from ..comparison.quantities import name_of
 from ..inference import significance
 from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
-from ..verdicts.evidence import MEANINGS
+from ..verdicts.evidence import phrase
+from ..verdicts.reliability import HOLDS, MAY_TURN
 from .marks import mark_of
 from .score_records import Cells, Record
 
 # how many words are shown: of all sets with their influences, and lost ones
-INFLUENTIAL, LOST = 8, 8
+INFLUENTIAL, LOST = 5, 5
 INFLUENTIAL_OF_MANY, LOST_OF_MANY = 4, 3  # of a large page
 BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
+DIGITS = "0123456789abcdefg"  # of heights
 FORMS: dict[str, Callable[..., str]] = {
     "plain": plain,
     "p": p_number,
     "p_value": p_value,
     "coefficient": coefficient,
 }
+# what a score is with other words
+STABILITY = {HOLDS: "stable", MAY_TURN: "unstable"}
 COMPARED = {
     "exact": "all {} permutations",
-    "binomial": "all permutations of the pairs (binomial distribution)",
-    "monte_carlo": "{} random permutations",
-}
-# which values are as extreme as the score
-EXTREME = {
-    "distance": "as far from no bias",
-    "greater": "one-sided, large values",
-    "less": "one-sided, small values",
-    "two-sided": "two-sided",
+    "binomial": "all permutations of the pairs",
+    "monte_carlo": "{} permutations",
 }
 
 
@@ -47,21 +44,29 @@ def install(environment: Environment) -> None:
     environment.filters |= {"number": typeset, "count": count, "typographic": typographic, "bdi": bdi}
     environment.filters |= {name: partial(typeset, form=form) for name, form in FORMS.items()}
     environment.globals |= {"TESTS": significance.REGISTRY}
-    environment.globals |= {"EXTREME": EXTREME, "MEANINGS": MEANINGS}
+    environment.globals |= {"STABILITY": STABILITY}
     functions = (
         associations,
         influences,
         describe_comparison,
+        evidence,
         observed,
         histogram,
         mark_of,
         interval,
         lowest_p,
+        name_of,
         p_of,
         lost_shown,
     )
     for function in functions:
         environment.globals[function.__name__] = function
+
+
+def evidence(record: Record, tests: Collection[str]) -> str:
+    """Return the phrase for a score's evidence; `tests` are the tests of words that its metric can have."""
+    made = sum(name in record.tests and "reason" not in record.tests[name] for name in tests)
+    return phrase(record.evidence, len(tests), made)
 
 
 def bdi(text: str, language: str | None = None) -> str:
@@ -129,14 +134,12 @@ def influences(
 
 
 def describe_comparison(test: Mapping[str, Any]) -> str:
-    """What a test compares the score with."""
+    """Return with what a test compares the score."""
     if test.get("middle"):
-        low, median, high = test["middle"]
-        middle = typographic(interval(low, high))
-        return f"{count(test['draws'])} draws: median {typeset(median)}, the middle 95 % {middle}"
-    text = COMPARED.get(test["method"], f"{{}} {test['compared']}").format(count(test["draws"]))
-    of_all = test["method"] == "monte_carlo" and test["partitions"]
-    return f"{text} of {count(test['partitions'])}" if of_all else text
+        low, _, high = test["middle"]
+        return f"{count(test['draws'])} sets: 95 % in {typographic(interval(low, high))}"
+    compared = {"random groups": "groups"}.get(test["compared"], test["compared"])
+    return COMPARED.get(test["method"], f"{{}} {compared}").format(count(test["draws"]))
 
 
 def p_of(test: Mapping[str, Any]) -> str:
@@ -150,9 +153,15 @@ def observed(record: Record, test: Mapping[str, Any]) -> str:
     return f"{'score' if text == typeset(record.value) else 'statistic'} {text}"
 
 
-def histogram(test: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A test's histogram as a path in a box of 80 by 16, and where the score is in it; None where all values
-    are equal up to rounding."""
+def histogram(test: Mapping[str, Any], neutral: float = 0.0) -> dict[str, Any] | None:
+    """Return a test's histogram, in a box of 80 by 16; None if all values are equal up to rounding.
+
+    Returns
+    -------
+    dict
+        `bars`, a digit of base 17 for the height of each; `tails`, from where to where values are as extreme as the
+        score; `place` of the score; and the ends `low` and `high`. report.js draws it.
+    """
     of_test = test.get("histogram")
     if of_test is None or len(of_test["counts"]) < BARS:
         return None
@@ -161,7 +170,25 @@ def histogram(test: Mapping[str, Any]) -> dict[str, Any] | None:
     bars_per_step = len(counts) // BARS
     counts = [sum(counts[i : i + bars_per_step]) for i in range(0, len(counts), bars_per_step)]
     # a bar of one value or more is at least one high
-    tops = [HEIGHT - max(round(HEIGHT * n / max(counts)), min(n, 1)) for n in counts]
-    steps = "".join(f"V{top}h{WIDTH * len(list(bars))}" for top, bars in groupby(tops))
-    place = (test["observed"] - low) / (high - low) * WIDTH * len(counts)
-    return {"path": f"M0 {HEIGHT}{steps}V{HEIGHT}", "place": f"{place:.3g}", "low": low, "high": high}
+    heights = [max(round(HEIGHT * n / max(counts)), min(n, 1)) for n in counts]
+    width = WIDTH * len(counts)
+    place, mirror = (
+        (value - low) / (high - low) * width for value in (test["observed"], 2 * neutral - test["observed"])
+    )
+    above, below = (max(place, 0.0), width), (0.0, min(place, width))
+    tails = {
+        "greater": [above],
+        "less": [below],
+        "distance": [(0.0, min(place, mirror)), (max(place, mirror), width)],
+    }.get(test["alternative"], [above if test["observed"] >= neutral else below])
+    return {
+        "bars": "".join(DIGITS[height] for height in heights),
+        "tails": [(_short(start), _short(end)) for start, end in tails if start < end],
+        "place": _short(place),
+        "low": low,
+        "high": high,
+    }
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}"

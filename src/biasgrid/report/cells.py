@@ -28,19 +28,24 @@ from ..tables.comparison import COMPARISON
 from ..tables.inputs import files_of
 from ..tables.reliability import TABLE as RELIABILITY
 from ..tables.scores import SCORES
+from ..verdicts.evidence import COUNTING
+from ..verdicts.evidence import tests_of as tests_of_words
 from ..verdicts.reliability import of_scores, of_word_orders
 from ..versions import count_versions
 from ..word_set import WordSet
 from ..words import WordOptions
 from .cell_tests import KEPT, interval_of, interval_of_units, number, tests_of
 from .score_records import MANY, Associations, Cells, FoundSet, Question, Record, anchor
+from .sentences import of_stability
 
 if TYPE_CHECKING:
     from ..plan.study import Study
 
 
 TABLES = {"scores", "comparison", "reliability"}  # what records are read from, as far as it is there
-SHOWN, SHOWN_OF_MANY = 10, 4  # words of a set with their associations; of a large page
+# columns of reliability.csv that the page reads
+STABILITY = ["question", "coefficient", "set", "value", "low", "high", "words", "items", "verdict"]
+SHOWN = 4  # words of a set with their associations
 
 
 def inputs(study: Study) -> dict[str, Any]:
@@ -87,7 +92,6 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
         _Words(),
         # of a large page, without histograms
         [name for name in KEPT if name != "histogram" or not are_many],
-        SHOWN_OF_MANY if are_many else SHOWN,
     )
     made = []
     inferences: dict[tuple, _Inferred] = {}
@@ -129,7 +133,6 @@ class _Study:
     card: Mapping[tuple, tuple[str, list[str]]]
     words: _Words
     kept: Collection[str]
-    shown: int
     questions: dict[tuple, Question] = field(default_factory=dict)
     numbers: dict[tuple, int] = field(default_factory=dict)
 
@@ -202,7 +205,6 @@ def _record(
         interval=inferred.interval,
         of_units=interval_of_units(result["scalars"]),
         published=study.published.get((*published, cell["query"]), []) if query is part else [],
-        published_of_criterion=study.published.get((*published, ""), []),
         command=_command(study.spec["study"], cell, inferred.options is not None),
     )
 
@@ -231,6 +233,7 @@ def _question(
         below=write_sentence(metric.below),
         per_word=write_sentence(metric.details[detail]) if detail else "",
         tests=significance.questions(metric, tests),
+        of_words=tuple(COUNTING[name].name for name in tests_of_words(metric)),
         paired=metric.paired,
         poles=metric.poles(query.target_sets_names, query.attribute_sets_names),
         shared=shared_text(shared_words(query)),
@@ -312,7 +315,7 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
         if lost_words and f";{name};" in failed_sets  # a name may have a semicolon
     ]
     threshold = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
-    return f"too many words are lost: {', '.join(shortages)}; the study allows {100 * threshold:g} %"
+    return f"too many words are missing: {', '.join(shortages)}; the study allows {100 * threshold:g} %"
 
 
 def _associations(
@@ -331,12 +334,12 @@ def _associations(
             width = len(first) if len(first) > 1 and names.issuperset(first) else 1
             of_words = [[nan] * width if v is None else [*v.values()][:width] for v in of_words]
         numbers = np.array(of_words, dtype=float).reshape(len(s.words), -1)  # None is NaN
-        values[study.words.set_of(s)] = ends(numbers, study.shown)
+        values[study.words.set_of(s)] = ends(numbers)
     return values
 
 
-def ends(numbers: np.ndarray, shown: int) -> Associations:
-    """What a page shows of the numbers of a set's words, (words, numbers of each): of many, the ends."""
+def ends(numbers: np.ndarray, shown: int = SHOWN) -> Associations:
+    """Return what a page shows of the numbers of a set's words, (words, numbers of each): of many, both ends."""
     # of two numbers, the difference; of more, the mean
     order = numbers[:, 0] - numbers[:, 1] if numbers.shape[1] == 2 else numbers.mean(axis=1)
     rows = np.argsort(-order, kind="stable")[: np.count_nonzero(~np.isnan(order))]
@@ -383,16 +386,16 @@ def _read_published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
 
 
 def _read_card(path: Path | None) -> dict[tuple, tuple[str, list[str]]]:
-    """How far each score can be trusted: the verdict on it, and sentences on it and the order of its words."""
+    """Return how stable each score is: the verdict on it, and phrases on it and on the order of its words."""
     if path is None:
         return {}
-    table = RELIABILITY.read(path)[[*KEYS, "question", "coefficient", "set", "verdict", "says"]]
+    table = RELIABILITY.read(path)[[*KEYS, *STABILITY]]
     scores = of_scores(table)
     verdicts = {row[:5]: row[5] for row in scores[[*KEYS, "verdict"]].itertuples(index=False, name=None)}
     says: dict[tuple, list[str]] = defaultdict(list)
     for rows in (scores, of_word_orders(table)):
-        for *key, sentence in rows[[*KEYS, "says"]].itertuples(index=False, name=None):
-            says[tuple(key)].append(sentence)
+        for row in rows.itertuples():
+            says[tuple(getattr(row, name) for name in KEYS)].append(of_stability(row))
     return {key: (verdicts.get(key, ""), sentences) for key, sentences in says.items()}
 
 

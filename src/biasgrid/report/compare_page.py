@@ -27,6 +27,7 @@ from .step import first_words, mark_misspellings, templates
 MOST = 2000  # rows of a table on the page, so that it stays below 4 MB; the command's --json has all
 LONGEST = 110  # characters of a value of a config
 SHOWN = 12  # entries of a list
+STYLES = ("report", "sections", "compare")
 NAMED = 4  # names in a sentence
 LINES = 5  # rows of a part on a terminal
 DRAWN = 30  # rows of a picture
@@ -371,7 +372,7 @@ def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str])
         "sections": {title: parts for title, parts in shown.items() if parts},
         "significance": SIGNIFICANCE,
         "version": __version__,
-        "css": Markup("".join(environment.get_template(f"{n}.css").render() for n in ("report", "compare"))),
+        "css": Markup("".join(environment.get_template(f"{name}.css").render() for name in STYLES)),
     }
     return without_hidden(mark_misspellings(environment.get_template("compare.html").render(context)))
 

@@ -1,36 +1,35 @@
-"""Marks of what scores are evidence for: characters beside their values, and the legend."""
+"""Marks of significance: characters beside scores, and the phrases that they stand for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ..inference import significance
-from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, PERMUTATION
-from ..verdicts.reliability import ORDER, SIGN
+from ..verdicts.evidence import ALL, GROUPS, MARKS, NONE, PERMUTATION, PHRASES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# of scores that another list of words may turn
-TURNS = {SIGN: "±", ORDER: "≷"}
-WORDS = "↕"  # of scores whose words other items would order otherwise
-CHARACTERS = {"full": "●", "half": "◐", "open": "○", "dot": "·", "": ""}
+CHARACTERS = {"full": "●", "half": "◐", "open": "○", "dot": "", "": ""}
+SIGNIFICANT = (ALL, PERMUTATION, GROUPS)
 
 
 def mark_of(verdict: str) -> str:
-    """The character beside a score; of the two halves the right one is that of random groups."""
-    return "◑" if verdict == GROUPS else CHARACTERS[MARKS[verdict]]
+    """Return the character beside a score: filled for every test, half for one of two, open for none."""
+    return CHARACTERS[MARKS[verdict]]
 
 
 def legend() -> list[tuple[str, str]]:
-    """The marks with what they mean, the strongest first."""
-    marks = list(CHARACTERS)
-    verdicts = sorted(MARKS, key=lambda verdict: marks.index(MARKS[verdict]))
-    return [(mark_of(verdict) or "no mark", MEANINGS[verdict]) for verdict in verdicts]
+    """Return the marks with what they mean, the strongest first."""
+    return [
+        (mark_of(ALL), PHRASES[ALL]),
+        (mark_of(PERMUTATION), PHRASES[PERMUTATION].partition(":")[0]),
+        (mark_of(NONE), PHRASES[NONE]),
+    ]
 
 
 def explained_by_frequency(scores: pd.DataFrame, level: float) -> list[tuple[int, int, str]]:
-    """Where tests by frequency disagree with full and half marks.
+    """Count significant scores that are not significant once word frequency is controlled for.
 
     Returns
     -------
@@ -38,7 +37,7 @@ def explained_by_frequency(scores: pd.DataFrame, level: float) -> list[tuple[int
         Of each test that does not reject for some of these scores: for how many, of how many that have it, and its
         name.
     """
-    is_marked = scores["evidence"].isin([ALL, PERMUTATION, GROUPS])
+    is_marked = scores["evidence"].isin(SIGNIFICANT)
     counts = []
     for test in significance.tests():
         if not test.by_frequency:

@@ -70,6 +70,8 @@ class Question:
         What the numbers of `Record.associations` are; empty where the metric gives none.
     tests
         A test -> what it asks, or why there is none.
+    of_words
+        The tests that count as evidence, which the metric can have.
     paired
         Words are left out with their pairs.
     poles
@@ -89,6 +91,7 @@ class Question:
     below: str
     per_word: str
     tests: dict[str, str]
+    of_words: tuple[str, ...]
     paired: bool
     poles: tuple[str, str, str] | None
     shared: str
@@ -122,11 +125,11 @@ class Record:
     of_units
         See `cell_tests.interval_of_units`; None of a metric of vectors.
     published
-        Published numbers of this score; `published_of_criterion`: of the metric's and model's aggregates.
+        Published numbers of this score.
     command
         Measures it again, and what is inferred of it.
     verdict, says
-        Of reliability.csv: whether another list of words may turn the score, in a word, and sentences on that and on
+        Of reliability.csv: whether another list of words may turn the score, in a word, and phrases on that and on
         the order of its words; empty where the study has no such table.
     """
 
@@ -146,7 +149,6 @@ class Record:
     interval: dict[str, Any] | None
     of_units: dict[str, Any] | None
     published: list[dict[str, Any]]
-    published_of_criterion: list[dict[str, Any]]
     command: str
     verdict: str = ""
     says: Sequence[str] = ()

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..inference import significance
-from ..numbers import plain
+from ..numbers import NO_VALUE, coefficient, count, interval, plain, share
+from ..statistics.aggregation import OVERALL
 from ..statistics.shared import FEW_SHARED, FEW_UNITS
 from ..verdicts.agreement import Agreement
 from ..verdicts.evidence import ALL, TESTS
-from ..verdicts.least_biased import Answer, RankedState
+from ..verdicts.least_biased import Answer, DebiasedState, RankedState
+from ..verdicts.reliability import NONE, ORDER, SCORE, SIGN, UNDECIDED
 from ..verdicts.text import count_name, join_names, pluralize
 from .names import Names
 
 if TYPE_CHECKING:
     import pandas as pd
 
+# levels of reliability that are named otherwise where people read them
+LEVELS = {UNDECIDED: "inconclusive", NONE: "unreliable"}
 FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
 # why nobody is ranked
 REASONS = {
@@ -97,6 +101,53 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
         f"There is no overall order: metrics decide {agreement.n_decided} of "
         f"{pluralize(agreement.pairs, 'pair')} of models. No two metrics contradict each other in what they decide."
     )
+
+
+def of_correlations(criterion: Mapping[str, Any], limit: int) -> str:
+    """Return how many pairs of metrics agree; of fewer models than `limit`, that these are too few.
+
+    Parameters
+    ----------
+    criterion
+        `name`; `n`, the number of models of each pair of metrics; `pairs`, rows of correlations.csv.
+    limit
+        From so many models on, a correlation is a finding.
+    """
+    models = max(criterion["n"].values())
+    if models < limit:
+        return f"{count_name(models).capitalize()} models are too few to say whether metrics agree."
+    pairs = [criterion["pairs"][place] for place, n in criterion["n"].items() if n >= limit]
+    counts = [sum(pair.ci_low > 0 for pair in pairs), sum(pair.ci_high < 0 for pair in pairs)]
+    agree = f"{criterion['name']}: {counts[0]} of {pluralize(len(pairs), 'pair')} of metrics clearly agree"
+    return f"{agree}, {counts[1]} clearly disagree."
+
+
+def of_debiasing(effects: Mapping[tuple[str, str], DebiasedState]) -> str:
+    """Return according to how many comparable metrics a debias method changed the bias on each topic."""
+    counts: dict[str, list[int]] = {}
+    for (criterion, _), state in effects.items():
+        if not state.reason:
+            of_criterion = counts.setdefault(criterion, [0, 0, 0])
+            of_criterion[0] += state.direction == "less"
+            of_criterion[1] += state.direction == "more"
+            of_criterion[2] += 1
+    if len(counts) > 1:
+        counts.pop(OVERALL, None)
+    statements = []
+    for name, (less, more, total) in counts.items():
+        statement = f"{name}, {less} of {pluralize(total, 'metric')}"
+        statements.append(statement + (f" (significantly more: {more})" if more else ""))
+    return f"Significantly less bias: {'; '.join(statements)}." if statements else ""
+
+
+def of_stability(row: Any) -> str:
+    """Return a row of reliability.csv as a phrase: "same sign in 54 % of lists of 60 words"."""
+    if row.question == SCORE:
+        what = {SIGN: "same sign", ORDER: "same order of two models"}[row.coefficient]
+        return f"{what} in {share(row.value)} of lists of {count(int(row.words))} words"
+    ends = interval(row.low, row.high, form=coefficient)
+    number = f"{row.coefficient} {coefficient(row.value)} {ends}" if ends != NO_VALUE else row.coefficient
+    return f"order of words: {LEVELS.get(row.verdict, row.verdict)} ({number}, {count(int(row.items))} items)"
 
 
 def of_lost_queries(states: Iterable[RankedState]) -> str:

@@ -120,7 +120,8 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         # styles and the script are part of the package: not escaped
         "css": Markup(
             "".join(
-                environment.get_template(name).render() for name in ("report.css", "first.css", "cells.css")
+                environment.get_template(name).render(running=css_text(material.conclusion.title))
+                for name in ("report.css", "first.css", "sections.css", "cells.css")
             )
         ),
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
@@ -211,6 +212,11 @@ def template_files() -> list[Path]:
 def slug(text: str) -> str:
     """A text as a part of an address."""
     return re.sub(r"[^\w.]+", "-", text.strip().lower()).strip("-")
+
+
+def css_text(text: str) -> str:
+    """Return a text for a string in a style: nothing in it ends the string or the element."""
+    return "".join(c if c.isalnum() or c in " .,:_-" else f"\\{ord(c):x} " for c in text)
 
 
 def first_words(words: Iterable[str], most: int = MOST_WORDS) -> str:

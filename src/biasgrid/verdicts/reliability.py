@@ -154,17 +154,6 @@ def sentence(what: str, share: float, words: int) -> str:
     return f"Another list of {words} words would {gives} in {about} of cases."
 
 
-def meanings(thresholds: Mapping[str, float] = THRESHOLDS) -> tuple[str, str, str]:
-    """What it means that a score's sign or order among the models may turn, and that its words' order is poor."""
-    often = f"in more than {percentage(1 - thresholds['holds'])} of cases"
-    return (
-        f"another list of as many words would turn its sign {often}",
-        f"of a metric without a sign, its order among the models {often}",
-        "other items (pairs, or words of the groups) would not order its words alike: the interval of the "
-        f"reliability lies below {coefficient(thresholds['acceptable'])}, or there is no reliability",
-    )
-
-
 def of_scores(table: pd.DataFrame) -> pd.DataFrame:
     """Of reliability.csv one row per score, with the verdict of its sign; of a metric without a sign, with that of
     its order among the models."""

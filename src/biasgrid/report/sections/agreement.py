@@ -1,4 +1,4 @@
-"""Do the metrics agree? Correlations of the ranks that they give the models without debiasing."""
+"""Do the metrics agree? Correlations of the ranks that they give the original models."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
 from ...tables import correlations
+from .. import sentences
 from .section import Material, Section
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 4  # correlations over fewer models are not shown
+MATRIX = (
+    8  # models from which on a matrix of coefficients is shown; of fewer, each coefficient with its interval
+)
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -24,31 +28,34 @@ def make(material: Material) -> dict[str, Any]:
         (name, material.metrics_of(part := table[table["criterion"] == name], "metric_a"), part)
         for name in material.criteria_of(table)
     ]
+    criteria = [
+        {
+            "name": name,
+            "metrics": metrics,
+            "pairs": {(row.metric_a, row.metric_b): row for row in part.itertuples()},
+            "n": _models_of_both(tables["rankings"].query("criterion == @name"), metrics),
+        }
+        for name, metrics, part in parts
+        if len(metrics) > 1
+    ]
     return {
-        "criteria": [
-            {
-                "name": name,
-                "metrics": metrics,
-                "pairs": {(row.metric_a, row.metric_b): row for row in part.itertuples()},
-                "n": _models_of_both(tables["rankings"].query("criterion == @name"), metrics),
-            }
-            for name, metrics, part in parts
-            if len(metrics) > 1
-        ],
+        "criteria": criteria,
+        "finding": sentences.of_correlations(criteria[0], MATRIX) if criteria else "",
         "shade": shade,
         "FEW": FEW,
+        "MATRIX": MATRIX,
     }
 
 
 def _models_of_both(rankings: pd.DataFrame, metrics: list[str]) -> dict[tuple[str, str], int]:
-    """How many models without debiasing each two metrics rank."""
+    """Return how many original models each two metrics rank."""
     ranked = rankings[rankings["rank"].notna() & (rankings["debias"] == UNTOUCHED)]
     models = {metric: set(ranked.loc[ranked["metric"] == metric, "model"]) for metric in metrics}
     return {(a, b): len(models[a] & models[b]) for i, a in enumerate(metrics) for b in metrics[:i]}
 
 
 def shade(pair: Any) -> int:
-    """-4 to 4: pale where the interval is wide."""
+    """Return -4 to 4: pale if the interval is wide."""
     width = 2.0 if isnan(pair.ci_low) else pair.ci_high - pair.ci_low
     return round(pair.correlation * 4 * max(0.25, 1 - width / 2))
 
@@ -61,6 +68,6 @@ SECTIONS = (
         make,
         "agreement.html",
         place=60,
-        lead="correlations of the ranks that they give",
+        lead="correlations between metrics, over the original models",
     ),
 )

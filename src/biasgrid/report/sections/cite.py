@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any
+
+from markupsafe import Markup
 
 from ... import __version__
 from ...verdicts.text import join_names, pluralize
 from .section import Material, Section
+
+# the end of a line outside of a text, which has none in JSON
+LINE = re.compile(r"\n\s*")
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -19,8 +25,18 @@ def make(material: Material) -> dict[str, Any]:
         "mixed": any(len(by_version) > 1 for by_version in versions.values()),
         "study": material.spec["study"],
         "files": material.spec["files"],
-        "config": material.config_text,
+        "config": _in_pre(compact(material.config_text)),
     }
+
+
+def compact(config: str) -> str:
+    """Return the text of a config with each list of plain values on one line; it stays JSON with the same content."""
+    return re.sub(r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: f"[{re.sub(LINE, ' ', found[1])}]", config)
+
+
+def _in_pre(text: str) -> Markup:
+    """Return a text for an element: quotes, of which a config has thousands, need no escape there."""
+    return Markup(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
 def _versions(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
@@ -45,11 +61,11 @@ def _citation(spec: Mapping[str, Any], config: str) -> str:
 SECTIONS = (
     Section(
         "cite",
-        "How to cite, versions, config",
+        "How to cite",
         (),
         make,
         "cite.html",
         place=99,
-        lead="and the tables and the config of this study",
+        lead="citation, software versions, tables and config of this study",
     ),
 )

@@ -1,73 +1,108 @@
-"""Before and after debiasing: per model and method, each metric, bias that is still recoverable, and quality."""
+"""Before and after debiasing: per model and method, each metric, bias that can be recovered, and quality."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
 from ...statistics.aggregation import OVERALL
-from ...statistics.two_models import STATES
-from ...tables.vector_lengths import mean_lengths, variants_of_other_lengths
+from ...statistics.two_models import LENGTHS
+from ...verdicts.least_biased import Answer, DebiasedState
+from .. import sentences
+from .ranking import EFFECTS, before_and_after, change
 from .section import Material, Section
 
 if TYPE_CHECKING:
     import pandas as pd
 
+WIDEST = 2.0  # times the value before: the end of the picture's axis
+
 
 def make(material: Material) -> dict[str, Any]:
-    tables, spec = material.tables, material.spec
+    tables = material.tables
     states = [state for state in material.states_of(tables["scores"]) if state[1] != UNTOUCHED]
     return {
         "states": [
             {
                 "model": model,
                 "debias": debias,
-                "bias": _bias(material, model, debias),
+                "finding": sentences.of_debiasing(effects := _effects(material.answers, model, debias)),
+                "bias": _bias(material, model, debias, effects),
                 "measures": _measures(tables, model, debias),
                 "quality": _quality(tables, model, debias),
             }
             for model, debias in states
         ],
-        # where debiased vectors have another length than the model's
-        "by_length": variants_of_other_lengths(mean_lengths(tables["scalars"], spec["scaled"]))
-        if "scalars" in tables
-        else set(),
+        "change": change,
+        "WIDEST": WIDEST,
     }
 
 
-def _bias(material: Material, model: str, debias: str) -> list[tuple[str, str, float, float, float]]:
-    """Criterion, metric, aggregate before and after, and the adjusted p-value of their difference."""
+def _effects(answers: Sequence[Answer], model: str, debias: str) -> dict[tuple[str, str], DebiasedState]:
+    """Return the comparisons of a debiased model with its original, by topic and metric."""
+    return {
+        (answer.criterion, answer.metric): state
+        for answer in answers
+        for state in answer.debiased
+        if (state.model, state.debias) == (model, debias)
+    }
+
+
+def _bias(
+    material: Material, model: str, debias: str, effects: dict[tuple[str, str], DebiasedState]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return by topic, for each metric, the average bias before and after, and how sure the difference is."""
     rankings = material.tables.get("rankings")
     if rankings is None:
-        return []
-    of_model = rankings[rankings["model"] == model].set_index(["criterion", "metric"])
-    before, after = (of_model.loc[of_model["debias"] == state, "value"] for state in (UNTOUCHED, debias))
-    p_values = _p_values(material.tables.get("pairs"), model, debias)
+        return {}
+    of_model = rankings[rankings["model"] == model]
+    before, after = (
+        {(row.criterion, row.metric): row for row in of_model[of_model["debias"] == state].itertuples()}
+        for state in (UNTOUCHED, debias)
+    )
     order = [*material.spec["criteria"], OVERALL]
     # with one criterion, "Overall" would repeat it
-    order = order[:-1] if after.index.unique("criterion").size == 2 else order
-    places = sorted((place for place in after.index if place[0] in order), key=lambda p: order.index(p[0]))
-    return [(*place, before.get(place), after[place], p_values.get(place)) for place in places]
+    order = order[:-1] if len({criterion for criterion, _ in after}) == 2 else order
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for place in sorted((place for place in after if place[0] in order), key=lambda p: order.index(p[0])):
+        values = (
+            before_and_after(before[place], after[place]) if place in before else (nan, after[place].value)
+        )
+        rows.setdefault(place[0], []).append(_row(place[1], values, effects.get(place)))
+    return rows
 
 
-def _p_values(pairs: pd.DataFrame | None, model: str, debias: str) -> dict[tuple[str, str], float]:
-    if pairs is None:
-        return {}
-    of_model = pairs[(pairs["family"] == STATES) & (pairs["model_a"] == model)]
-    # a pair has its states in alphabetical order
-    is_of_both = of_model[["debias_a", "debias_b"]].isin([debias, UNTOUCHED]).all(axis=1)
-    return {(row.criterion, row.metric): row.p_adjusted for row in of_model[is_of_both].itertuples()}
+def _row(metric: str, values: tuple[float, float], effect: DebiasedState | None) -> dict[str, Any]:
+    before, after = values
+    ratio = after / before if before else nan
+    is_comparable = effect is None or effect.reason != LENGTHS
+    if not is_comparable:
+        note = "not comparable: depends on vector length"
+    else:
+        note = (effect.reason or EFFECTS[effect.direction]) if effect else ""
+    return {
+        "metric": metric,
+        "before": before,
+        "after": after,
+        "kind": effect.direction if effect and not effect.reason else "",
+        "to": None if isnan(ratio) else round(100 * min(ratio, WIDEST)),
+        "change": change(before, after),
+        "p": effect.p_adjusted if effect else nan,
+        "note": note,
+    }
 
 
 def _measures(tables: Any, model: str, debias: str) -> pd.DataFrame | None:
-    """Evaluations before and after: bias that is still recoverable, and quality."""
+    """Return evaluations before and after: bias that can be recovered, and what else changed."""
     if (table := tables.get("mitigation")) is None:
         return None
     return table[(table["model"] == model) & (table["debias"] == debias) & (table["group"] != "metric")]
 
 
 def _quality(tables: Any, model: str, debias: str) -> list[tuple[str, float, float]]:
-    """Benchmark, and its value before and after."""
+    """Return benchmarks, each with its value before and after."""
     if (table := tables.get("quality")) is None:
         return []
     of_model = table[table["model"] == model]
@@ -77,7 +112,7 @@ def _quality(tables: Any, model: str, debias: str) -> list[tuple[str, float, flo
     return [(name, before.get(name), after[name]) for name in table["benchmark"].unique() if name in after]
 
 
-READ = ("scores", "rankings", "pairs", "scalars", "mitigation", "quality")
+READ = ("scores", "rankings", "pairs", "mitigation", "quality")
 SECTIONS = (
     Section(
         "debias",
@@ -86,6 +121,6 @@ SECTIONS = (
         make,
         "debias.html",
         place=70,
-        lead="bias, what can be recovered, and quality",
+        lead="bias, recoverable bias, and quality of the vectors",
     ),
 )

@@ -1,4 +1,4 @@
-"""Words of the study's own sets: those that each metric finds furthest towards either of two groups."""
+"""The study's own words that are most strongly associated with either of two groups, by metric."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def make(material: Material) -> dict[str, Any]:
 SECTIONS = (
     Section(
         "group-words",
-        "Words furthest towards each group",
+        "Words most associated with each group",
         ("words",),
         make,
         "group_words.html",
         place=47,
-        lead="of the study's own word sets, by metric and model",
+        lead="words of the study's own sets, by metric and model",
     ),
 )

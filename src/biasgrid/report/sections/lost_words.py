@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def told(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that say what the scores' records do not: a reason of its own, or a model's forms."""
+    """Return the rows that have a reason of their own, or the spellings that were looked up in a model."""
     return table[(table["reason"] != NOT_FOUND) | ~table[["model", "forms"]].duplicated()]
 
 
@@ -81,12 +81,12 @@ def _number_lost(rows: list[dict[str, Any]]) -> int:
 SECTIONS = (
     Section(
         "words",
-        "Word sets and lost words",
+        "Word sets and missing words",
         ("lost_words",),
         make,
         "lost_words.html",
         place=91,
-        lead="the words that each model lacks, by name",
+        lead="sources of the word sets, and the words that each model lacks",
         keep=told,
     ),
 )

@@ -1,29 +1,82 @@
-"""How words were looked up, metrics parametrised, scores aggregated, inference done."""
+"""How the study measures: metrics and their parameters, word look-up, aggregation, and inference."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from ...comparison.quantities import name_of
+from ...inference import significance
+from ...numbers import count, plain, share
+from ...preprocessing import form_of
 from .section import Material, Section
+
+LABELS = {
+    "preprocessors": "Spellings, in order of look-up",
+    "strategy": "Which spellings are used",
+    "normalize": "Vectors are scaled to length 1",
+    "lost_vocabulary_threshold": "Share of a set's words that may be missing before a score is left out",
+    "bootstrap": "Bootstrap intervals",
+    "sensitivity": "Influence of single words, and halves of the lists",
+    "interval": "Type of the intervals",
+    "adjust": "Adjustment of p-values for the number of tests",
+    "margin": "Models count as alike within so many standard deviations",
+    "reliability": "Reliability of the order of words",
+}
+STRATEGIES = {"first": "the first that the model has", "all": "all that the model has"}
 
 
 def make(material: Material) -> dict[str, Any]:
     config, spec = material.config, material.spec
+    labels = LABELS | {name: test.label for name, test in significance.REGISTRY.items()}
+
+    def lines(entries: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+        return [
+            (key, labels.get(key, key.replace("_", " ").capitalize()), _text(key, value))
+            for key, value in entries.items()
+        ]
+
     return {
         "metrics": [
-            (key, spec["facts"][key], json.dumps(spec["facts"][key]["params"])) for key in spec["metrics"]
+            (key, spec["facts"][key], _options(spec["facts"][key]["params"])) for key in spec["metrics"]
         ],
-        "words": _lines(config.get("words", {})),
-        "inference": _lines(spec["inference"]),
+        "words": lines(config.get("words", {})),
+        "inference": lines(spec["inference"]),
         "ranking": spec["ranking"],
+        "aggregation": name_of(spec["ranking"]["aggregation"]),
         "seed": config.get("seed"),
     }
 
 
-def _lines(entries: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(key.replace("_", " "), json.dumps(value, ensure_ascii=False)) for key, value in entries.items()]
+def _text(key: str, value: Any) -> str:
+    """Return a value of the config in words."""
+    match key:
+        case "preprocessors":
+            return "; ".join(map(form_of, value))
+        case "strategy":
+            return STRATEGIES.get(value, str(value))
+        case "lost_vocabulary_threshold":
+            return share(value)
+    return _options(value) if isinstance(value, Mapping) else _plain(value)
+
+
+def _options(options: Mapping[str, Any]) -> str:
+    """Return options as a list: "draws 19,999; exact 20,000"."""
+    return "; ".join(f"{key.replace('_', ' ')} {_plain(value)}" for key, value in options.items())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return f"({_options(value)})"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_plain, value))
+    return "none" if value is None else str(value)
 
 
 SECTIONS = (
@@ -34,6 +87,6 @@ SECTIONS = (
         make,
         "method.html",
         place=92,
-        lead="how words were looked up, metrics parametrised, scores aggregated",
+        lead="parameters of the metrics, word look-up, averages, and tests",
     ),
 )

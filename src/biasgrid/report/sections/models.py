@@ -1,4 +1,4 @@
-"""Models: what each is, where it is from, its checksums, licence, coverage of the study's words, and quality."""
+"""Models: source, licence, checksums, coverage of the study's words, and quality of each."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _predicts(record: Mapping[str, Any]) -> str:
     if not {"perplexity", "masked_accuracy", "held_out"} <= record.keys():
         return ""
     return (
-        f"perplexity {typeset(record['perplexity'])}, {share(record['masked_accuracy'])} of masked pieces right, on "
+        f"perplexity {typeset(record['perplexity'])}, {share(record['masked_accuracy'])} of masked tokens right, on "
         f"{record['held_out']:,} held-out sentences"
     )
 
@@ -94,6 +94,6 @@ SECTIONS = (
         make,
         "models.html",
         place=90,
-        lead="sources, licences, checksums, coverage",
+        lead="source, licence, checksums and word coverage of each model",
     ),
 )

@@ -1,17 +1,24 @@
-"""The ranking: per criterion, models by metrics, with rank, interval, value, and the p-value of the distance from the
-first model."""
+"""The ranking: per topic, the average bias of each model by metric, its rank, and the effect of debiasing."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
 from ...debias import UNTOUCHED
-from ...tables.rankings import fewer_scores
+from ...numbers import plain, typographic
+from ...numbers import share as percentage
+from .. import sentences
 from .section import Material, Section
 
-DOWNLOADED = ["rank", "rank_low", "rank_high", "value", "p_adjusted", "cells", "cells_nan"]
+DOWNLOADED = [
+    *("rank", "rank_low", "rank_high", "value", "p_adjusted", "cells", "cells_nan"),
+    *("rank_shared", "value_shared"),
+]
 KEYS = ["criterion", "metric", "model", "debias"]
+EFFECTS = {"less": "less biased", "more": "more biased", "": "no clear change"}
+KINDS = {effect: kind for kind, effect in EFFECTS.items()}
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -26,10 +33,14 @@ def make(material: Material) -> dict[str, Any]:
     }
     rankings = tables["rankings"]
     places = rankings[KEYS].itertuples(index=False, name=None)
-    rankings = rankings.assign(
-        fewer=fewer_scores(rankings), p_adjusted=[p_values.get(place) for place in places]
-    )
+    rankings = rankings.assign(p_adjusted=[p_values.get(place) for place in places])
     states = material.states_of(rankings)
+    rows = {tuple(getattr(row, key) for key in KEYS): row for row in rankings.itertuples()}
+    effects = {
+        (answer.criterion, answer.metric, state.model, state.debias): state.reason or EFFECTS[state.direction]
+        for answer in answers
+        for state in answer.debiased
+    }
     return {
         "criteria": [
             {
@@ -40,17 +51,11 @@ def make(material: Material) -> dict[str, Any]:
                     [state for state in material.states_of(part) if (state[1] != UNTOUCHED) == is_debiased]
                     for is_debiased in (False, True)
                 ],
+                "not_ranked": _not_ranked([answer for answer in answers if answer.criterion == criterion]),
             }
             for criterion in material.criteria_of(rankings)
         ],
-        "bar": bar,
-        "rows": {tuple(getattr(row, key) for key in KEYS): row for row in rankings.itertuples()},
-        # the models that p-values compare the others with
-        "first": {
-            (answer.criterion, answer.metric, state.model, state.debias)
-            for answer in answers
-            for state in answer.models[: answer.has_test]
-        },
+        "cells": _cells(rows, effects),
         "data": {
             "study": spec["study"],
             "criteria": material.criteria_of(rankings),
@@ -69,17 +74,70 @@ def make(material: Material) -> dict[str, Any]:
     }
 
 
-def bar(row: Any, states: int) -> tuple[float, float, float] | None:
-    """The interval of a rank and the rank, as percentages of a bar on which each rank has an equal share: where it
-    begins, how wide it is, and the rank's mark; None where there is none."""
-    if isnan(row.rank_low) or isnan(row.rank):
-        return None
-    low, high, share = row.rank_low, row.rank_high, 100 / states
-    return (
-        round((low - 1) * share, 1),
-        round((high - low + 1) * share, 1),
-        round((row.rank - 0.5) * share, 1),
-    )
+def _not_ranked(answers: Any) -> dict[str, str]:
+    """Return the models that no metric ranks, and on how many queries they could be measured."""
+    unranked: dict[str, list[Any]] = {}
+    for answer in answers:
+        for state in answer.not_ranked:
+            unranked.setdefault(state.model, []).append(state)
+    ranked = {state.model for answer in answers for state in answer.models}
+    return {
+        model: sentences.of_lost_queries(of_model)
+        for model, of_model in unranked.items()
+        if ranked and model not in ranked
+    }
+
+
+def _cells(rows: Mapping[tuple, Any], effects: Mapping[tuple, str]) -> dict[tuple, dict[str, Any]]:
+    """Return what each cell shows: the value, the length of its bar, and the rank, or the change by debiasing."""
+    values = {place: _shown(row, rows.get((*place[:3], UNTOUCHED))) for place, row in rows.items()}
+    largest: dict[tuple, float] = {}
+    for place, value in values.items():
+        largest[place[:2]] = max(largest.get(place[:2], 0.0), 0.0 if isnan(value) else value)
+    cells = {}
+    for place, row in rows.items():
+        before, effect = rows.get((*place[:3], UNTOUCHED)), effects.get(place, "")
+        if place[3] == UNTOUCHED:
+            note = _rank(row)
+        else:
+            moved = change(*before_and_after(before, row)) if before else ""
+            note = "; ".join(filter(None, [moved, effect]))
+        value, most = values[place], largest[place[:2]]
+        cells[place] = {
+            "value": value,
+            "share": round(value / most, 3) if most and not isnan(value) else 0,
+            "note": note,
+            "kind": KINDS.get(effect, ""),
+        }
+    return cells
+
+
+def _rank(row: Any) -> str:
+    """Return the rank of an original model, with its interval if that is wider than a rank."""
+    if isnan(row.rank_shared):
+        return "not ranked"
+    low, high = row.rank_shared_low, row.rank_shared_high
+    return f"rank {plain(row.rank_shared)}" + (f" ({plain(low)} to {plain(high)})" if low < high else "")
+
+
+def _shown(row: Any, original: Any) -> float:
+    """Return a model's value on the queries that all ranked models have; of one without a rank, on its own."""
+    return float(before_and_after(original or row, row)[1])
+
+
+def before_and_after(before: Any, after: Any) -> tuple[float, float]:
+    """Return the values of an original and a debiased model on the same queries: those that the ranking shows."""
+    if isnan(before.value_shared) or isnan(after.value_shared):
+        return before.value, after.value
+    return before.value_shared, after.value_shared
+
+
+def change(before: float, after: float) -> str:
+    """Return by what share a number has changed: "-89 %", with a typographic sign; empty if that is not known."""
+    if isnan(before) or isnan(after) or not before:
+        return ""
+    share = after / before - 1
+    return typographic(f"{'+' if share > 0 else '-' if share < 0 else ''}{percentage(abs(share))}")
 
 
 SECTIONS = (
@@ -90,6 +148,6 @@ SECTIONS = (
         make,
         "ranking.html",
         place=30,
-        lead="WEFE's rank of raw values, interval, value and p of each model by metric, per criterion",
+        lead="average bias of each model by metric and topic, with WEFE's rank, and the effect of debiasing",
     ),
 )

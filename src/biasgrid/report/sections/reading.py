@@ -1,10 +1,10 @@
-"""How to read the page: why values are missing, what the numbers mean, and what they do not say."""
+"""How to read the page: limits, meaning of the numbers, and reasons for missing values."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ...numbers import plain
+from ...numbers import plain, share
 from ...words import WordOptions
 from .section import Material, Section
 
@@ -12,7 +12,7 @@ from .section import Material, Section
 def make(material: Material) -> dict[str, Any]:
     words = material.config.get("words", {})
     return {
-        "threshold": words.get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold),
+        "threshold": share(words.get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)),
         "alpha": plain(1 - material.spec["level"]),
     }
 
@@ -24,7 +24,7 @@ SECTIONS = (
         ("scores",),
         make,
         "reading.html",
-        place=95,
-        lead="why values are missing, what the numbers mean, and what they do not say",
+        place=25,
+        lead="limits, meaning of the numbers, and reasons for missing values",
     ),
 )

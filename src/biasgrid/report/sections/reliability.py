@@ -1,11 +1,12 @@
-"""Which metrics to distrust on which query, and why: what other words would turn."""
+"""How stable scores are: which metrics change the sign of a score, or the order of its words, with other words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...verdicts.reliability import MAY_TURN, NONE, POOR, meanings, of_scores, of_word_orders
-from ..marks import TURNS, WORDS
+from ...numbers import coefficient
+from ...numbers import share as percentage
+from ...verdicts.reliability import MAY_TURN, NONE, POOR, SIGN, of_scores, of_word_orders
 from ..score_records import anchor
 from .section import Material, Section
 
@@ -23,6 +24,7 @@ def make(material: Material) -> dict[str, Any]:
     metrics = material.metrics_of(card)
     return {
         "metrics": metrics,
+        "bars": [_bar(metric, scores[scores["metric"] == metric]) for metric in material.metrics_of(scores)],
         "criteria": {
             name: [
                 _query(key, part, orders[orders["query_id"] == key], material)
@@ -31,44 +33,58 @@ def make(material: Material) -> dict[str, Any]:
             ]
             for name in material.criteria_of(card)
         },
-        "marks": [*TURNS.values(), WORDS],
-        "meanings": meanings(spec["thresholds"]),
+        "has_orders": not orders.empty,
+        "acceptable": coefficient(spec["thresholds"]["acceptable"]),
+        "limit": percentage(1 - spec["thresholds"]["holds"]),
+    }
+
+
+def _bar(metric: str, scores: pd.DataFrame) -> dict[str, Any]:
+    """Return how many of a metric's scores are unstable."""
+    unstable = scores["verdict"] == MAY_TURN
+    return {
+        "metric": metric,
+        "changes": "sign" if scores["coefficient"].iloc[0] == SIGN else "order of the models",
+        "unstable": int(unstable.sum()),
+        "of": len(scores),
+        "share": float(unstable.mean()),
+        "percent": percentage(float(unstable.mean())),
     }
 
 
 def _query(key: str, scores: pd.DataFrame, orders: pd.DataFrame, material: Material) -> dict[str, Any]:
-    """A query's cell of each metric, and the score that is the least sure."""
+    """Return a query's cell of each metric, and its least stable score."""
     cells = {}
     for metric, part in scores.groupby("metric"):
         turns, words = part["verdict"] == MAY_TURN, orders.loc[orders["metric"] == metric, "verdict"]
         cells[metric] = {
-            "mark": TURNS[part["coefficient"].iloc[0]],
             "turn": int(turns.sum()),
             "of": len(part),
             "poor": int(words.isin([POOR, NONE]).sum()),
             "of_words": len(words),
             "shade": round(SHADES * turns.mean()),
+            "shade_words": round(SHADES * words.isin([POOR, NONE]).mean()) if len(words) else 0,
             "anchor": anchor(part["criterion"].iloc[0], part["query"].iloc[0], metric),
         }
     least = scores.loc[scores["value"].idxmin()]
     names = material.names
     return {
-        "id": key,
         "name": material.queries[key].name,
         "cells": cells,
         "least": f"{names.label(least['metric'])} on {names.state(least['model'], least['debias'])}",
-        "says": least["says"],
+        "changes": percentage(1 - least["value"]),
+        "what": "sign" if least["coefficient"] == SIGN else "order",
     }
 
 
 SECTIONS = (
     Section(
         "reliability",
-        "Which scores to distrust, and why",
+        "Which scores are unstable",
         ("reliability",),
         make,
         "reliability.html",
         place=45,
-        lead="would another list of words turn the sign, or the order of the words?",
+        lead="would another word list of the same size reverse a score?",
     ),
 )

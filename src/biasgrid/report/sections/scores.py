@@ -1,10 +1,14 @@
-"""Every score: what the metric asks, words found and lost, the influence of each word, tests, and the command."""
+"""Every score: its value, evidence and tests, the influence of words, and the command to reproduce it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
+from ..score_records import Cells
 from .section import Material, Section
+
+FREQUENT = 10  # scores that lack a test for one reason, which is then said once
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -22,8 +26,20 @@ def make(material: Material) -> dict[str, Any]:
         },
         "of_questions": {metric: questions for metric, questions in by_metric.items() if questions},
         "cells": cells,
+        "reasons": _frequent_reasons(cells),
         "labels": material.names.labels,
     }
+
+
+def _frequent_reasons(cells: Cells) -> dict[str, int]:
+    """Return the reasons why many scores lack a test, each with a number: scores refer to it."""
+    counts = Counter(
+        reason
+        for record in cells.records
+        for reason in {test["reason"] for test in record.tests.values() if "reason" in test}
+    )
+    frequent = [reason for reason, count in counts.most_common() if count >= FREQUENT]
+    return {reason: number for number, reason in enumerate(frequent, 1)}
 
 
 SECTIONS = (
@@ -34,6 +50,6 @@ SECTIONS = (
         make,
         "scores.html",
         place=50,
-        lead="words found and lost, words that matter, tests, and the command to run it again",
+        lead="value, evidence, tests, stability, and words that matter, per score",
     ),
 )

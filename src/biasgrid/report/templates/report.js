@@ -13,6 +13,56 @@
     return element;
   }
 
+  // ---- a table as a file, or on the clipboard
+
+  // a spreadsheet would compute a text that begins so
+  const plain = (value) => (/^'*[=+@\t\r-]/.test(value) && isNaN(value) ? `'${value}` : value);
+  const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const csv = (rows) => rows.map((row) => row.map((value) => quoted(plain(String(value ?? "")))).join(",") + "\n").join("");
+
+  function save(name, rows) {
+    const url = URL.createObjectURL(new Blob([csv(rows)], { type: "text/csv" }));
+    make("a", { href: url, download: `${name}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10000);
+  }
+
+  // what is seen of a table; the heading of a group of rows is a column
+  function rowsOf(table) {
+    const text = (cell) => (cell.querySelector("[aria-label]")?.getAttribute("aria-label") ?? cell.innerText).replace(/\s+/g, " ").replaceAll("\u2212", "-").trim();
+    const seen = (cells) => [...cells].filter((cell) => !cell.hidden);
+    const groups = all("th[scope=rowgroup]", table);
+    let group = "";
+    const rows = [];
+    for (const row of table.rows) {
+      if (row.hidden || row.parentElement.hidden) continue;
+      const heading = row.querySelector("th[scope=rowgroup]");
+      if (heading) group = text(heading);
+      else rows.push([...(groups.length ? [row.parentElement === table.tHead ? "group" : group] : []), ...seen(row.cells).map(text)]);
+    }
+    return rows;
+  }
+
+  function tools() {
+    for (const place of all("main .scroll")) {
+      const table = place.querySelector(":scope > table");
+      if (!table) continue;
+      const name = place.getAttribute("aria-label");
+      const button = (label, act) => {
+        const made = make("button", { type: "button", "aria-label": `${label}: ${name}` }, label);
+        made.addEventListener("click", () => act(made));
+        return made;
+      };
+      const copy = button("Copy", async (made) => {
+        const text = rowsOf(table).map((row) => row.join("\t")).join("\n");
+        const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+        made.textContent = copied ? "Copied" : "Not allowed here";
+        setTimeout(() => (made.textContent = "Copy"), 2000);
+      });
+      const file = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "");
+      place.before(make("p", { class: "tools" }, copy, button("CSV", () => save(file(name), rowsOf(table)))));
+    }
+  }
+
   // ---- parts of the page that are packed: deflated, in base 64
 
   async function unpacked(block) {
@@ -51,6 +101,7 @@
     const place = byId("ranking-tables");
     const status = byId("ranking-status");
     const panel = form.querySelector("details");
+    const SORTED_BY = data.columns.indexOf("value_shared");
     const parts = all("details", place);
     const lines = all("tr[data-model]", place);
     const given = new Map(parts.map((part) => [part, all("tr[data-model]", part)]));
@@ -136,10 +187,10 @@
     function sorted(list) {
       if (!sort) return list;
       const sign = sort.descending ? -1 : 1;
-      const rankOf = (line) => rowOf(line, sort.key)?.[4] ?? null;
+      const valueOf = (line) => rowOf(line, sort.key)?.[SORTED_BY] ?? null;
       return [...list].sort((a, b) => {
         if (sort.key === "model") return sign * a.cells[0].textContent.localeCompare(b.cells[0].textContent, "en", { numeric: true });
-        const [one, other] = [rankOf(a), rankOf(b)];
+        const [one, other] = [valueOf(a), valueOf(b)];
         if (one === null || other === null) return (one === null) - (other === null);
         return sign * (one - other);
       });
@@ -160,8 +211,10 @@
         }
         const kept = sorted(given.get(part));
         for (const line of kept) line.parentElement.append(line);
+        // a model without a rank has one cell for all metrics
         for (const line of [table.tHead.rows[0], ...kept])
-          for (const [i, metric] of metrics.entries()) line.cells[i + 1].hidden = !choice.metric.has(metric);
+          if (line.cells.length > metrics.length)
+            for (const [i, metric] of metrics.entries()) line.cells[i + 1].hidden = !choice.metric.has(metric);
         for (const line of kept) line.hidden = !choice.model.has(line.dataset.model) || !choice.debias.has(line.dataset.debias);
         const visible = kept.filter((line) => !line.hidden);
         for (const group of table.tBodies) group.hidden = !visible.some((line) => line.parentElement === group);
@@ -181,21 +234,14 @@
       const states = new Set(lines.map((line) => `${line.dataset.model}\n${line.dataset.debias}`));
       const hides = KINDS.some((kind) => choice[kind].size < options[kind].length);
       status.textContent = shown.length
-        ? `${there.criterion.size} of ${parts.length} criteria, ${there.state.size} of ${states.size} models and debiased models, ${there.metric.size} of ${data.metrics.length} metrics.${hides ? " Ranks, intervals and p-values are among all: what is not chosen is hidden, and nothing is ranked again." : ""}`
+        ? `${there.criterion.size} of ${parts.length} topics, ${there.state.size} of ${states.size} models and debiased models, ${there.metric.size} of ${data.metrics.length} metrics.${hides ? " Ranks are among all original models: a filter hides rows and columns, and nothing is ranked again." : ""}`
         : lacking.length
-          ? `Nothing to show: no ${lacking.join(", no ").replace("debias", "debias method")} is chosen.`
-          : "Nothing to show: the chosen models are not measured on these criteria.";
+          ? `Nothing to show: no ${lacking.join(", no ").replace("debias", "debias method").replace("criterion", "topic")} is chosen.`
+          : "Nothing to show: the chosen models are not measured on these topics.";
     }
 
     function download() {
-      // a spreadsheet would compute a text that begins so
-      const plain = (value) => (/^'*[=+@\t\r-]/.test(value) && isNaN(value) ? `'${value}` : value);
-      const quoted = (value) => (/[",\n\r]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-      const field = (value) => quoted(plain(value));
-      const text = [data.columns, ...shown, ""].map((row) => (row ? row.map((value) => field(String(value ?? ""))).join(",") : "")).join("\n");
-      const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-      make("a", { href: url, download: `${data.study}-ranking.csv` }).click();
-      setTimeout(() => URL.revokeObjectURL(url), 10000);
+      save(`${data.study}-ranking`, [data.columns, ...shown]);
     }
 
     form.addEventListener("change", changed);
@@ -207,7 +253,6 @@
       changed();
     });
     byId("ranking-download").addEventListener("click", download);
-    panel.open = matchMedia("(min-width: 40rem)").matches;
     form.hidden = false;
     if (!restore()) show();
     return restore;
@@ -278,7 +323,7 @@
       const scores = [...(await unpacked(block)).children];
       block.remove();
       for (const question of all(".question", part))
-        for (const score of scores.splice(0, question.dataset.scores)) question.append(score);
+        question.querySelector(".defs").before(...scores.splice(0, question.dataset.scores));
       search.add(all(".question > details", part));
     }
 
@@ -302,7 +347,7 @@
     const place = byId("verdict-filters");
     const table = byId("comparison");
     if (!place || !table) return;
-    const lines = all("tbody tr", table);
+    const lines = all("tr[data-verdict]", table);
     const status = make("span", { role: "status" });
     const counts = new Map();
     for (const { dataset } of lines) counts.set(dataset.verdict, (counts.get(dataset.verdict) ?? 0) + 1);
@@ -313,22 +358,48 @@
         button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
         const pressed = new Set(buttons.filter((other) => other.matches("[aria-pressed=true]")).map((other) => other.dataset.verdict));
         for (const line of lines) line.hidden = pressed.size > 0 && !pressed.has(line.dataset.verdict);
+        for (const group of table.tBodies) group.hidden = ![...group.rows].some((line) => line.dataset.verdict && !line.hidden);
         status.textContent = `${lines.filter((line) => !line.hidden).length} of ${lines.length} shown.`;
       });
       return button;
     });
-    place.append("Show only numbers that are: ", ...buttons, status);
+    place.append("Show only: ", ...buttons, status);
     place.hidden = false;
   }
 
-  // ---- of a score that is opened, the command that computes it again
+  // ---- of a score that is opened: histograms of its tests, and the command that computes it again
+
+  function drawn(data) {
+    const [low, high, bars, place, tails, label] = data.split("|");
+    const draw = (tag, attributes, ...children) => {
+      const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+      element.append(...children);
+      return element;
+    };
+    const heights = [...bars].map((digit) => parseInt(digit, 36));
+    const between = (start, end) => {
+      const steps = heights.map((height, i) => [Math.max(start, 4 * i), Math.min(end, 4 * i + 4), height]).filter(([from, to]) => from < to);
+      return steps.map(([from, to, height]) => `M${from} 16V${16 - height}H${to}V16`).join("");
+    };
+    const ends = tails.split(" ").map(Number);
+    const counted = ends.map((end, i) => (i % 2 ? between(ends[i - 1], end) : "")).join("");
+    const text = draw("text", { x: place, y: -2, "text-anchor": place > 55 ? "end" : "start" }, label);
+    const picture = draw("svg", { viewBox: "0 -6 80 22", role: "img", "aria-label": `Histogram from ${low} to ${high}, ${label}` },
+      draw("path", { d: between(0, 80) }), draw("path", { class: "t", d: counted }), draw("path", { class: "o", d: `M${place} -1V16` }), text);
+    return [picture, make("small", {}, low, make("b", {}, high))];
+  }
 
   function commands() {
     const add = ({ target }) => {
       if (!target.matches(".question > details") || !target.open) return;
+      for (const test of all("[data-h]", target)) {
+        test.append(...drawn(test.dataset.h));
+        delete test.dataset.h;
+      }
       const command = target.closest(".question").querySelector(".again").textContent.replace("MODEL/DEBIAS", byId("states").dataset.states.split(" ")[target.dataset.s]);
       if (!target.querySelector(":scope > dl > dd > code"))
-        target.querySelector("dl").append(make("dt", {}, "Run it again"), make("dd", {}, make("code", {}, command)));
+        target.querySelector("dl").append(make("dt", {}, "To reproduce"), make("dd", {}, make("code", {}, command)));
     };
     document.addEventListener("toggle", add, true);
   }
@@ -418,7 +489,7 @@
     for (const name of ["scroll", "resize"]) addEventListener(name, () => shown && place(), { capture: true, passive: true });
   }
 
-  // ---- print: what is folded, except for the single scores
+  // ---- print: the summary; with the button, all but the single scores
 
   function print() {
     let opened = [];
@@ -428,7 +499,7 @@
         links.set(link, link.getAttribute("href"));
         link.removeAttribute("href");
       }
-      opened = all("details:not([open])").filter((element) => !element.closest("#scores, [hidden], form"));
+      opened = all("details:not([open])").filter((element) => !element.closest("#scores, [hidden], form, .help"));
       for (const element of opened) element.open = true;
     });
     addEventListener("afterprint", () => {
@@ -436,10 +507,18 @@
       links.clear();
       for (const element of opened) element.open = false;
       opened = [];
+      document.documentElement.classList.remove("print-all");
     });
+    const button = make("button", { type: "button", id: "print-all" }, "Print the whole page");
+    button.addEventListener("click", () => {
+      document.documentElement.classList.add("print-all");
+      globalThis.print();
+    });
+    document.querySelector("footer").append(make("p", {}, button, " The browser's own command prints a summary."));
   }
 
   pictures();
+  tools();
   const restore = data.rankings && byId("ranking-filters") ? ranking() : null;
   const search = find();
   const unpack = unpacking();
