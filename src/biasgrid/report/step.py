@@ -104,7 +104,6 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     environment = templates(entries)
     environment.filters |= {
         "label": names.label,
-        "short": names.label,
         "state": lambda state: names.state(*state),
     }
     context = {
@@ -121,7 +120,7 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
         "css": Markup(
             "".join(
                 environment.get_template(name).render(running=css_text(material.conclusion.title))
-                for name in ("report.css", "first.css", "sections.css", "cells.css")
+                for name in ("report.css", "sections.css", "cells.css", "first.css")
             )
         ),
         "script": Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),

@@ -97,7 +97,7 @@ def _row(row: Any, notes: dict[str, int], material: Material) -> dict[str, Any]:
 def _model(unit: str, material: Material) -> str:
     """Return a model with its debias method, in short."""
     model, _, debias = unit.partition(" under ")
-    return material.names.state(model, debias) if debias else material.names.short(model)
+    return material.names.state(model, debias) if debias else material.names.label(model)
 
 
 def _parts(note: str) -> Iterable[str]:
