@@ -69,5 +69,6 @@ SECTIONS = (
         "agreement.html",
         place=60,
         lead="correlations between metrics, over the original models",
+        nav="Metrics",
     ),
 )

@@ -67,5 +67,6 @@ SECTIONS = (
         "cite.html",
         place=99,
         lead="citation, software versions, tables and config of this study",
+        nav="Cite",
     ),
 )

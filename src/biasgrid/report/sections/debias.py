@@ -122,5 +122,6 @@ SECTIONS = (
         "debias.html",
         place=70,
         lead="bias, recoverable bias, and quality of the vectors",
+        nav="Debiasing",
     ),
 )

@@ -171,4 +171,4 @@ def _coverage(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
 
 
 READ = ("rankings", "pairs", "scores", "aggregates")
-SECTIONS = (Section("grid", "Models", READ, make, "grid.html", place=20),)
+SECTIONS = (Section("grid", "Which model is least biased?", READ, make, "grid.html", place=20, nav="Models"),)

@@ -50,5 +50,6 @@ SECTIONS = (
         "group_words.html",
         place=47,
         lead="words of the study's own sets, by metric and model",
+        nav="Words",
     ),
 )

@@ -84,5 +84,6 @@ SECTIONS = (
         "heatmap.html",
         place=40,
         lead="heat map of all scores, one table per metric",
+        nav="Heat map",
     ),
 )

@@ -88,5 +88,6 @@ SECTIONS = (
         place=91,
         lead="sources of the word sets, and the words that each model lacks",
         keep=told,
+        nav="Word sets",
     ),
 )

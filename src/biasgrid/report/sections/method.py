@@ -88,5 +88,6 @@ SECTIONS = (
         "method.html",
         place=92,
         lead="parameters of the metrics, word look-up, averages, and tests",
+        nav="Methods",
     ),
 )

@@ -89,11 +89,12 @@ def _file_of(source: Mapping[str, Any]) -> str:
 SECTIONS = (
     Section(
         "models",
-        "Models",
+        "What the models are",
         ("scores", "quality"),
         make,
         "models.html",
         place=90,
         lead="source, licence, checksums and word coverage of each model",
+        nav="Sources",
     ),
 )

@@ -114,5 +114,6 @@ SECTIONS = (
         "published.html",
         place=80,
         lead="numbers from the literature beside the numbers of this study",
+        nav="Published",
     ),
 )

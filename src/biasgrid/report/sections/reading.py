@@ -26,5 +26,6 @@ SECTIONS = (
         "reading.html",
         place=25,
         lead="limits, meaning of the numbers, and reasons for missing values",
+        nav="Help",
     ),
 )

@@ -86,5 +86,6 @@ SECTIONS = (
         "reliability.html",
         place=45,
         lead="would another word list of the same size reverse a score?",
+        nav="Stability",
     ),
 )

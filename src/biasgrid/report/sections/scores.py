@@ -51,5 +51,6 @@ SECTIONS = (
         "scores.html",
         place=50,
         lead="value, evidence, tests, stability, and words that matter, per score",
+        nav="Scores",
     ),
 )

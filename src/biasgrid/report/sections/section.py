@@ -120,6 +120,8 @@ class Section:
     keep
         Table -> the rows that `make` takes, of a large table. No others stay in memory, where no other section reads
         it.
+    nav
+        What the navigation calls it, in a word or two; left out: its heading.
     """
 
     name: str
@@ -130,3 +132,4 @@ class Section:
     place: int = 55
     lead: str = ""
     keep: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    nav: str = ""
