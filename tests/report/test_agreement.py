@@ -12,9 +12,12 @@ import pytest
 import small_page
 
 from biasgrid import Grid, open_study
+from biasgrid.figures.drawing import order_of
+from biasgrid.figures.palette import model_looks, ordered
 from biasgrid.plan.study import Study
 from biasgrid.report import step
 from biasgrid.report.report_step import report_step
+from biasgrid.verdicts.summary import Card, Conclusion
 from biasgrid.workflow import conclusions
 
 pytestmark = pytest.mark.slow
@@ -70,39 +73,50 @@ def expected(study):
     return verdicts
 
 
-def check_text(text, verdicts):
-    """Whether a summary counts by how many metrics a model is clearly the least biased, and on single criteria."""
+def winners(verdicts, criteria):
+    """(criterion, model) -> metrics by which it is clearly the least biased, in the order of the study."""
+    found = {}
+    for (criterion, metric), (*_, least) in verdicts.items():
+        if least and (criterion in criteria):
+            found.setdefault((criterion, least), []).append(metric)
+    return found
+
+
+def check_answer(text, verdicts):
+    """Check that a text names the model that is clearly the least biased, and according to how many metrics."""
     # by MAC, models are not compared
-    verdicts = {place: verdict for place, verdict in verdicts.items() if place[1] != "mac"}
-    together = [least for (c, _), (*_, least) in verdicts.items() if c == "Overall"]
-    (model,) = {least for least in together if least}
-    count = len(list(filter(None, together)))
-    assert 0 < count < len(together)
-    assert (
-        f"Over all topics, Model <{model}> is clearly the least biased according to {NUMBERS[count]} of "
-        f"{NUMBERS[len(together)]} metrics"
-    ) in text
-    single = [least for (c, _), (*_, least) in verdicts.items() if c != "Overall"]
-    assert f"clearly the least biased in {len(list(filter(None, single)))} of {len(single)} cases" in text
-    differ = sum(len(pairs) for _, pairs, _ in verdicts.values())
-    assert (
-        f". {differ} of {PAIRS_COMPARED} comparisons of two models on these queries find them different"
-        in text
-    )
+    total = sum(criterion == "Overall" and metric != "mac" for criterion, metric in verdicts)
+    [((_, model), metrics)] = winners(verdicts, ["Overall"]).items()
+    assert 0 < len(metrics) < total
+    by = LABELS[metrics[0]] if len(metrics) == 1 else f"{NUMBERS[len(metrics)]} of {NUMBERS[total]} metrics"
+    assert f"Model <{model}> is clearly the least biased according to {by}." in text
 
 
 def check_summary(study, verdicts):
-    check_text(" ".join(open_study(study.results).summary().split()), verdicts)
+    check_answer(" ".join(open_study(study.results).summary().split()), verdicts)
 
 
 def check_terminal(study, verdicts):
-    check_text(" ".join(" ".join(conclusions.conclusions(study)).split()), verdicts)
+    check_answer(" ".join(" ".join(conclusions.conclusions(study)).split()), verdicts)
 
 
 def check_page_sentences(study, verdicts):
-    sentences = re.findall(r'<p class="says"><b>[\w ]+</b> (.*?)</p>', page_of(study))
-    assert 0 < len(sentences) <= 6
-    check_text(" ".join(sentences), verdicts)
+    cards = page_of(study).partition('<div class="cards-of-study">')[2].partition('<dl class="notes">')[0]
+    text = " ".join(re.sub(r"</?(b|p|article|h3|details|summary)\b[^<>]*>", " ", cards).split())
+    check_answer(text, verdicts)
+    compared = {place: verdict for place, verdict in verdicts.items() if place[1] != "mac"}
+    differ = sum(len(pairs) for _, pairs, _ in compared.values())
+    assert f"Of {PAIRS_COMPARED} comparisons of two models, {differ} find a clear difference" in text
+    single = winners(compared, {criterion for criterion, _ in compared} - {"Overall"})
+    if len(single) > 3:
+        count, total = (
+            sum(map(len, single.values())),
+            sum(criterion != "Overall" for criterion, _ in compared),
+        )
+        assert f"one model is clearly lowest in {count} of {total} rankings." in text
+    else:
+        for criterion, model in single:
+            assert f"On {criterion}, Model <{model}> is clearly lowest according to" in text
 
 
 def check_least_biased(study, verdicts):
@@ -114,69 +128,49 @@ def check_least_biased(study, verdicts):
         assert not least or found[place].model == least
 
 
-def check_page_grid(study, verdicts):
-    """Ranks of raw values, models that are different, and verdicts of the page's grid."""
+def check_page_models(study, verdicts):
+    """Check what stands below the marks of each topic and metric, and the ring."""
+    picture = page_of(study).partition('<table class="models-picture"')[2].partition("</table>")[0]
     count = 0
-    for criterion, part in re.findall(
-        r'<details class="panel".*?<h3>(.*?)</h3>(.*?)</details>', page_of(study), re.DOTALL
+    for name, row in re.findall(
+        r'<th scope="row">([\w ]+)<small>.*?</small></th>(.*?)</tr>', picture, re.DOTALL
     ):
-        decided, *rows = re.findall(
-            r'<tr(?: data-model="\w+")?><th scope="row">(.*?)</th>(.*?)</tr>', part, re.DOTALL
-        )
-        for metric, (order, differ, least) in ((m, v) for (c, m), v in verdicts.items() if c == criterion):
-            label = re.escape(LABELS[metric])
-            (text,) = re.findall(rf'data-metric="{label}"><span class="verdict \w+">([^<]*)', decided[1])
-            if metric == "mac":
-                assert text == "not compared: no common zero"
-                continue
-            assert text == ("decided" if least else "not decided")
-            ranks = {}
-            for head, cells in rows:
-                tile = re.search(
-                    rf'<td class="tile ?(\w*)" data-metric="{label}">(.*?)</td>', cells, re.DOTALL
-                )
-                if tile is None:  # of another row than a model's
-                    continue
-                kind, cell = tile.groups()
-                model = re.match(r"Model <(\w+)>", head)[1]
-                others = re.search("<small>different from (.*?)</small>", cell)
-                found = set(re.findall(r"Model <(\w+)>", others[1])) if others else set()
-                if rank := re.match(r'<b class="rank">([\d.]+)</b>', cell):
-                    ranks[model] = float(rank[1])
-                    assert found == {other for pair in differ if model in pair for other in pair} - {model}
-                    assert (kind == "decided") == (model == least)
-            # twins have one rank
-            assert sorted(ranks) == sorted(order)
-            assert [ranks[model] for model in order] == sorted(ranks.values())
+        criterion = {"All topics": "Overall"}.get(name, name)
+        for label, cell in re.findall(r'<td data-metric="([^"]+)">(.*?)</td>', row, re.DOTALL):
+            metric = next(key for key, value in LABELS.items() if value == label)
+            order, differ, least = verdicts[criterion, metric]
+            kind, text = re.search(r'<p class="says( clear)?">(.*?)</p>', cell).groups()
             count += 1
-    assert count == sum(metric != "mac" for _, metric in verdicts)
+            if metric == "mac":
+                assert text == "not comparable across models"
+                continue
+            assert (text == f"Model <{least}> is clearly lowest") == bool(least) == bool(kind)
+            assert ("clearly" in text) == bool(differ)
+            assert cell.count('class="ring"') == bool(least)
+            # a mark of each ranked model, if the metric has the common scale for it
+            assert set(re.findall(r"<title>Model <(\w+)>", cell)) <= set(order)
+    assert count == len(verdicts)
 
 
-def check_page_forest(study, verdicts):
-    """The ranks that the page's forest says and draws."""
-    forest = page_of(study).partition('<figure class="forest">')[2].partition("</figure>")[0]
-    intervals = pd.read_csv(study.paths.table_file("rank_intervals")).query("criterion == 'Overall'")
-    pictures = re.findall(
-        r"<svg.*?<title[^>]*>([^:]*):.*?<desc[^>]*>(.*?)</desc>(.*?)</svg>", forest, re.DOTALL
-    )
-    assert {label for label, *_ in pictures} == {LABELS[m] for c, m in verdicts if c == "Overall"}
-    for label, said, drawn in pictures:
-        metric = next(key for key, name in LABELS.items() if name == label)
-        order = verdicts["Overall", metric][0]
-        rows = {
-            name: tuple(map(float, numbers))
-            for name, *numbers in re.findall(r"Model <(\w+)>: ([\d.]+) \(([\d.]+) to ([\d.]+)\)", said)
-        }
-        assert sorted(rows) == sorted(order)
-        assert [rows[model][0] for model in order] == sorted(rank for rank, *_ in rows.values())
-        of_metric = intervals[intervals["metric"] == metric]
-        kind = next(kind for kind in ("both", "words", "queries") if kind in set(of_metric["resampled"]))
-        for row in of_metric[of_metric["resampled"] == kind].itertuples():
-            assert rows[row.model] == (row.rank, row.low, row.high)
-        marks = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', drawn)]
-        ranks = [rank for rank, *_ in rows.values()]
-        last = max(high for *_, high in rows.values())
-        assert marks == pytest.approx([155 + 92 * (rank - 1) / (last - 1) for rank in ranks], abs=0.06)
+def check_page_looks(study, verdicts):
+    """Check that models have on the page the names and colours that they have in figures."""
+    page = page_of(study)
+    with ordered(order_of(study.config)):
+        looks = model_looks(study.models)
+    colours = re.search(r"<style>:root \{ (--m0.*?)\}", page)[1]
+    names = re.findall(r"<li title=[^>]*><svg.*?</svg>(.*?)</li>", page)[: len(looks)]
+    assert names == [study.labels[key] for key in study.models]
+    assert re.findall(r"#\w{6}", colours) == [looks[key]["color"] for key in study.models]
+
+
+def check_page_metrics(study, verdicts):
+    """Check that the page has metrics in the order of the study."""
+    metrics = [LABELS[key] for key in study.config.metrics if key in {metric for _, metric in verdicts}]
+    page = page_of(study)
+    form = page.partition('<form class="switch"')[2].partition("</form>")[0]
+    assert [name for name in re.findall(r"<input[^>]*>([^<]+)</label>", form) if name in metrics] == metrics
+    head = page.partition('<table class="models-picture"')[2].partition("</thead>")[0]
+    assert re.findall(r'<th scope="col">([^<]+)<svg', head) == metrics
 
 
 def check_note_of_the_figure(study, verdicts):
@@ -209,8 +203,9 @@ CHECKS = [
     check_terminal,
     check_page_sentences,
     check_least_biased,
-    check_page_grid,
-    check_page_forest,
+    check_page_models,
+    check_page_looks,
+    check_page_metrics,
     check_note_of_the_figure,
 ]
 
@@ -227,45 +222,31 @@ def test_a_study_says_the_same_everywhere(study, verdicts, check):
     check(study, verdicts)
 
 
-def test_page_terminal_and_python_have_one_text(study, monkeypatch):
-    def texts(page):
-        said = re.findall(r'<p class="says"><b>([\w ]+)</b> (.*?)</p>', page)
-        return [
-            " ".join(f"{topic}: {sentence}" for topic, sentence in said),
-            " ".join(" ".join(conclusions.conclusions(study)).split()),
-            " ".join(Grid(study).summary().split()),
-        ]
-
-    page, terminal, python = texts(page_of(study))
-    assert page == terminal == python
+def test_page_terminal_and_python_say_what_one_function_says(study, monkeypatch):
     printed = open_study(study.results).summary()
-    assert repr(printed) == str(printed)
+    assert repr(printed) == str(printed) == "\n".join(conclusions.conclusions(study))
     assert max(map(len, printed.splitlines())) <= 80
-    # all three are the one function's
-    for target in ("biasgrid.tables.answers.summary", "biasgrid.report.sections.verdict.summary"):
-        monkeypatch.setattr(target, lambda *arguments: {"Answer": "Other."})
+    card = Card("Bias", "Is there bias?", "1 of 2", "toys show bias", ("A sentence of a test.",))
+    other = Conclusion("A title", "A headline", "A subtitle.", (card,), {"Missing": ("Nothing is.",)})
+    for target in ("biasgrid.tables.answers.conclude", "biasgrid.report.sections.section.conclude"):
+        monkeypatch.setattr(target, lambda *arguments: other)
     made = report_step(study)
-    assert texts(step.render(made.inputs, made.spec)) == ["Answer: Other."] * 3
+    page = step.render(made.inputs, made.spec)
+    texts = [page, "\n".join(conclusions.conclusions(study)), str(Grid(study).summary())]
+    for text in ("A title", "A headline", "A subtitle.", "A sentence of a test.", "Nothing is."):
+        assert all(text in said for said in texts)
+    assert f"<h1>{other.headline}</h1>" in page
 
 
-def test_the_pages_correlations_leave_debiased_models_out(study_of_page):
-    rankings = pd.read_csv(study_of_page.paths.table_file("rankings"))
-    both = {}
-    for is_of_all in (False, True):
-        rows = rankings[(rankings["criterion"] == "First") & (is_of_all | (rankings["debias"] == "none"))]
-        both[is_of_all] = rows.pivot(index=["model", "debias"], columns="metric", values="rank").corr(
-            "spearman"
-        )
+def test_the_pages_correlations_are_those_of_the_table(study_of_page):
+    found = pd.read_csv(study_of_page.paths.table_file("correlations")).query("method == 'spearman'")
+    expected = found[found["criterion"] == "First"].set_index(["metric_a", "metric_b"])["correlation"]
     part = page_of(study_of_page).partition('<section id="agreement"')[2].partition("</section>")[0]
     (table,) = re.findall(r"<h3>First</h3>.*?<tbody>(.*?)</tbody>", part, re.DOTALL)
-    count, differences = 0, 0
     row = r'<tr data-metrics="(\w+) (\w+)">.*?aria-label="(\S+) \[[^"]+\]".*?<td class="n">(\d+)</td>'
-    for a, b, value, n in re.findall(row, table):
-        expected = both[False].loc[a, b]
-        assert float(value.replace("−", "-")) == pytest.approx(expected, abs=0.006)
-        assert n == "4"
-        count += 1
-        differences += abs(expected - both[True].loc[a, b]) > 0.01
-    assert count == len(OF_PAGE) * (len(OF_PAGE) - 1) / 2
-    # a debiased model would change some
-    assert differences
+    rows = re.findall(row, table)
+    assert len(rows) == len(OF_PAGE) * (len(OF_PAGE) - 1) / 2
+    for a, b, value, n in rows:
+        assert float(value.replace("−", "-")) == pytest.approx(expected[a, b], abs=0.006)
+        # with the debiased model
+        assert n == "5"

@@ -311,7 +311,7 @@ def test_the_sides_of_a_value_are_named_by_the_querys_own_sets(page_study):
     assert sides("rnd", f"{first} and {second} wrt {one}") == [one, second, first]
 
 
-def test_the_agreement_of_metrics_leaves_debiased_models_out(page_study, page):
+def test_few_models_have_no_correlations_of_metrics(page_study, page):
     """Coefficient, interval and n; three models are too few for a coefficient."""
     text = text_of(page_study)
     part = re.sub(

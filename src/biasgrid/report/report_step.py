@@ -16,7 +16,7 @@ from ..plan.study import Study
 from ..resources import find_file
 from ..tables.answers import summary_spec
 from ..tables.cells import poles, two_group_cells
-from ..tables.inputs import FACTS, facts_of, files_of
+from ..tables.inputs import FACTS, facts_of
 from ..tables.scales import scaled_metrics
 from ..tables.words import place_of
 from ..validation import to_record
@@ -35,7 +35,6 @@ def report_step(study: Study) -> Step:
         "study": study.results / CONFIG,
         "tables": [study.paths.table_file(name) for name in shown() if name in study.tables],
         "models": [study.paths.model_file(model) for model in study.models],
-        **(_ranks(study) if "rankings" in study.tables else {}),
     }
     function, present = "biasgrid.report.step:write", when_run(study, report_step)
     modules = tuple(map(REGISTRY.module, REGISTRY))
@@ -45,14 +44,6 @@ def report_step(study: Study) -> Step:
 def shown() -> list[str]:
     """The tables that the page shows, scores first."""
     return list(dict.fromkeys(["scores", *(name for section in REGISTRY.values() for name in section.reads)]))
-
-
-def _ranks(study: Study) -> dict[str, Any]:
-    """The rankings and their resamples; of results that have lost the resamples, the rankings alone."""
-    try:
-        return files_of(study, ("rankings", "rank_samples"))
-    except BiasgridError:
-        return {"rankings": study.paths.table_file("rankings")}
 
 
 def spec_of(study: Study) -> dict[str, Any]:
@@ -82,7 +73,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         "neutrals": FACTS["neutral"](study),
         **facts_of(study, ("ranking", "level", "thresholds")),
         "inference": to_record(study.config.inference),
-        "correlations": {"methods": ["spearman"], **facts_of(study, ("bootstrap",))},
+        "correlations": study.config.correlations[0],
         "scaled": scaled_metrics(study),
         "summary": summary_spec(study),
         "facts": {key: _facts(study, key) for key in keys},

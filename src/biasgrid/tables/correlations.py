@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..debias import UNTOUCHED
 from ..statistics.aggregation import name_of, number_of
 from ..statistics.correlation import correlate_columns, percentile_interval
 from .keys import CRITERION
@@ -92,17 +91,13 @@ def intervals(
     return ends
 
 
-def make(inputs: Files, spec: Mapping[str, Any], debiased: bool = True) -> pd.DataFrame:
-    """`correlations`, with 95 % intervals (bootstrap over words) where the study has a bootstrap; with or without
-    debiased models."""
+def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
+    """Return `correlations`, with 95 % intervals (bootstrap over words) if the study has a bootstrap."""
     rankings = RANKINGS.read(inputs["rankings"])
-    rows = np.flatnonzero(debiased | (rankings["debias"] == UNTOUCHED))
-    part = rankings.iloc[rows].reset_index(drop=True)
-    table = correlations(part, spec["methods"])
-    # the page has none of results that have lost their resamples
+    table = correlations(rankings, spec["methods"])
     if "rank_samples" in inputs:
-        ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])[0, 0, rows]
-        ends = intervals(part, ranks, spec["methods"], spec["bootstrap"]["level"])
+        ranks = read_ranks(inputs["rank_samples"], len(rankings), spec["bootstrap"]["draws"])[0, 0]
+        ends = intervals(rankings, ranks, spec["methods"], spec["bootstrap"]["level"])
         keys = table[["criterion", "method", "metric_a", "metric_b"]].itertuples(index=False, name=None)
         table[["ci_low", "ci_high"]] = np.reshape([ends[key] for key in keys], (-1, 2))
     return table

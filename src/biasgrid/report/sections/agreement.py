@@ -1,12 +1,10 @@
-"""Do the metrics agree? Correlations of the ranks that they give the original models."""
+"""Do the metrics agree? Correlations of the ranks that they give the models, from correlations.csv."""
 
 from __future__ import annotations
 
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from ...debias import UNTOUCHED
-from ...tables import correlations
 from .. import sentences
 from .section import Material, Section
 
@@ -20,10 +18,12 @@ MATRIX = (
 
 
 def make(material: Material) -> dict[str, Any]:
-    tables, spec = material.tables, material.spec
-    if "rankings" not in tables or tables["rankings"].empty:
+    tables = material.tables
+    if "correlations" not in tables or "rankings" not in tables or tables["correlations"].empty:
         return {"criteria": []}
-    table = correlations.make(material.inputs, spec["correlations"], debiased=False)
+    # the method that the figure is drawn of
+    method = material.spec["correlations"]
+    table = tables["correlations"][tables["correlations"]["method"] == method]
     parts = [
         (name, material.metrics_of(part := table[table["criterion"] == name], "metric_a"), part)
         for name in material.criteria_of(table)
@@ -42,15 +42,20 @@ def make(material: Material) -> dict[str, Any]:
         "criteria": criteria,
         "finding": sentences.of_correlations(criteria[0], MATRIX) if criteria else "",
         "shade": shade,
+        "method": {"spearman": "Spearman", "kendall": "Kendall", "pearson": "Pearson"}[method],
         "FEW": FEW,
         "MATRIX": MATRIX,
     }
 
 
 def _models_of_both(rankings: pd.DataFrame, metrics: list[str]) -> dict[tuple[str, str], int]:
-    """Return how many original models each two metrics rank."""
-    ranked = rankings[rankings["rank"].notna() & (rankings["debias"] == UNTOUCHED)]
-    models = {metric: set(ranked.loc[ranked["metric"] == metric, "model"]) for metric in metrics}
+    """Return how many models, original and debiased, each two metrics rank."""
+    ranked = rankings[rankings["rank"].notna()]
+    models = {
+        metric: {*rows[["model", "debias"]].itertuples(index=False, name=None)}
+        for metric in metrics
+        for rows in [ranked[ranked["metric"] == metric]]
+    }
     return {(a, b): len(models[a] & models[b]) for i, a in enumerate(metrics) for b in metrics[:i]}
 
 
@@ -64,7 +69,7 @@ SECTIONS = (
     Section(
         "agreement",
         "Do the metrics agree?",
-        ("rankings",),
+        ("correlations", "rankings"),
         make,
         "agreement.html",
         place=60,
