@@ -82,14 +82,14 @@ def winners(verdicts, criteria):
     return found
 
 
-def check_answer(text, verdicts):
+def check_answer(text, verdicts, end="."):
     """Check that a text names the model that is clearly the least biased, and according to how many metrics."""
     # by MAC, models are not compared
     total = sum(criterion == "Overall" and metric != "mac" for criterion, metric in verdicts)
     [((_, model), metrics)] = winners(verdicts, ["Overall"]).items()
     assert 0 < len(metrics) < total
     by = LABELS[metrics[0]] if len(metrics) == 1 else f"{NUMBERS[len(metrics)]} of {NUMBERS[total]} metrics"
-    assert f"Model <{model}> is clearly the least biased according to {by}." in text
+    assert f"Model <{model}> is clearly the least biased according to {by}{end}" in text
 
 
 def check_summary(study, verdicts):
@@ -103,7 +103,7 @@ def check_terminal(study, verdicts):
 def check_page_sentences(study, verdicts):
     cards = page_of(study).partition('<div class="cards-of-study">')[2].partition('<dl class="notes">')[0]
     text = " ".join(re.sub(r"</?(b|p|article|h3|details|summary)\b[^<>]*>", " ", cards).split())
-    check_answer(text, verdicts)
+    check_answer(text, verdicts, end=" ")
     compared = {place: verdict for place, verdict in verdicts.items() if place[1] != "mac"}
     differ = sum(len(pairs) for _, pairs, _ in compared.values())
     assert f"Of {PAIRS_COMPARED} comparisons of two models, {differ} find a clear difference" in text
@@ -158,7 +158,7 @@ def check_page_looks(study, verdicts):
     with ordered(order_of(study.config)):
         looks = model_looks(study.models)
     colours = re.search(r"<style>:root \{ (--m0.*?)\}", page)[1]
-    names = re.findall(r"<li title=[^>]*><svg.*?</svg>(.*?)</li>", page)[: len(looks)]
+    names = re.findall(r"<li title=.*?<svg.*?</svg>(.*?)</li>", page)[: len(looks)]
     assert names == [study.labels[key] for key in study.models]
     assert re.findall(r"#\w{6}", colours) == [looks[key]["color"] for key in study.models]
 
@@ -248,5 +248,5 @@ def test_the_pages_correlations_are_those_of_the_table(study_of_page):
     assert len(rows) == len(OF_PAGE) * (len(OF_PAGE) - 1) / 2
     for a, b, value, n in rows:
         assert float(value.replace("−", "-")) == pytest.approx(expected[a, b], abs=0.006)
-        # with the debiased model
-        assert n == "5"
+        # four models, and three debiased ones
+        assert n == "7"
