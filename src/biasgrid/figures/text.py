@@ -13,6 +13,7 @@ from ..labels import sic
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
 BOLD = 1.15  # times the width of normal text, at most
+LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"  # seen by no one
 JOINER, VIRAMA = "\N{ZERO WIDTH JOINER}", 9  # the latter as a combining class
 # no marks to Unicode, but never apart from the letter before
 SIGNS = (JOINER, "\N{ZERO WIDTH NON-JOINER}", "\N{THAI CHARACTER SARA AM}", "\N{LAO VOWEL SIGN AM}")
@@ -98,6 +99,11 @@ def _wrap(text: str, width: int) -> str:
         if len(even) == len(lines) and max(map(len, even), default=0) <= narrower:
             return "\n".join(even)
     return "\n".join(lines)
+
+
+def left_to_right(text: str) -> str:
+    """A sentence of ours with labels in it, as it is read if it begins with a label in a right-to-left script."""
+    return text if text.isascii() else "\n".join(f"{LEFT_TO_RIGHT}{line}" for line in text.split("\n"))
 
 
 def query_label(query: str) -> str:

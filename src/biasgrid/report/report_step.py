@@ -58,7 +58,7 @@ def _ranks(study: Study) -> dict[str, Any]:
 def spec_of(study: Study) -> dict[str, Any]:
     """The spec of a study's page, as JSON has it."""
     criteria = study.config.criteria
-    keys = list(dict.fromkeys(key for name in criteria for key in study.metrics(name)))
+    keys = FACTS["metrics"](study)
     return {
         "study": study.name,
         "labels": study.labels,
