@@ -21,6 +21,7 @@ kinds, plugins included.
 """
 # kinds whose pictures other pages show, too, and larger
 LARGE = (
+    "models",
     "rankings",
     "correlations",
     "rank-intervals",

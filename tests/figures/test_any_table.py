@@ -22,6 +22,8 @@ from biasgrid.figures.text import SMALL
 pytestmark = pytest.mark.slow
 
 TITLED = {
+    "bias",
+    "models",
     "languages",
     "null",
     "scores",

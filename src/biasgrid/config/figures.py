@@ -12,6 +12,8 @@ from ..registry import is_pending
 from .common import Distinct
 
 DEFAULT = [
+    "bias",
+    "models",
     "rankings",
     "rankings-by-criterion",
     "rank-intervals",

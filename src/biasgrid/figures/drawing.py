@@ -67,7 +67,7 @@ def draw(drawing: Drawing) -> figure.Figure:
     spec, kind = dict(drawing.spec), REGISTRY.find(drawing.kind)
     if "labels" in spec:
         spec["labels"] = shorten_labels(spec["labels"])
-    for fact in OF_CRITERION.intersection(kind.facts):
+    for fact in OF_CRITERION.intersection(kind.facts) if "criterion" in spec else ():
         spec[fact] = {metric: value for name, metric, value in spec[fact] if name == spec["criterion"]}
     with ordered(drawing.order), without_collection():
         return kind.draw(drawing.inputs, spec)

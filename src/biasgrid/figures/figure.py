@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
@@ -92,7 +93,7 @@ class Figure:
         What it answers, as one of `questions` or in words of your own: the gallery shows together what answers one.
     reads, facts
         What each is drawn from, as of a `tables.Table`: names of tables, and facts; of "neutral" and "signs" `draw`
-        gets those of its drawing's criterion, by metric.
+        gets those of its drawing's criterion, by metric, if it has one.
     when
         What a study must have for one, as of a `tables.Table`.
     needs
@@ -197,3 +198,11 @@ def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Eval
 def page_name(name: str, i: int) -> str:
     """The name of one of several figures: name, name-2 and so on."""
     return name if i == 0 else f"{name}-{i + 1}"
+
+
+def legend_height(labels: Iterable[str], others: Sequence[str] = ()) -> float:
+    """Estimate the inches of a page's legend of models, with these labels, and of other entries."""
+    lengths, longest_other = [len(label) + 7 for label in labels], max(map(len, others), default=0) + 7
+    longest = max(lengths)
+    side_by_side = 1 + max(0, (105 - max(longest, longest_other)) // longest)
+    return 0.165 * ceil((len(lengths) + len(others)) / side_by_side)

@@ -38,6 +38,7 @@ METRIC_HATCHES = ["", "////", "....", "\\\\\\\\"]
 GREY = "#666666"
 NO_FILL = "#BBBBBB"
 ZEBRA = "#F2F2F2"  # behind every second row
+CLEAR = "#1B6E3C"  # what is decided: the ring around a model that is clearly the least biased
 LESS, MORE = MODEL_COLOURS[:2]
 # as areas with black numbers in them
 LESS_LIGHT, MORE_LIGHT = "#BBD9F2", "#EE9264"

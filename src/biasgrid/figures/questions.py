@@ -1,5 +1,6 @@
 """The questions that figures answer: the gallery shows together what answers one."""
 
+BIAS = "What is biased, and in which models?"
 RANKS = "Which model is the least biased, and how sure is that?"
 AGREEMENT = "Do the metrics agree, and do models order the queries alike?"
 SCORES = "What is each score evidence for, and what does it hang on?"
