@@ -21,7 +21,6 @@ kinds, plugins included.
 """
 # kinds whose pictures other pages show, too, and larger
 LARGE = (
-    "models",
     "rankings",
     "correlations",
     "rank-intervals",
@@ -30,6 +29,7 @@ LARGE = (
     "query-ranks",
     "trade-off",
     "hidden-bias",
+    "models",
 )
 
 

@@ -59,7 +59,7 @@ IMAGES = ROOT / "docs" / "images"
 MANY = 2000  # numbers of one mark
 # beside those of the gallery: stem -> the figure's kind, and what is shown of it
 OTHERS = {
-    "what-is-biased": ("bias", Example("embedded", "bias", {"metric": "weat", "debias": "none"})),
+    "what-is-biased": ("bias", figures.REGISTRY["bias"].example),
     "encoder-atlas": ("rank-intervals", Example("encoder_atlas", "rank-intervals", {"criterion": OVERALL})),
     "query-ranks-weat": (
         "query-ranks",
