@@ -12,8 +12,6 @@ from ..registry import is_pending
 from .common import Distinct
 
 DEFAULT = [
-    "rankings",
-    "rankings-by-criterion",
     "rank-intervals",
     "correlations",
     "covariates",

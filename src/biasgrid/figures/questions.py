@@ -1,9 +1,9 @@
 """The questions that figures answer: the gallery shows together what answers one."""
 
-RANKS = "Which model is the least biased, and how sure is that?"
+RANKS = "Which model is the least biased, and how certain is that?"
 AGREEMENT = "Do the metrics agree, and do models order the queries alike?"
-SCORES = "What is each score evidence for, and what does it hang on?"
-COMPANY = "What do scores go with?"
+SCORES = "How certain is each score, and what does it depend on?"
+COMPANY = "What are scores correlated with?"
 WORDS = "Which words, and which answers?"
 DEBIASING = "What does debiasing do?"
-PRINT = "Is it what was published?"
+PRINT = "Are published numbers reproduced?"
