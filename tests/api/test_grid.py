@@ -526,12 +526,12 @@ def test_every_kind_that_the_data_allow_is_drawn(draw, kind):
 @pytest.mark.filterwarnings("error:plot")
 def test_the_figure_that_is_named_as_its_kind_is_drawn_and_of_bias_any_metric(grid):
     def metric_of(**which):
-        return grid.plot("bias", **which).axes[-1].get_xlabel().partition(":")[0]
+        return grid.plot("bias", **which).texts[1].get_text().removeprefix("Bias according to ")
 
     labels = [grid.study.labels[key] for key in grid.metrics]
     assert metric_of() == labels[0]
     assert [metric_of(metric=key) for key in grid.metrics] == labels
-    assert grid.plot("rank-intervals").texts[0].get_text().endswith("Overall")
+    assert "All topics" in grid.plot("rank-intervals").texts[1].get_text()
 
 
 def test_words_between_two_groups_are_drawn(tiny):

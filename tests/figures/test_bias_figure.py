@@ -126,7 +126,9 @@ def test_the_title_is_the_finding_and_names_the_metric_where_another_finds_more(
 def test_the_first_metric_with_values_is_drawn():
     scores = table(2, 2, ["weat", "rnd"])
     scores.loc[scores["metric"] == "weat", ["value", "standardized"]] = np.nan
-    assert drawn(scores, {"rnd": "RND"}).axes[-1].get_xlabel().startswith("RND: standard deviations")
+    figure = drawn(scores, {"rnd": "RND"})
+    assert figure.texts[1].get_text() == "Bias according to RND"
+    assert figure.axes[-1].get_xlabel() == "standard deviations above the random-word baseline"
     scores["value"] = np.nan
     figure = drawn(scores)
     assert not figure.axes
@@ -154,7 +156,7 @@ def test_without_a_baseline_values_are_distances_from_no_bias():
     scores = table(2, 2).assign(standardized=np.nan, value=[0.5, 1.5, 1.25, 1.0])
     figure = drawn(scores, neutral=[("Gender", "weat", 1.0)])
     assert sorted(x for *_, x in places(figure)) == pytest.approx([0, 0.25, 0.5, 0.5])
-    assert "weat: distance from the no-bias value, on the metric's own scale" in unwrapped(figure)
+    assert "distance from the no-bias value, on the metric's own scale" in unwrapped(figure)
 
 
 @pytest.mark.slow

@@ -168,11 +168,15 @@ def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
 
 
 def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
-    """Figures of several metrics, with the rows of the metrics in `which` alone."""
+    """The figures of the metrics in `which`; of figures of several metrics, with the rows of these metrics alone."""
     rest = {name: value for name, value in which.items() if name != "metric"}
     metrics = [which["metric"]] if isinstance(which["metric"], str) else list(which["metric"])
     selections = []
     for drawing in drawings:
+        if "metric" in drawing.spec:
+            if drawing.spec["metric"] in metrics and _matches(study, drawing, rest):
+                selections.append(drawing)
+            continue
         inputs = {}
         for name, file in drawing.inputs.items():
             if name not in tables.REGISTRY or isinstance(file, list):

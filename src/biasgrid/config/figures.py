@@ -14,8 +14,6 @@ from .common import Distinct
 DEFAULT = [
     "bias",
     "models",
-    "rankings",
-    "rankings-by-criterion",
     "rank-intervals",
     "correlations",
     "covariates",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 NAMES = 0.42  # of the width, at most, that the names of queries take
 FEW_MODELS = 4  # of more, rows are higher
+HEADING = "Bias of each query in each model"
 FILLED, OPEN = "filled: {}", "open: no clear evidence"
 ROOM, HEAD = 8.2, 0.48  # inches of a page for topics and the legend, and of a topic's head and axis
 CHARACTERS = 52  # about so many of a name stand in a line
@@ -84,7 +85,8 @@ def bias(
     picture = next(pictures, None)
     if picture is None:
         return empty_page("No score could be computed", "no metric has a value.")
-    page = Frame(_title(scores, queries, picture.metric, labels), ZEROS[picture.axis])
+    title, label = _title(scores, queries, picture.metric, labels), labels.get(picture.metric, picture.metric)
+    page = Frame(title, left_to_right(f"Bias according to {label}"), _notes(picture))
     parts = _parts(picture, only)
     names = {row.query: _name(row.label, NAMES * page.width) for _, rows, _ in parts for row in rows}
     drawn = [model for model in models if any(mark.model == model for mark in picture.marks)]
@@ -119,8 +121,7 @@ def bias(
         for y, row in enumerate(rows):
             if not row.marks:
                 _say(axes, y, row.missing, room)
-    label = f"{labels.get(picture.metric, picture.metric)}: {picture.axis}"
-    axes.set_xlabel(fit_text(label, room, NORMAL), labelpad=2)
+    axes.set_xlabel(fit_text(picture.axis, room, NORMAL), labelpad=2)
     return page.done(_legend(picture, drawn, labels, looks))
 
 
@@ -132,6 +133,15 @@ def _title(scores: pd.DataFrame, queries: Mapping[str, str], metric: str, labels
     label = labels.get(metric, metric)
     found = headline(own, queries, LONGEST_HEADLINE - len(label.split()))
     return left_to_right(f"{label}: {found[0].lower()}{found[1:]}")
+
+
+def _notes(picture: BiasPicture) -> list[str]:
+    """How to read the figure."""
+    notes = [
+        ZEROS[picture.axis],
+        "Further right is more bias; the query with most bias on average is on top.",
+    ]
+    return [*notes, f"Filled mark: {picture.filled}."] if picture.filled else notes
 
 
 def _parts(picture: BiasPicture, only: Sequence[Part]) -> list[tuple[str, Sequence[Row], str]]:
@@ -264,6 +274,9 @@ FIGURES = (
         "What is biased, and in which models: a row per query, a mark per model, on the scale that metrics share.",
         from_tables(bias),
         question=BIAS,
+        heading=HEADING,
+        asks="On which queries is which model biased?",
+        learn="You learn which queries show bias, in which models, and where the evidence is clear.",
         drawings=_drawings,
         reads=("scores",),
         facts=("labels", "criteria", "metrics", "queries", "neutral"),

@@ -24,7 +24,7 @@ from .frame import Frame, empty_page, styled
 from .palette import CLEAR, ZEBRA, Look, model_looks, models_in_order
 from .questions import RANKS
 from .rows import read_table, rows_of
-from .text import BOLD, SMALL, fit_text, left_to_right, line_count, metric_head, shorten
+from .text import BOLD, SMALL, fit_text, left_to_right, line_count, metric_head, sentences, shorten
 from .types.rows import LINE, width
 from .visuals import few_ticks, intervals, legend_of, neutral_line, row_names, under_head, zebra
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Bias of each model on each topic"
 LANE = 0.085  # inches between two models' marks
 NAMES = 1.15  # inches of the names of topics, at most
 LEAST = 1.25  # inches of a panel's width
@@ -87,7 +88,9 @@ def models(
     title = left_to_right(models_headline(of_all, ranked, labels))
     if not cells:
         return empty_page(title or "No two models have values to compare", "models are not compared.")
-    page = Frame(title or "How biased each model is on each topic", how_to_read_models(_has_scaled(cells)))
+    page = Frame(
+        title or HEADING, "Mean bias by topic and metric", sentences(how_to_read_models(_has_scaled(cells)))
+    )
     drawn = [key for key in models_in_order(rankings["model"]) if _has_mark(cells, key)]
     ends = models_axes(cells)
     found = dict.fromkeys(cell.criterion for cell in cells)
@@ -232,6 +235,9 @@ FIGURES = (
         "Which model has how much bias on each topic according to each metric, and whether one is clearly lowest.",
         _draw,
         question=RANKS,
+        heading=HEADING,
+        asks="Which model is how biased, and is one clearly lowest?",
+        learn="You learn how large the bias of each model is, and which models clearly differ.",
         drawings=_drawings,
         reads=("rankings", "pairs", "aggregates"),
         when="ranked",
