@@ -8,7 +8,7 @@ import pytest
 from artists import assert_readable, entries, intervals_of, texts, unwrapped
 from conftest import grid_config
 
-from biasgrid.figures.frame import as_wide_as
+from biasgrid.figures.frame import PAGE, as_wide_as
 from biasgrid.figures.models import models
 from biasgrid.figures.palette import CLEAR, model_looks
 from biasgrid.plan.study import Study
@@ -185,7 +185,7 @@ def test_many_metrics_and_models_are_pages_that_can_be_printed(root):
     columns = []
     for page in pages.values():
         figure = drawn(*found, only=page.spec["only"])
-        assert figure.get_figheight() <= 9.1
+        assert figure.get_figheight() <= PAGE[1]
         columns += [axes.get_title(loc="left") for axes in figure.axes]
     assert columns == list(config["metrics"])
     assert_readable(figure)

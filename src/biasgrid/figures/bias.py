@@ -41,8 +41,9 @@ if TYPE_CHECKING:
 NAMES = 0.42  # of the width, at most, that the names of queries take
 FEW_MODELS = 4  # of more, rows are higher
 HEADING = "Bias of each query in each model"
+READING = "Further right is more bias; the query with most bias on average is on top."
 FILLED, OPEN = "filled: {}", "open: no clear evidence"
-ROOM, HEAD = 8.2, 0.48  # inches of a page for topics and the legend, and of a topic's head and axis
+ROOM, HEAD = 8.0, 0.48  # inches of a page for topics and the legend, and of a topic's head and axis
 CHARACTERS = 52  # about so many of a name stand in a line
 
 # a criterion, and the first and the last but one of its rows that a page has
@@ -86,7 +87,7 @@ def bias(
     if picture is None:
         return empty_page("No score could be computed", "no metric has a value.")
     title, label = _title(scores, queries, picture.metric, labels), labels.get(picture.metric, picture.metric)
-    page = Frame(title, left_to_right(f"Bias according to {label}"), _notes(picture))
+    page = Frame(title, left_to_right(f"Bias according to {label}"), [ZEROS[picture.axis], READING])
     parts = _parts(picture, only)
     names = {row.query: _name(row.label, NAMES * page.width) for _, rows, _ in parts for row in rows}
     drawn = [model for model in models if any(mark.model == model for mark in picture.marks)]
@@ -133,15 +134,6 @@ def _title(scores: pd.DataFrame, queries: Mapping[str, str], metric: str, labels
     label = labels.get(metric, metric)
     found = headline(own, queries, LONGEST_HEADLINE - len(label.split()))
     return left_to_right(f"{label}: {found[0].lower()}{found[1:]}")
-
-
-def _notes(picture: BiasPicture) -> list[str]:
-    """How to read the figure."""
-    notes = [
-        ZEROS[picture.axis],
-        "Further right is more bias; the query with most bias on average is on top.",
-    ]
-    return [*notes, f"Filled mark: {picture.filled}."] if picture.filled else notes
 
 
 def _parts(picture: BiasPicture, only: Sequence[Part]) -> list[tuple[str, Sequence[Row], str]]:

@@ -43,7 +43,7 @@ LONGEST_TEXT = 150  # characters of what a comparison says
 OWN_SCALE = "own scale"
 # of a page, as a plan estimates it: the inches for rows, and for what is above and below a row of panels; panels
 # side by side, and the characters of a line in one
-ROOM, HEAD = 8.1, 0.45
+ROOM, HEAD = 8.0, 0.45
 COLUMNS, CHARACTERS = 4, 24
 
 
