@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 from plugin_notes import plugin_note
@@ -11,14 +13,20 @@ from biasgrid import figures
 from biasgrid.figures import Figure, questions
 
 OTHERS = "Others"
+COLUMNS = 4
 PAGE = Path(__file__).with_name("gallery.md")
 HEAD = """# Gallery: every kind of figure, and how to read it
 
-List the kinds under `figures:` in a config: each is written as PDF, SVG and PNG to `results/<study>/figures`. The
-list replaces the default; a kind whose data are missing is an error. `biasgrid list figures` names the installed
-kinds, plugins included.
+A picture opens in full size; the question below it leads to how to read it. The title of a figure is its finding.
+The file's description has what does not fit into the two lines below a plot (`biasgrid.figures.frame.caption`).
+
+`grid.plot("...")` draws a figure in Python. In a config, list the kinds under `figures:`. Each figure is saved as
+PDF, SVG and PNG in `results/<study>/figures`. The list replaces the default; a kind without its data is an error.
+`biasgrid list figures` names the installed kinds, plugins included. The default leaves out `rankings`, because sums
+of ranks do not show which models differ.
 
 """
+READING = "How to read each figure"
 # kinds whose pictures other pages show, too, and larger
 LARGE = (
     "rankings",
@@ -29,6 +37,7 @@ LARGE = (
     "query-ranks",
     "trade-off",
     "hidden-bias",
+    "models",
 )
 
 
@@ -38,21 +47,40 @@ def stem(kind: str) -> str:
 
 
 def page() -> str:
-    """The page's text: the kinds by the question that they answer."""
-    kinds = dict(sorted(figures.REGISTRY.items()))
+    """Return the page: a grid of pictures for each question, then how to read each figure."""
     # in the order in which questions are declared
     by_question: dict[str, list[Figure]] = {
         getattr(questions, name): [] for name in vars(questions) if name.isupper()
     }
-    for kind in kinds.values():
+    for kind in dict(sorted(figures.REGISTRY.items())).values():
         by_question.setdefault(kind.question or OTHERS, []).append(kind)
     asked = {question: of_question for question, of_question in by_question.items() if of_question}
-    index = ["| question | figures |", "| --- | --- |"]
-    parts = []
-    for question, of_question in asked.items():
-        index.append(f"| {question} | {', '.join(f'[{kind.name}](#{kind.name})' for kind in of_question)} |")
-        parts += [f"## {question}\n", *map(section, of_question)]
-    return HEAD + "\n".join(index) + "\n\n" + "\n".join(parts)
+    grids = [f"## {question}\n\n{grid(of_question)}" for question, of_question in asked.items()]
+    sections = [section(kind) for of_question in asked.values() for kind in of_question]
+    return HEAD + "\n".join([*grids, f"## {READING}\n", *sections])
+
+
+def grid(kinds: Sequence[Figure]) -> str:
+    """Return a table of pictures, each with its question."""
+    rows = ["| " * COLUMNS + "|", "| --- " * COLUMNS + "|"]
+    for start in range(0, len(kinds), COLUMNS):
+        of_row = kinds[start : start + COLUMNS]
+        file = [f"images/{stem(kind.name)}.png" for kind in of_row]
+        pictures = [f"[![{heading(kind)}]({path})]({path})" for kind, path in zip(of_row, file, strict=True)]
+        captions = [f"[{kind.asks or kind.meaning}](#{anchor(heading(kind))})" for kind in of_row]
+        empty = [""] * (COLUMNS - len(of_row))
+        rows += [f"| {' | '.join([*cells, *empty])} |" for cells in (pictures, captions)]
+    return "\n".join(rows) + "\n"
+
+
+def heading(kind: Figure) -> str:
+    """Return what a kind is called in words."""
+    return kind.heading or kind.name
+
+
+def anchor(text: str) -> str:
+    """Return the anchor that code hosts and the site give a heading."""
+    return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
 
 def wrapped(text: str) -> str:
@@ -61,17 +89,17 @@ def wrapped(text: str) -> str:
 
 
 def section(kind: Figure) -> str:
-    """A kind: its picture, what it shows, how to read it, and what a config needs for it."""
+    """Return what a reader learns from a kind, how to read it, how it is drawn, and what a config needs for it."""
     listed = (
-        f"`figures: [{kind.config_name}]`" if kind.config_name else "`null_distributions:` lists the cells"
+        f"`figures: [{kind.config_name}]`" if kind.config_name else "`null_distributions:` lists the scores"
     )
     needs = f" It needs {kind.needs}." if kind.needs else ""
-    picture = f"![{kind.name}](images/{stem(kind.name)}.png)\n\n" if kind.example else ""
-    return f"""### {kind.name}
+    drawn = f'`grid.plot("{kind.name}")`; in a config, {listed}.{needs}{plugin_note(figures, kind.name)}'
+    return f"""### {heading(kind)}
 
-{picture}{wrapped(f"**{kind.meaning}** {kind.reading}")}
+{wrapped(f"**{kind.learn or kind.meaning}** {kind.reading}")}
 
-{wrapped(f"{listed}.{needs}{plugin_note(figures, kind.name)}")}
+{wrapped(drawn)}
 """
 
 

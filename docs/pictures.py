@@ -44,7 +44,7 @@ from biasgrid.api import published
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError, unknown_name
 from biasgrid.figures import Drawing, Example
-from biasgrid.figures.frame import empty_labels_kept, style
+from biasgrid.figures.frame import caption, empty_labels_kept, style
 from biasgrid.files import write_bytes
 from biasgrid.plan.study import Study
 from biasgrid.result import LENGTH
@@ -59,6 +59,7 @@ IMAGES = ROOT / "docs" / "images"
 MANY = 2000  # numbers of one mark
 # beside those of the gallery: stem -> the figure's kind, and what is shown of it
 OTHERS = {
+    "what-is-biased": ("bias", figures.REGISTRY["bias"].example),
     "encoder-atlas": ("rank-intervals", Example("encoder_atlas", "rank-intervals", {"criterion": OVERALL})),
     "query-ranks-weat": (
         "query-ranks",
@@ -276,7 +277,7 @@ def content_of(drawn: figure.Figure) -> list[Any]:
     with style(), empty_labels_kept(drawn):
         drawn.draw_without_rendering()  # what ticks say, and the colours of cells
     texts = [*drawn.texts, *(text for legend in drawn.legends for text in legend.texts)]
-    return [_words(texts), *map(_content_of, drawn.axes)]
+    return [[*_words(texts), caption(drawn)], *map(_content_of, drawn.axes)]
 
 
 def _content_of(axes: Axes) -> list[Any]:

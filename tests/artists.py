@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
-from biasgrid.figures.frame import empty_labels_kept
+from biasgrid.figures.frame import caption, empty_labels_kept
 from biasgrid.tables.quality import QUALITY
 
 # WEFE case study, overall ranks as published (average of tied ranks where it has them)
@@ -46,9 +47,11 @@ def ranking_table(ranks=PUBLISHED, criteria=("Overall",)):
 
 
 def texts(artist):
-    return [
+    """What an artist says; a figure also has its caption."""
+    shown = [
         text.get_text() for text in artist.findobj(Text) if text.get_visible() and text.get_text().strip()
     ]
+    return [*shown, caption(artist)] if isinstance(artist, Figure) else shown
 
 
 def entries(figure):

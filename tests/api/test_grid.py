@@ -573,10 +573,25 @@ def draw(grid):
 # and those of the next test but one
 @pytest.mark.filterwarnings("ignore:plot")
 @pytest.mark.parametrize(
-    "kind", ["rankings", "rankings-by-criterion", "correlations", "rank-intervals", "influence", "sentiment"]
+    "kind",
+    [
+        *("bias", "models", "rankings", "rankings-by-criterion", "correlations", "rank-intervals"),
+        *("influence", "sentiment"),
+    ],
 )
 def test_every_kind_that_the_data_allow_is_drawn(draw, kind):
     draw(kind)
+
+
+@pytest.mark.filterwarnings("error:plot")
+def test_the_figure_that_is_named_as_its_kind_is_drawn_and_of_bias_any_metric(grid):
+    def metric_of(**which):
+        return grid.plot("bias", **which).texts[1].get_text().removeprefix("Bias according to ")
+
+    labels = [grid.study.labels[key] for key in grid.metrics]
+    assert metric_of() == labels[0]
+    assert [metric_of(metric=key) for key in grid.metrics] == labels
+    assert "All topics" in grid.plot("rank-intervals").texts[1].get_text()
 
 
 def test_words_between_two_groups_are_drawn(tiny):

@@ -37,6 +37,13 @@ def query_ranks_shown(found):
     return [*ranks[["rank", "rank_low", "rank_high"]].to_numpy().ravel(), *map(correlation, correlations)]
 
 
+def models_shown(found):
+    """The mean standardised bias of each ranked model, and its interval."""
+    ranked = found["rankings"].dropna(subset="value_shared")[["criterion", "metric", "model"]]
+    table = found["aggregates"].merge(ranked).dropna(subset="standardized")
+    return list(table[["standardized", "standardized_low", "standardized_high"]].to_numpy().ravel())
+
+
 def quality_shown(found):
     ranks = pd.concat([found["rankings"]["rank"], found["quality"]["common_rank"]])
     return [f"{rank:g}" for rank in ranks.dropna()]
@@ -274,6 +281,7 @@ def numbers_of(table, *columns):
 # stem, or kind of figure -> what it shows, from its tables
 SHOWN = {
     "correlations": correlations_shown,
+    "models": models_shown,
     "mtmm": mtmm_shown,
     "rank-intervals": ranks_shown,
     "quality-ranks": quality_shown,

@@ -60,7 +60,7 @@ def test_a_row_is_a_number_with_ours_their_difference_and_the_verdict():
         LABELS,
         [("q1", "First query"), ("q2", "Second query")],
     )
-    head = ["number", "printed", "ours", "difference", "verdict"]
+    head = ["number", "published", "this study", "difference", "verdict"]
     assert lines(figure) == {
         "A paper Model A": [
             head,
@@ -74,7 +74,8 @@ def test_a_row_is_a_number_with_ours_their_difference_and_the_verdict():
         ],
     }
     said = " ".join(unwrapped(figure))
-    assert "Of 4 published numbers: differs 1, explained 1, reproduced 2." in said
+    assert "2 of 4 published numbers are reproduced" in said
+    assert "Counts: differs 1, explained 1, reproduced 2." in said
     assert "WEAT" not in said
     assert_readable(figure)
 
@@ -120,7 +121,8 @@ def test_what_is_more_than_rounding_or_agrees_does_not_differ_in_print():
     more = [row("q1: value", 0.8, 0.9, "differs"), row("q2: value", 0.25, 0.25)]
     assert "✗ differs" in texts(draw(table(more), LABELS, []))
     # what is not called so by the comparison is not called so here
-    assert "differs" not in texts(draw(table([row("q1: value", 0.33, 0.344)]), LABELS, []))[-1]
+    (entry,) = entries(draw(table([row("q1: value", 0.33, 0.344)]), LABELS, []))
+    assert entry.startswith("✓ reproduced")
 
 
 @not_laid_out()
@@ -131,7 +133,7 @@ def test_every_verdict_has_a_mark_and_its_meaning_where_it_is():
     shown = {cells[-1] for of_panel in lines(figure).values() for cells in of_panel[1:]}
     assert {entry.partition(":")[0] for entry in entries(figure)} == shown
     assert len({shade.get_facecolor() for axes in figure.axes for shade in axes.patches}) > 5
-    assert entries(draw(table(rows[-1:]), LABELS, [])) == ["✗ differs: not as printed"]
+    assert entries(draw(table(rows[-1:]), LABELS, [])) == ["✗ differs: not as published"]
 
 
 def test_a_number_that_we_do_not_have_is_a_dash():
@@ -238,7 +240,7 @@ def test_a_metric_s_figure_has_its_numbers_alone():
 
 def test_a_metric_of_which_nothing_was_published_is_said():
     figure = draw(many(1), LABELS | {"mac": "MAC"}, names(1), "mac")
-    assert "Is ours what was published? MAC" in unwrapped(figure)
+    assert "Published and reproduced values: MAC" in unwrapped(figure)
     assert any(text.startswith("Nothing to draw: ") for text in unwrapped(figure))
 
 

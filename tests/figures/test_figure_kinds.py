@@ -149,7 +149,7 @@ def test_a_label_draws_the_figures_anew_and_what_none_shows_does_not(root):
         return {name for name in after if after[name].spec != before[name].spec}
 
     config["models"]["two"]["label"] = "Renamed"
-    assert changed() >= {"rankings", "scores-first", "scores-second"}
+    assert changed() >= {"rankings", "scores-first-weat", "scores-second-weat"}
     config["models"]["two"] |= {"label": "Model two", "note": "measured twice"}
     assert changed() == set()
 

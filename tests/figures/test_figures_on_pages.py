@@ -14,12 +14,12 @@ from biasgrid.figures.types.heat import scale
 
 @styled
 def tall(panels, height, scaled=False):
-    frame = Frame("Title", "A note.")
+    frame = Frame("Title", "Subtitle", ["How to read it."])
     axes_of = frame.panels({i: f"panel {i}" for i in range(panels)}, height, line=1)
     for i, axes in axes_of.items():
         axes.set_xlabel(f"axis {i}")
     if scaled:
-        scale([*axes_of.values()], (0, 1), "RdBu_r", "shades", [0, 1])
+        scale([*axes_of.values()], (0, 1), "RdBu", "shades", [0, 1])
     return frame.done()
 
 
@@ -30,7 +30,7 @@ def pages_of(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("panels", "height", "pages"), [(1, 2, 1), (4, 2, 1), (9, 2, 3), (3, 12, 3)])
+@pytest.mark.parametrize(("panels", "height", "pages"), [(1, 2, 1), (3, 2, 1), (9, 2, 3), (3, 12, 3)])
 def test_a_pdf_is_cut_between_panels(panels, height, pages, tmp_path):
     figure = tall(panels, height)
     assert [round(axes.get_position().height * figure.get_figheight(), 1) for axes in figure.axes] == [
@@ -59,7 +59,7 @@ def test_a_scale_of_shades_holds_no_two_pages_together(tmp_path):
 
 @styled
 def of_rows(locator):
-    frame = Frame("Title", "A note.")
+    frame = Frame("Title", "Subtitle", ["How to read it."])
     axes_of = frame.panels(
         {i: f"panel {i}" for i in range(5)}, {0: 1.0, 1: 0.7, 2: 2.0, 3: 1.5, 4: 0.5}, line=2
     )

@@ -44,7 +44,7 @@ def test_a_word_that_moves_a_score_too_far_is_an_arrow_with_its_number():
     figure = influence(table, errors, {}, "Gender", "weat")
     (axes,) = figure.axes
     assert "← −321" in texts(figure)
-    assert any(entry.startswith("→ cut off") for entry in entries(figure))
+    assert any(entry.startswith("→ beyond 5") for entry in entries(figure))
     low, high = axes.get_xlim()
     assert low > -2 * FARTHEST
     others = table.loc[(table["metric"] == "weat") & (table["influence"].abs() < FARTHEST), "influence"]
@@ -69,7 +69,7 @@ def test_what_all_queries_begin_with_is_said_once():
     table = influences().replace({"query": queries})
     errors = table[INFLUENCE[:5]].drop_duplicates().assign(kind="jackknife", standard_error=1.0)
     figure = influence(table, errors, {}, "Gender", "weat")
-    assert "farthest, all of He and She: how far" in " ".join(unwrapped(figure))
+    assert "All are of He and She." in " ".join(unwrapped(figure))
     (axes,) = figure.axes
     assert all("He" not in label.get_text() for label in axes.get_yticklabels())
     assert all(") wrt " in " ".join(label.get_text().split()) for label in axes.get_yticklabels())

@@ -11,6 +11,7 @@ from artists import assert_readable
 import biasgrid as bg
 from biasgrid import Query, figures
 from biasgrid.figures import intersections
+from biasgrid.figures.frame import caption
 from biasgrid.figures.intersections import _curve, _region, quadrants
 from biasgrid.metrics.ibd import THRESHOLDS, eibd, ibd
 
@@ -113,7 +114,7 @@ def test_axes_about_another_centre_have_a_figure_of_their_own():
     points = []
     for metric, centre in (("fise", "the medians of 1,000 words of the model"), ("about", "the origin")):
         figure = grid.plot("quadrants", metric=metric)
-        assert f"The axes are about {centre}." in " ".join(figure.texts[1].get_text().split())
+        assert f"The axes are about {centre}." in caption(figure)
         points.append(figure.axes[0].lines[2].get_xydata())
     shift = points[1] - points[0]
     assert np.ptp(shift, axis=0).max() < 1e-9 < np.abs(shift).min()

@@ -134,7 +134,7 @@ def test_a_shade_tells_less_bias_from_more():
     figure = before_after(lose(small(facts), debias="c"), {}, "Gender")
     text, shade = cells(figure)["m", "weat", "c"]
     assert (text, np.ma.is_masked(shade)) == ("n/a", True)
-    assert "n/a: no value (lost words)" in entries(figure)
+    assert "n/a: no value (missing words)" in entries(figure)
 
 
 @not_laid_out()
@@ -148,9 +148,9 @@ def test_a_method_that_lost_queries_has_a_dagger_and_its_own_before():
     assert found["GloVe 6B 50d (complete)", "WEAT", "RAN"] == ("50 %†", 0.5)
     assert sum(text.endswith("†") for text, _ in found.values()) == 1
     full = table[where(table, model="glove-6b-50d", measure="weat", n=7, criterion="Gender")]["before"]
-    untouched, _ = found["GloVe 6B 50d (complete)", "WEAT", "untouched"]
+    untouched, _ = found["GloVe 6B 50d (complete)", "WEAT", "original"]
     assert float(untouched) == pytest.approx(full.iloc[0], rel=0.05)
-    assert any(entry.startswith("† both on fewer queries") for entry in entries(figure))
+    assert any(entry.startswith("† both measured on fewer queries") for entry in entries(figure))
     plain = before_after(mitigation(list(MODELS)[:1], metrics=few), LABELS, "Gender")
     assert not any("†" in text for text in unwrapped(plain))
 
@@ -167,9 +167,9 @@ def test_methods_go_by_what_they_remove_and_a_model_has_rows_of_its_own_methods(
     table = small(facts)
     copy = table.copy()
     first, second = before_after(table, {}, "Gender").axes
-    assert ticks(first.yaxis) == ["untouched", "b", "c", "a"]
-    assert ticks(second.yaxis) == ["untouched", "c", "a"]
-    assert ticks(hidden_bias(table, {}, "Gender").axes[0].yaxis) == ["untouched", "b", "c", "a"]
+    assert ticks(first.yaxis) == ["original", "b", "c", "a"]
+    assert ticks(second.yaxis) == ["original", "c", "a"]
+    assert ticks(hidden_bias(table, {}, "Gender").axes[0].yaxis) == ["original", "b", "c", "a"]
     pd.testing.assert_frame_equal(table, copy)
 
 
@@ -280,7 +280,7 @@ def test_trade_off_is_what_its_axes_say():
     assert sum(fills[0.0, 1.0]) < sum(fills[a]) < 3
     (goal,) = [line for line in axes.lines if line.get_marker() == "*"]
     assert tuple(goal.get_xydata()[0]) == (1.0, 1.0)
-    assert figure.axes[-1].get_ylim() == (0.5, 1)
+    assert figure.axes[-1].get_xlim() == (0.5, 1)
     assert any("(n = 3) of" in text and "(n = 2) of" in text for text in unwrapped(figure))
     assert_readable(figure)
 
@@ -351,7 +351,7 @@ def test_word_maps_hold_every_word():
     figure = word_map(given_maps, LABELS | {"male": "male words"}, "Gender")
     # the untouched model first, the others as given
     untouched, *heads = (head(axes) for axes in figure.axes)
-    assert untouched == "untouched: 88 %"
+    assert untouched == "original: 88 %"
     assert heads == [f"{label}: {'no value' if label == 'RAN' else '88 %'}" for label, *_ in GENDER.values()]
     handles = zip(figure.legends[0].legend_handles, entries(figure), strict=True)
     colours = {to_rgb(handle.get_color()): entry.split()[0] for handle, entry in handles}

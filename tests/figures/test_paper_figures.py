@@ -5,9 +5,11 @@ import pandas as pd
 import pytest
 from artists import assert_readable, not_laid_out, texts
 from conftest import ROOT
+from matplotlib.text import Annotation
 from refusals import refused
 
 import biasgrid as bg
+from biasgrid.figures.text import topic
 
 pytestmark = pytest.mark.slow
 LABELS = {"weat": "WEAT", "weat_es": "WEAT-ES", "rnd": "RND", "rnsb": "RNSB"}
@@ -43,7 +45,8 @@ def segments(figure):
 def test_the_stacked_ranks_are_those_that_were_printed():
     figure = bg.published("case_study").plot("rankings-by-criterion")
     expected = {
-        (c, LABELS[metric], model): rank for (c, metric, model), rank in printed("case_study_ranks").items()
+        (topic(c), LABELS[metric], model): rank
+        for (c, metric, model), rank in printed("case_study_ranks").items()
     }
     lengths, written = segments(figure)
     assert len(expected) == 112
@@ -53,11 +56,11 @@ def test_the_stacked_ranks_are_those_that_were_printed():
     assert_readable(figure)
     # the sums are at the ends, the least on top
     overall = bg.published("case_study").plot("rankings").axes
-    assert [axes.get_title(loc="left") for axes in overall] == ["Overall"]
+    assert [axes.get_title(loc="left") for axes in overall] == ["All topics"]
     sums = [int(text.get_text()) for text in overall[0].texts if text.get_weight() == "bold"]
     by_model = {}
     for (criterion, _, model), rank in expected.items():
-        by_model[model] = by_model.get(model, 0) + rank * (criterion == "Overall")
+        by_model[model] = by_model.get(model, 0) + rank * (criterion == "All topics")
     assert sums == sorted(by_model.values())
 
 
@@ -65,18 +68,18 @@ def test_the_correlations_are_those_that_were_printed():
     figure = bg.published("case_study").plot("correlations")
     expected = {}
     for (criterion, pair, _), value in printed("case_study_correlations").items():
-        expected[criterion, frozenset(LABELS[key] for key in pair.split("~"))] = value
+        expected[topic(criterion), frozenset(LABELS[key] for key in pair.split("~"))] = value
     assert len(expected) == 24
     shades, written = {}, {}
     for axes in figure.axes:
         criterion = axes.get_title(loc="left").removesuffix(", n = 7 models")
-        if criterion not in CRITERIA:
+        if criterion not in map(topic, CRITERIA):
             continue
-        rows, columns = (
-            [label.get_text() for label in axis.get_ticklabels()] for axis in (axes.yaxis, axes.xaxis)
-        )
+        rows = [label.get_text() for label in axes.yaxis.get_ticklabels()]
+        # above the first cell of each column
+        columns = [text.get_text() for text in axes.texts if isinstance(text, Annotation)]
         cells = np.ma.filled(axes.collections[0].get_array().reshape(3, 3), np.nan)
-        for text in axes.texts:
+        for text in axes.texts[: -len(columns)]:
             column, row = (int(x) for x in text.get_position())
             key = criterion, frozenset((rows[row], columns[column]))
             shades[key] = cells[row, column]
@@ -103,16 +106,19 @@ def test_a_study_of_the_papers_models_stands_beside_it():
     lengths, _ = segments(paper.plot("rankings", beside=grid))
     ours = grid.frame("rankings")
     expected = {
-        ("Overall, ours", LABELS[row.metric], row.model): row.rank
+        ("All topics, this study", LABELS[row.metric], row.model): row.rank
         for row in ours[ours["criterion"] == "Overall"].itertuples()
     }
     expected |= {
-        ("Overall, printed", LABELS[row.metric], row.model): row.published
+        ("All topics, published", LABELS[row.metric], row.model): row.published
         for row in ranked[ranked["criterion"] == "Overall"].itertuples()
     }
     assert lengths == expected
     heads = [axes.get_title(loc="left") for axes in paper.plot("correlations", beside=grid).axes]
-    assert heads[:2] == ["Ethnicity, ours, n = 7 models", "Ethnicity, printed, n = 7 models"]
+    assert [head for head in heads if head.startswith("Ethnicity")] == [
+        "Ethnicity, published, n = 7 models",
+        "Ethnicity, this study, n = 7 models",
+    ]
     few = bg.measure_grid(list(LABELS), queries, dict(list(models.items())[:3]), progress=False)
     with pytest.raises(bg.BiasgridError, match="has no printed rank of just the models beside it"):
         paper.plot(beside=few)

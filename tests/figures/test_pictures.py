@@ -18,6 +18,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from biasgrid import figures, metrics
+from biasgrid.figures.frame import PAGE, caption
 from biasgrid.plan.study import Study
 from biasgrid.query import Query
 from biasgrid.statistics.aggregation import OVERALL
@@ -73,6 +74,7 @@ def numbers_of(figure) -> Counter:
     for text in (*figure.texts, *(t for axes in figure.axes for t in (axes._left_title, *axes.texts))):
         whole = " ".join(text.get_text().split())
         shown.update({whole, *(re.sub(r"[()\N{DAGGER}]", "", part) for part in whole.split())})
+    shown.update(re.sub(r"[();,]", "", part) for part in caption(figure).split())
     return shown
 
 
@@ -164,24 +166,43 @@ def test_docs_show_pictures_of_the_list_and_all_of_them():
 def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_read_it():
     page = gallery.PAGE.read_text(encoding="utf-8")
     assert page == gallery.page(), "docs/gallery.md is older than the figures' declarations: make pictures"
-    sections = dict(re.findall(r"^### (\S+)\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL))
     questions = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
-    index = dict(re.findall(r"^\| (.+) \| (\[.+) \|$", page, re.MULTILINE))
-    assert index.keys() == questions.keys()
-    assert sections.keys() == figures.REGISTRY.keys()
+    sections = dict(re.findall(r"^### ([^\n]+)\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL))
+    assert len(sections) == len(figures.REGISTRY)
     for name, kind in figures.REGISTRY.items():
         assert len(kind.reading.split()) > 10, f"{name}: Figure.reading says how to read it"
         assert kind.example, f"{name}: Figure.example says which figure of which study the gallery shows"
-        (stem,) = re.findall(r"\]\(images/([\w-]+)\.png\)", sections[name])
-        # it stands under its question, to which the table on top leads
-        question = kind.question or gallery.OTHERS
-        assert f"\n### {name}\n" in questions[question]
-        assert f"[{name}](#{name})" in index[question]
-        said = " ".join(sections[name].split())
-        assert kind.meaning in said
-        # the picture is one of this kind
+        assert kind.heading, f"{name}: Figure.heading says what it is called in words"
+        assert kind.asks.endswith("?"), f"{name}: Figure.asks is the question below its picture"
+        assert kind.learn.endswith("."), f"{name}: Figure.learn says what a reader learns"
+        # the picture stands in the grid of its question, opens in full size, and leads to how to read it
+        grid = questions[kind.question or gallery.OTHERS]
+        (stem,) = re.findall(
+            rf"\[!\[{re.escape(kind.heading)}\]\(images/([\w-]+)\.png\)\]\(images/\1\.png\)", grid
+        )
         assert pictures.PICTURES[stem].kind == name
-        assert kind.reading in said
+        assert f"[{kind.asks}](#{gallery.anchor(kind.heading)})" in grid
+        said = " ".join(sections[kind.heading].split())
+        assert f"**{kind.learn}** {kind.reading}" in said
+        assert f'`grid.plot("{name}")`' in said
+    # four pictures a row
+    rows = [line for line in page.splitlines() if line.startswith("| [![")]
+    assert all(row.count("|") == gallery.COLUMNS + 1 for row in rows)
+
+
+def test_a_title_is_a_finding_in_ten_words_or_a_noun_phrase(picture):
+    entry, _, figure = picture
+    if not entry.kind:
+        return
+    title, dots = figure.texts[0].get_text(), 120 if entry.small else 220
+    assert len(title.split()) <= 10
+    assert "?" not in title
+    width, height = Image.open(IMAGES / f"{entry.stem}.png").size
+    assert width == PAGE[0] * dots
+    assert height <= PAGE[1] * dots
+    # how to read it: at most two lines, the last text of a page
+    assert figure.texts[2].get_text().count("\n") < 2
+    assert caption(figure).startswith(" ".join(title.split()))
 
 
 def test_pictures_of_the_gallery_are_small():

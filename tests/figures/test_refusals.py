@@ -45,11 +45,11 @@ def changed(model=TWO[0][0], method="gender-hard", **entries):
         ),
         (lambda: correlations(correlation_table([], ["Overall"]), {}), "the table is empty"),
         (
-            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Overall", {"weat": 0.0}),
+            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Overall", "weat", {"weat": 0.0}),
             "no rows of criterion 'Overall'; the table has Gender",
         ),
         (
-            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Gender", {"ect": 1.0}),
+            lambda: scores(score_table({"weat": PAIRED}, ["a"]), {}, "Gender", "weat", {"ect": 1.0}),
             "scores: no neutral value: unknown metric 'weat'; ",
         ),
         (

@@ -9,8 +9,8 @@ from matplotlib.colors import to_hex
 
 from biasgrid import metrics
 from biasgrid.figures import REGISTRY as FIGURES
-from biasgrid.figures.frame import save
-from biasgrid.figures.palette import LESS, MORE, model_looks
+from biasgrid.figures.frame import PAGE, save
+from biasgrid.figures.palette import ABOVE, BELOW, INK, model_looks
 from biasgrid.figures.scores import scores
 from biasgrid.plan.study import Study
 
@@ -54,11 +54,12 @@ def with_intervals(table, seed=0):
     return table
 
 
-def panels_of(figure, metrics, models):
-    """(metric, model) -> its panel: a line per metric, a column per model."""
-    assert len(figure.axes) == len(metrics) * len(models)
-    keys = [(metric, model) for metric in sorted(metrics) for model in models]
-    return dict(zip(keys, figure.axes, strict=True))
+def draw(table, metric, models, **spec):
+    """A figure of a metric's scores, and the panel of each model."""
+    given = {"labels": {}, "criterion": "Gender", "neutral": NEUTRAL} | spec
+    figure = scores(table, metric=metric, **given)
+    assert len(figure.axes) == len(models)
+    return figure, dict(zip(models, figure.axes, strict=True))
 
 
 def rows_of(axes):
@@ -74,69 +75,73 @@ def words_of(axes):
     )
 
 
-def test_scores_are_where_the_table_says():
+@pytest.mark.parametrize("metric", ["weat", "rnd", "ect"])
+def test_scores_are_where_the_table_says(metric):
     models, queries = ["m1", "m2", "m3"], {"weat": PAIRED, "rnd": SINGLE, "ect": SINGLE}
     table = lose(score_table(queries, models), [1, 2, 14])
-    # of a criterion that is not drawn: its model takes a colour all the same
+    # of a criterion that is not drawn: its model takes a shape all the same
     other = score_table({"weat": PAIRED}, ["a model of another criterion"], "Ethnicity")
-    figure = scores(pd.concat([table, other]), {"m1": "Model 1", "weat": "WEAT"}, "Gender", NEUTRAL)
-    panels = panels_of(figure, queries, models)
-    colours = {key: to_hex(look["color"]) for key, look in model_looks({*models, *other["model"]}).items()}
-    for (metric, model), axes in panels.items():
-        part = table[(table["metric"] == metric) & (table["model"] == model)].set_index("query")
-        names = rows_of(panels[metric, "m1"])
-        # targets that queries share stand above them; without them the attributes are the name
-        head = "Male terms and Female terms wrt"
-        shown = {
-            query: query.removeprefix(f"{head} ") if metric != "weat" else query for query in queries[metric]
-        }
-        row = {query: names.index(name) for query, name in shown.items()}
-        assert names == [head] * (metric != "weat") + [shown[query] for query in sorted(shown)]
+    labels = {"m1": "Model 1", "weat": "WEAT"}
+    figure, panels = draw(pd.concat([table, other]), metric, models, labels=labels)
+    shapes = {key: look["marker"] for key, look in model_looks({*models, *other["model"]}).items()}
+    names = rows_of(panels["m1"])
+    # targets that queries share stand above them; without them the attributes are the name
+    head = "Male terms and Female terms wrt"
+    shown = {
+        query: query.removeprefix(f"{head} ") if metric != "weat" else query for query in queries[metric]
+    }
+    row = {query: names.index(name) for query, name in shown.items()}
+    assert names == [head] * (metric != "weat") + [shown[query] for query in sorted(shown)]
+    of_metric = table[table["metric"] == metric]
+    for model, axes in panels.items():
+        part = of_metric[of_metric["model"] == model].set_index("query")
         known = part["value"].dropna()
         assert sorted((y, x) for _, (x, y) in marks_of(axes)) == sorted((row[q], x) for q, x in known.items())
-        assert {colour for (_, colour), _ in marks_of(axes)} <= {colours[model]}
-        assert words_of(axes) == sorted((row[q], "lost words") for q in part.index[part["value"].isna()])
+        # a model's shape, in no colour of a sign
+        assert {look for look, _ in marks_of(axes)} <= {(shapes[model], INK)}
+        assert words_of(axes) == sorted((row[q], "missing words") for q in part.index[part["value"].isna()])
+        # what has no score is hatched
+        hatched = [of for of in axes.collections if of.get_hatch()]
+        assert bool(hatched) == bool(part["value"].isna().any())
         assert {x for line in axes.lines if line.get_linestyle() == "--" for x in line.get_xdata()} == {
             NEUTRAL[metric]
         }
-        # one scale for the models of a metric, which has them all and the neutral value
+        # one scale for all models, which has them and the no-bias value
         low, high = axes.get_xlim()
-        assert (low, high) == panels[metric, "m1"].get_xlim()
+        assert (low, high) == panels["m1"].get_xlim()
         assert low < min(NEUTRAL[metric], known.min()) <= max(NEUTRAL[metric], known.max()) < high
-    assert [" ".join(panels["ect", model].get_title(loc="left").split()) for model in models] == [
+    assert [" ".join(panels[model].get_title(loc="left").split()) for model in models] == [
         "Model 1",
         "m2",
         "m3",
     ]
-    assert "WEAT" in texts(panels["weat", "m1"])
-    assert "words in place of a mark: why there is no value" in entries(figure)
+    assert f"Gender, {labels.get(metric, metric)}" in texts(figure)
+    assert ("no score" in entries(figure)) == bool(of_metric["value"].isna().any())
     assert_readable(figure)
 
 
 def test_queries_of_targets_of_their_own_have_whole_names():
     names = ["A and B wrt X", "A and B wrt Y", "C and D wrt X", "E"]
-    (axes,) = scores(score_table({"rnd": names}, ["m"]), {}, "Gender", NEUTRAL).axes
-    assert rows_of(axes) == ["A and B wrt", "X", "Y", "C and D wrt X", "E"]
+    _, panels = draw(score_table({"rnd": names}, ["m"]), "rnd", ["m"])
+    assert rows_of(panels["m"]) == ["A and B wrt", "X", "Y", "C and D wrt X", "E"]
 
 
-def test_a_sign_has_a_hue_on_either_side_of_the_neutral_value():
-    signs = {key: metrics.REGISTRY[key].sign for key in ("weat", "weat_es", "mac", "ect")}
-    table = score_table(dict.fromkeys(signs, PAIRED[:2]), ["m"])
-    table["value"] = [0.5, -0.5] * 2 + [1.5, 0.5] * 2
-    labels = {"weat": "WEAT", "weat_es": "WEAT-ES"}
-    figure = scores(table, labels, "Gender", NEUTRAL, signs=signs)
-    panels = panels_of(figure, signs, ["m"])
-    for metric in signs:
-        hues = {x > NEUTRAL[metric]: colour for (_, colour), (x, _) in marks_of(panels[metric, "m"])}
-        one = to_hex(model_looks(["m"])["m"]["color"])
-        assert hues == (
-            {True: one, False: one} if metric == "ect" else {True: to_hex(MORE), False: to_hex(LESS)}
-        )
+@pytest.mark.parametrize("metric", ["weat", "weat_es", "mac", "ect"])
+def test_a_sign_has_a_hue_on_either_side_of_the_no_bias_value(metric):
+    """Blue is above it, as on the page."""
+    signs = {metric: metrics.REGISTRY[metric].sign}
+    table = score_table({metric: PAIRED[:2]}, ["m"])
+    table["value"] = [1.5, 0.5] if metric in ("mac", "ect") else [0.5, -0.5]
+    figure, panels = draw(table, metric, ["m"], labels={"weat": "WEAT"}, signs=signs)
+    hues = {x > NEUTRAL[metric]: colour for (_, colour), (x, _) in marks_of(panels["m"])}
+    has_sign = metric != "ect"
+    assert hues == {True: to_hex(ABOVE if has_sign else INK), False: to_hex(BELOW if has_sign else INK)}
+    assert ("above it" in entries(figure)) == ("below it" in entries(figure)) == has_sign
     said = " ".join(" ".join(texts(figure)).split())
-    assert (
-        "WEAT, WEAT-ES: positive: the words of the first target set are closer to the first attribute" in said
-    )
-    assert "ect: no sign; 1 is unbiased, lower is more biased." in said
+    if metric == "weat":
+        assert "WEAT: positive: the words of the first target set are closer to the first attribute" in said
+    if metric == "ect":
+        assert "ect: no sign; 1 is unbiased, lower is more biased." in said
     assert_readable(figure)
 
 
@@ -150,54 +155,48 @@ def test_every_metric_says_what_its_sign_says():
     assert "first" in metrics.REGISTRY["rnd"].under({"distance": "cos"}).sign
 
 
-def test_a_debiased_model_stands_below_the_untouched_one_with_a_letter():
+def test_a_debiased_model_stands_below_the_original_one_with_a_letter():
     table = score_table({"weat": PAIRED}, ["a", "b"])
     both = pd.concat([table, table[table["model"] == "a"].assign(debias="hard", value=0.125)])
-    figure = scores(both, {"hard": "hard debias"}, "Gender", NEUTRAL)
-    panels = panels_of(figure, ["weat"], "ab")
-    marks = sorted((round(y), y - round(y), x) for _, (x, y) in marks_of(panels["weat", "a"]))
+    figure, panels = draw(both, "weat", "ab", labels={"hard": "Hard debias (gender)"})
+    marks = sorted((round(y), y - round(y), x) for _, (x, y) in marks_of(panels["a"]))
     above, below = marks[::2], marks[1::2]
     assert {x for *_, x in below} == {0.125}
     assert all(upper < 0 < lower for (_, upper, _), (_, lower, _) in zip(above, below, strict=True))
-    letters = [
-        of for of in panels["weat", "a"].collections if len(of.get_offsets()) and of.get_clip_on() is False
-    ]
+    letters = [of for of in panels["a"].collections if len(of.get_offsets()) and of.get_clip_on() is False]
     assert sorted(y for of in letters for _, y in of.get_offsets()) == sorted(
         row + at for row, at, _ in below
     )
     # without debiased states there is no lane for them
-    assert {y % 1 for _, (_, y) in marks_of(panels["weat", "b"])} == {0}
-    assert "a: under hard debias" in entries(figure)
+    assert {y % 1 for _, (_, y) in marks_of(panels["b"])} == {0}
+    assert "a: after hard debiasing (gender)" in entries(figure)
     assert_readable(figure)
 
 
 def test_a_model_that_would_dwarf_the_others_has_a_scale_of_its_own():
     table = score_table({"rnd": SINGLE}, list("abcd"))
     table["value"] = np.where(table["model"] == "d", 3.0, 0.1) * np.where(np.arange(16) < 8, 1, -1)
-    figure = scores(table, {}, "Gender", NEUTRAL)
-    panels = panels_of(figure, ["rnd"], "abcd")
-    scales = {model: panels["rnd", model].get_xlim() for model in "abcd"}
+    figure, panels = draw(table, "rnd", "abcd")
+    scales = {model: panels[model].get_xlim() for model in "abcd"}
     assert scales["a"] == scales["b"] == scales["c"]
     assert -0.2 < scales["a"][0] < -0.1 < 0.1 < scales["a"][1] < 0.2
     assert scales["d"][0] < -3 < 3 < scales["d"][1]
     dotted = {
-        model
-        for model in "abcd"
-        if panels["rnd", model].spines["bottom"].get_linestyle() not in ("-", "solid")
+        model for model in "abcd" if panels[model].spines["bottom"].get_linestyle() not in ("-", "solid")
     }
     assert dotted == {"d"}
-    assert any("a scale of its own" in entry for entry in entries(figure))
+    assert any("its own scale" in entry for entry in entries(figure))
     assert_readable(figure)
     # nor is a query on which all models score high a reason
     table["value"] = np.where(table["query"] == SINGLE[0], 3.0, 0.1)
-    even = scores(table, {}, "Gender", NEUTRAL)
+    even, _ = draw(table, "rnd", "abcd")
     assert len({axes.get_xlim() for axes in even.axes}) == 1
-    assert not any("a scale of its own" in entry for entry in entries(even))
+    assert not any("its own scale" in entry for entry in entries(even))
     # long intervals are reason enough
     far = table.assign(value=0.1, ci_low=0.05, ci_high=0.2)
     far.loc[far["model"] == "d", ["ci_low", "ci_high"]] = -9.0, 9.0
-    panels = panels_of(scores(far, {}, "Gender", NEUTRAL), ["rnd"], "abcd")
-    assert panels["rnd", "a"].get_xlim()[1] < 0.3
+    _, panels = draw(far, "rnd", "abcd")
+    assert panels["a"].get_xlim()[1] < 0.3
 
 
 KINDS = {
@@ -223,69 +222,114 @@ def kind_of(line):
     ]
 
 
-def test_marks_are_of_the_evidence_and_of_nothing_else():
-    table = score_table({"weat": SINGLE[:1], "mac": SINGLE[:1]}, list("abcdef"))
+@pytest.mark.parametrize("metric", ["weat", "mac"])
+def test_marks_are_of_the_evidence_and_of_nothing_else(metric):
+    table = score_table({metric: SINGLE[:1]}, list("abcdef"))
     table["evidence"] = table["model"].map(dict(zip("abcdef", KINDS, strict=True)))
     # which alone would say otherwise
     table = table.assign(p_value=0.9, p_adjusted=0.9, p_groups=0.9, p_groups_adjusted=0.9, tests=2)
-    figure = scores(table, {}, "Gender", NEUTRAL)
+    figure, panels = draw(table, metric, "abcdef")
     drawn = {}
-    for (metric, model), axes in panels_of(figure, ["weat", "mac"], "abcdef").items():
+    for model, axes in panels.items():
         (line,) = [line for line in axes.lines if line.get_linestyle() == "None"]
-        drawn[metric, model] = kind_of(line)
-    assert drawn == {
-        (metric, model): kind
-        for metric in ("weat", "mac")
-        for model, kind in zip("abcdef", KINDS.values(), strict=True)
-    }
-    assert [entry.partition(":")[0] for entry in entries(figure) if "mark" in entry or "dot" in entry] == [
-        "filled mark",
-        "half-filled mark (left)",
-        "half-filled mark (right)",
-        "open mark",
-        "dot",
-        "small open mark",
+        drawn[model] = kind_of(line)
+    assert drawn == dict(zip("abcdef", KINDS.values(), strict=True))
+    assert [entry for entry in entries(figure) if ": " in entry] == [
+        "filled: significant in every test",
+        "half-filled: permutation test only",
+        "half-filled: random-word baseline only",
+        "open: not significant",
+        "dot: too few words or draws to be significant",
+        "small and open: not tested",
     ]
     assert_readable(figure)
 
 
+@pytest.mark.parametrize(
+    ("evidence", "tests", "title"),
+    [
+        (["all", "none", "permutation"], 2, "1 of 3 scores is significant in every test"),
+        (["all", "all", "none"], 1, "2 of 3 scores are significant in its only test"),
+        (["none"] * 3, 2, "None of 3 scores is significant in every test"),
+        (["untested"] * 3, 0, "Scores of every query"),
+    ],
+)
+def test_the_title_counts_significant_scores(evidence, tests, title):
+    table = score_table({"weat": PAIRED}, ["a"]).assign(evidence=evidence, tests=tests)
+    figure, _ = draw(table, "weat", "a")
+    assert figure.texts[0].get_text() == title
+
+
 def test_without_inference_nothing_changes(tmp_path):
     """Columns that are not there, and columns that are empty: the same bytes."""
-    table = score_table({"weat": PAIRED, "rnd": SINGLE}, ["a", "b"])
+    table = score_table({"weat": PAIRED}, ["a", "b"])
     empty = dict.fromkeys(("p_value", "p_adjusted", "p_groups_adjusted", "ci_low", "ci_high"), np.nan)
     for name, of in {"old": table, "new": table.assign(**empty)}.items():
-        drawn = scores(of, {}, "Gender", NEUTRAL)
+        drawn, _ = draw(of, "weat", "ab")
         save(drawn, tmp_path / name, ["svg"])
-        assert "small open mark: no test of words was made" in entries(drawn)
+        assert "small and open: not tested" in entries(drawn)
         assert not any("interval" in text or "reject" in text for text in texts(drawn))
     assert (tmp_path / "old.svg").read_bytes() == (tmp_path / "new.svg").read_bytes()
 
 
 def test_scores_of_nothing_but_lost_words():
     table = score_table({"weat": PAIRED}, ["a", "b"])
-    figure = scores(lose(table, table.index, "degenerate"), {}, "Gender", NEUTRAL)
-    for axes in figure.axes:
-        assert [text for _, text in words_of(axes)] == ["degenerate"] * len(PAIRED)
+    figure, panels = draw(lose(table, table.index, "degenerate"), "weat", "ab")
+    for axes in panels.values():
+        assert [text for _, text in words_of(axes)] == ["undefined"] * len(PAIRED)
         assert marks_of(axes) == []
     assert_readable(figure)
 
 
-@pytest.mark.parametrize(("metrics", "models"), [(1, 1), (2, 12), (7, 2)])
-def test_few_and_many_scores_stay_readable(metrics, models):
+@pytest.mark.parametrize("models", [1, 2, 12])
+def test_few_and_many_scores_stay_readable(models):
     names = [LONG.format(i) for i in range(models)]
     targets = [f"White last names and {name} last names" for name in ("Black", "Asian", "Hispanic")]
     attributes = ["Pleasant and Unpleasant", "Positive words and Negative words", "Occupations white"]
-    queries = {f"metric_{i}": [f"{t} wrt {a}" for t in targets for a in attributes] for i in range(metrics)}
-    table = score_table(queries, names)
+    table = score_table({"weat": [f"{t} wrt {a}" for t in targets for a in attributes]}, names)
     table = with_intervals(lose(table, table.index[::5]))
-    figure = scores(table, {}, "Gender", dict.fromkeys(queries, 0.0), 0.9)
-    assert "90 % confidence interval over words" in entries(figure)
+    figure = scores(table, {}, "Gender", "weat", NEUTRAL, 0.9)
+    assert "90 % interval" in entries(figure)
     assert set(unwrapped(figure)) >= {*names, *attributes, *(f"{name} wrt" for name in targets)}
     assert_readable(figure)
 
 
 @pytest.mark.parametrize("config", ["embedded", "config"])
-def test_a_study_has_a_figure_per_criterion(config):
+def test_a_study_has_a_figure_per_topic_and_metric(config):
     study = Study.read(ROOT / "config" / f"{config}.yaml", ROOT)
-    drawn = {drawing.name: drawing.spec["criterion"] for drawing in FIGURES["scores"].drawings_of(study)}
-    assert drawn == {f"scores-{name.lower()}": name for name in study.ranked_criteria}
+    drawn = {d.name: (d.spec["criterion"], d.spec["metric"]) for d in FIGURES["scores"].drawings_of(study)}
+    assert drawn == {
+        f"scores-{name.lower()}-{metric}": (name, metric)
+        for name in study.ranked_criteria
+        for metric in study.metrics(name)
+    }
+
+
+def test_a_hundred_queries_have_pages_that_show_each_once():
+    queries = {
+        f"q{i:03}": {
+            "targets": {"Group A": ["he"], "Group B": ["she"]},
+            "attributes": {f"Topic {i:03}": ["x", "y"]},
+        }
+        for i in range(100)
+    }
+    config = {
+        "study": "s",
+        "models": {"m": {"source": {"type": "file", "path": "m.txt"}}},
+        "criteria": {"C": {"queries": queries}},
+        "metrics": {"rnd": {}},
+    }
+    study = Study.of(config)
+    drawings = list(FIGURES["scores"].drawings_of(study))
+    assert [d.name for d in drawings] == [
+        "scores-c-rnd",
+        *(f"scores-c-rnd-{i}" for i in range(2, len(drawings) + 1)),
+    ]
+    assert len(drawings) > 1
+    table = score_table({"rnd": [query.name for query in study.queries.values()]}, ["m"], "C")
+    shown = []
+    for drawing in drawings:
+        figure = scores(table, **drawing.spec | {"neutral": NEUTRAL, "signs": None})
+        assert figure.get_figheight() <= PAGE[1]
+        shown += [text for text in rows_of(figure.axes[0]) if text.startswith("Topic")]
+    assert sorted(shown) == sorted(f"Topic {i:03}" for i in range(100))

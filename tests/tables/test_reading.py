@@ -301,7 +301,7 @@ DAMAGES = {
     "another table": lambda text: b"criterion,metric\nFirst,weat\n",
 }
 MADE_FROM = {
-    "scores": [("table", "aggregates"), ("table", "rankings"), ("figure", "scores-first")],
+    "scores": [("table", "aggregates"), ("table", "rankings"), ("figure", "scores-first-weat")],
     "rankings": [("table", "correlations"), ("figure", "rankings")],
     "correlations": [("figure", "correlations")],
 }

@@ -223,10 +223,10 @@ def test_queries_with_evidence_and_in_how_many_models():
     )
     many = [row | {"query": f"Q{i}"} for i in range(5) for row in scores(all=2)]
     assert said("Bias", scores=many) == (
-        "5 of 5 queries show clear evidence of bias. Gender: Q0 (all 2 models); Q1 (all 2 models); Q2 (all 2 "
+        "5 of 5 queries show clear evidence of bias. Gender: Q0 (both models); Q1 (both models); Q2 (both "
         "models); 2 more."
     )
-    assert concluded(scores=many).headline == "Clear evidence of Gender bias in all 2 models"
+    assert concluded(scores=many).headline == "Clear evidence of Gender bias in both models"
 
 
 def test_sub_queries_count_as_their_query():

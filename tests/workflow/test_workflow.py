@@ -343,7 +343,11 @@ def test_a_figure_that_fails_costs_no_other_and_is_made_by_the_next_run(finished
     assert done.returncode == 1
     said = [text for text in done.stderr.splitlines() if "failed" in text]
     assert said == ["biasgrid: figure rankings failed: ZeroDivisionError: division by zero"]
-    assert {path.stem for path in figures.iterdir()} == {"scores-first", "scores-second"}
+    assert {path.stem for path in figures.iterdir()} == {
+        f"scores-{topic}-{metric}"
+        for topic in ("first", "second")
+        for metric in ("rnd", "rnsb", "weat", "weat_es")
+    }
     module.write_text(text)
     assert made(finished) == {"figure/rankings"}
     assert finished.results() == before

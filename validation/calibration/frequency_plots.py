@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.frame import PAGE, Frame, styled
 from biasgrid.figures.palette import DASHED, MODEL_COLOURS
+from biasgrid.figures.text import sentences
 from biasgrid.figures.types.rows import width
 from biasgrid.figures.visuals import legend_line
 from biasgrid.numbers import share
@@ -55,7 +56,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
         test: share_mark(marker, colour, is_filled) for test, (_, marker, colour, is_filled) in TESTS.items()
     }
     legend = [(text, legend_line(**looks[test])) for test, (text, *_) in TESTS.items()]
-    legend.append((f"{SMALL_P:g}: as many as a right test gives without bias", legend_line(**DASHED)))
+    legend.append((f"{SMALL_P:g}: the expected rate without bias", legend_line(**DASHED)))
     subject = labels[first] if by == "training" else "all trainings together"
     reach = "" if band is None else f" A band reaches {band:g} times in frequency."
     note = (
@@ -63,7 +64,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
         "frequent as the second; A: the attribute sets likewise. Bias 30 %: so many of all occurrences of the target "
         f"words have an attribute word beside them.{reach} Lines: 95 % intervals."
     )
-    page = Frame("Tests where frequency passes for bias", note)
+    page = Frame("Tests where frequency passes for bias", notes=sentences(note))
     parts = dict(iter(drawn_tests.groupby("kind", sort=False)))
     firsts = {part["corpora"].iloc[0]: kind for kind, part in reversed(parts.items())}
     heads = {

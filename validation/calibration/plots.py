@@ -1,4 +1,4 @@
-"""Figures of a simulation: whether p-values are uniform where there is nothing to find, and what intervals cover."""
+"""Figures of a simulation: whether p-values are uniform under the null hypothesis, and what intervals cover."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.frame import PAGE, Frame, styled
 from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
-from biasgrid.figures.text import SMALL
+from biasgrid.figures.text import SMALL, sentences
 from biasgrid.figures.types.rows import rows, width
-from biasgrid.figures.visuals import few_ticks, is_leftmost, legend_area, legend_line
+from biasgrid.figures.visuals import few_ticks, is_leftmost, legend_area, legend_line, under_head
 from biasgrid.numbers import plain, share, typographic
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ SHARES = {
 SHADES = ["#7CC3EE", "#0072B2", "#081D33"]  # of few words and of many
 SHARE: Look = {"linestyle": "", "marker": "o", "markersize": 3.4, "color": MODEL_COLOURS[0]}
 SHARE |= {"markeredgecolor": MODEL_COLOURS[0], "markeredgewidth": 0.8}
-TALL = 0.8  # a panel's height, by its width
+TALL = 0.66  # a panel's height, by its width
 SMALL_P, BOUND = 0.05, 0.08
 ALLOWED = DASHED | {"linestyle": ":", "color": "black"}
 LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
@@ -67,7 +67,7 @@ def p_values(
     colours = {words: shade(i / max(len(sizes) - 1, 1)) for i, words in enumerate(sizes)}
     note = (
         "Tests of sets between which nothing but chance differs. Up: the share of tests whose p-value is at most so "
-        "large, less what it is where p-values are right (one in twenty is .05 or less). Above 0 a test finds too "
+        "large, minus the share that is expected (5 % are .05 or less). Above 0 a test finds too "
         "much, below 0 too little."
     )
     if metrics_without_test:
@@ -83,8 +83,8 @@ def p_values(
                 legend_line(linestyle=DRAWN_DASHED, **black),
             )
         ]
-    legend += [("where a panel's curves stay, 95 times in 100, if p-values are right", legend_area(**BAND))]
-    page = Frame("p-values where there is nothing to find", note)
+    legend += [("95 % band of curves, if p-values are calibrated", legend_area(**BAND))]
+    page = Frame("p-values under the null hypothesis", notes=sentences(note))
     # as few columns as let the panels go onto a page
     columns = max(3, ceil(len(metrics) / 4))
     room = page.inside / columns
@@ -117,7 +117,8 @@ def p_values(
         few_ticks(axes.yaxis, 4)
         axes.yaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
         axes.set_xlabel("p-value", labelpad=1)
-        axes.set_ylabel("share − p-value" * is_leftmost(axes), labelpad=2)
+        if is_leftmost(axes):
+            under_head(axes, "share − p-value")
         axes.tick_params(labelleft=is_leftmost(axes))
         axes.spines["left"].set_visible(True)
     return page.done(legend)
@@ -157,7 +158,7 @@ def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level:
     if low:
         entry = f"below {100 * LOWEST:g} %, the number says how many %"
         legend.append((entry, legend_line(**SHARE | {"markerfacecolor": "white"})))
-    page = Frame(f"Coverage of {100 * level:g} % intervals", note)
+    page = Frame(f"Coverage of {100 * level:g} % intervals", notes=sentences(note))
     heads = {
         (metric, kind): KINDS.get(kind, kind) * (metric == metrics[0]) for metric in metrics for kind in kinds
     }
@@ -240,7 +241,7 @@ def share_mark(marker: str, colour: str, is_filled: bool) -> Look:
 
 @styled
 def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """Share of p <= .05 of both tests on real vectors where there is nothing to find, of calibration.csv.
+    """Share of p <= .05 of both tests on real vectors under the null hypothesis, of calibration.csv.
 
     A column of panels per model, a row per metric; the axis is the square root's, so that small shares and 1 are both
     seen. Raises BiasgridError for a table without such kinds.
@@ -256,17 +257,17 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     }
     legend = [(text, legend_line(**looks[pair])) for pair, (text, *_) in SHARES.items()]
     legend += [
-        (f"{SMALL_P:g}: as many as a right test gives", legend_line(**DASHED)),
+        (f"{SMALL_P:g}: the expected rate", legend_line(**DASHED)),
         (f"{BOUND:g}: what is allowed", legend_line(**ALLOWED)),
     ]
     note = (
-        "Share of p ≤ .05 among queries of words that are drawn from a model at random: nothing is to be found. "
+        "Share of p ≤ .05 among queries of words that are drawn from a model at random: the null hypothesis is true. "
         "Groups are random words, or coherent: a random word and its nearest neighbours. Lines: 95 % intervals. "
         "Two coherent groups are not exchangeable: the permutation test finds that they differ, which is no bias."
     )
     # without what is in brackets, but where two models differ in that alone
     names = [labels[model].partition(" (")[0] for model in models]
-    page = Frame("Tests on real vectors, nothing to find", note)
+    page = Frame("False-positive rates on real vectors", notes=sentences(note))
     heads = {
         model: name if names.count(name) == 1 else labels[model]
         for name, model in zip(names, models, strict=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biasgrid.figures.frame import Frame, empty_page, styled
-from biasgrid.figures.palette import DASHED, GREY, LESS, MORE, ZEBRA, colour_map
-from biasgrid.figures.text import SMALL, fit_text, line_count
+from biasgrid.figures.palette import ABOVE, BELOW, DASHED, GREY, ZEBRA, colour_map
+from biasgrid.figures.text import SMALL, fit_text, line_count, sentences
 from biasgrid.figures.types.rows import height, rows, width
 from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark, under_head
 from biasgrid.numbers import coefficient, plain, share, typeset
@@ -34,9 +34,9 @@ EXPERIMENTS = {
     "downstream": "Downstream errors (not in the paper)",
 }
 VERDICTS = {
-    "holds": {"marker": "o", "color": LESS, "markersize": 4.5},
+    "holds": {"marker": "o", "color": ABOVE, "markersize": 4.5},
     "cannot be said": {"marker": "o", "markersize": 4.5, "markerfacecolor": "white", "markeredgecolor": GREY},
-    "does not hold": {"marker": "X", "color": MORE, "markersize": 5.5, "markeredgewidth": 0},
+    "does not hold": {"marker": "X", "color": BELOW, "markersize": 5.5, "markeredgewidth": 0},
 }
 
 
@@ -67,7 +67,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "claims.csv has that reading, too. ρ: rank correlation, of all judged models."
     )
     legend = [
-        (f"SAME has R² of {plain(SEEN)} or more", dot(LESS)),
+        (f"SAME has R² of {plain(SEEN)} or more", dot(ABOVE)),
         (
             f"SAME has less than {plain(SEEN)}",
             legend_mark(marker="^", markersize=4, markeredgewidth=0, color="#E69F00"),
@@ -83,7 +83,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         worse = ((judged_rows["lost"] > WORSE) & (judged_rows["same"] >= SEEN)).sum()
         text = f"ρ {typeset(rho, form=coefficient) or '–'}; worse in {worse} of {len(judged_rows)} models"
         heads[trainer, kind] = _head(trainer, kind, labels), text
-    page = Frame(title, note)
+    page = Frame(title, notes=sentences(note))
     panels = _panels(page, heads, "degrees", "R² of SAME − R² of Direct Bias")
     for key, axes in panels.items():
         part = parts[key]
@@ -93,7 +93,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         axes.axhline(0, color="#AAAAAA", linewidth=0.6, zorder=1)
         for mask, look in (
             (judged_mask & ~seen_mask, {"color": "#E69F00", "s": 8, "marker": "^", "linewidths": 0}),
-            (judged_mask & seen_mask, {"color": LESS, "s": 8, "linewidths": 0}),
+            (judged_mask & seen_mask, {"color": ABOVE, "s": 8, "linewidths": 0}),
             (~judged_mask, {"s": 8} | HOLLOW),
         ):
             axes.scatter(part.loc[mask, "angle"], part.loc[mask, "lost"], **look)
@@ -127,12 +127,12 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         f"{share(near_0_by_chance())}: that of draws of six independent normal scores."
     )
     looks = {
-        "largest": {"marker": "^", "color": LESS, "s": 11},
-        "smallest": {"marker": "v", "color": MORE, "s": 11},
+        "largest": {"marker": "^", "color": ABOVE, "s": 11},
+        "smallest": {"marker": "v", "color": BELOW, "s": 11},
     }
     legend = [
-        ("the largest of ten", legend_mark(marker="^", markersize=4.5, markeredgewidth=0, color=LESS)),
-        ("the smallest", legend_mark(marker="v", markersize=4.5, markeredgewidth=0, color=MORE)),
+        ("the largest of ten", legend_mark(marker="^", markersize=4.5, markeredgewidth=0, color=ABOVE)),
+        ("the smallest", legend_mark(marker="v", markersize=4.5, markeredgewidth=0, color=BELOW)),
         ("the others", legend_mark(marker="o", markersize=2.5, markeredgewidth=0, color="#999999")),
     ]
     if not is_judged(table).all():
@@ -146,7 +146,7 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         near = (biased_rows["example_smallest"] < NEAR_0).mean()
         share_text = f"{share(near)} of {len(biased_rows)} models" if len(biased_rows) else "no biased model"
         heads[key] = _head(*key, labels), f"smallest below {plain(NEAR_0)}: {share_text}"
-    page = Frame(title, note)
+    page = Frame(title, notes=sentences(note))
     panels = _panels(page, heads, "SAME", "|d|")
     for key, axes in panels.items():
         part = parts[key]
@@ -182,7 +182,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     note = (
         "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
         "test sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
-        f"the line ({plain(GATE)}, the paper's) are judged, the others are shown and not judged. Marks of one "
+        f"the line ({plain(GATE)}, the paper's) are included, the others are shown and excluded. Marks of one "
         "standard deviation stand in the order of their planted means."
     )
     sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
@@ -198,12 +198,12 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         )
         for mu in dict.fromkeys(ends)
     ]
-    legend.append(("hollow: not judged", hollow_dot()))
+    legend.append(("hollow: excluded", hollow_dot()))
     heads = {}
     for trainer, part in table.groupby("trainer", sort=False):
         judged_count = (part["judged"] == "yes").sum()
         heads[trainer, ""] = labels.get(trainer, trainer), f"{judged_count} of {len(part)} models are judged"
-    page = Frame(title, note)
+    page = Frame(title, notes=sentences(note))
     panels = _panels(page, heads, "planted standard deviation", "R²", least=4.6)
     for (trainer, _), axes in panels.items():
         axes.axhline(GATE, **DASHED)
@@ -259,7 +259,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         places[trainer, "behaviour"] = [
             i for i, (column_trainer, _) in enumerate(columns) if column_trainer == trainer
         ]
-    page = Frame(title, note)
+    page = Frame(title, notes=sentences(note))
     cell, line = 0.78, 0.125
     left = page.inside - cell * len(columns)
     drawn = _claim_rows(table)
@@ -323,8 +323,8 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     of_vectors = table[table["vectors"] != "behaviour"]
     columns = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
     ends = table[["value", "low", "high"]].to_numpy()
-    look = {"color": LESS, "marker": "o", "markersize": 4, "linestyle": ""}
-    page = Frame(title, note)
+    look = {"color": ABOVE, "marker": "o", "markersize": 4, "linestyle": ""}
+    page = Frame(title, notes=sentences(note))
     panels = page.panels(
         {column: _head(*column, labels) for column in columns}, height(names, 2), labels=width(names)
     )
@@ -372,13 +372,12 @@ def _panels(
     """Panels, each with a head and a text below it, and the names of their axes."""
     panels = page.panels({key: head for key, (head, _) in heads.items()}, 1.9, least=least)
     for key, axes in panels.items():
-        under_head(axes, heads[key][1])
+        under_head(axes, f"{heads[key][1]}\n↑ {y_label}")
         axes.spines["left"].set_visible(True)
         few_ticks(axes.xaxis, 5)
         few_ticks(axes.yaxis, 5)
         tick_numbers(axes)
         axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
-        axes.set_ylabel(y_label, labelpad=2, size=SMALL)
     return panels
 
 

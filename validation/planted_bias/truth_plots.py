@@ -11,7 +11,7 @@ import numpy as np
 from biasgrid.errors import BiasgridError
 from biasgrid.figures.frame import PAGE, Frame, empty_page, styled
 from biasgrid.figures.palette import GREY, MODEL_COLOURS, colour_map
-from biasgrid.figures.text import SMALL
+from biasgrid.figures.text import SMALL, sentences
 from biasgrid.figures.types.heat import scale
 from biasgrid.figures.types.rows import width
 from biasgrid.figures.visuals import (
@@ -87,7 +87,7 @@ TITLES = {
     "unmasking": "Do scores of words say what the model says in test sentences?",
     "errors": "Do scores of words go with the way in which the model errs in a task?",
 }
-NOT_JUDGED = "not judged: unmasking does not follow what was planted"
+NOT_JUDGED = "excluded: the model does not reproduce the injected bias"
 HOLLOW = {"facecolors": "none", "edgecolors": GREY, "linewidths": 0.5}
 
 
@@ -151,7 +151,7 @@ def against_truth(
         "the two other truths. Positive: the metric rises with the truth."
     )
     name, shades = COLOURS[colour]
-    legend = [(f"a model, in the colour of its {name} (scale beside the panels)", dot(GREY))]
+    legend = [(f"a model, in the colour of its {name} (scale below the panels)", dot(GREY))]
     if not is_judged(table).all():
         legend.append((f"{NOT_JUDGED}; not in r", hollow_dot()))
     # those of one metric side by side
@@ -162,8 +162,8 @@ def against_truth(
         for metric in metrics
         for kind in kinds
     }
-    page = Frame(title, note)
-    height = min(1.1, (PAGE[1] - 2) / rows - 0.75)
+    page = Frame(title, notes=sentences(note))
+    height = min(1.1, (PAGE[1] - 2) / rows - 0.78)
     panels = page.panels(heads, height, least=page.inside / line - 0.09, line=line)
     values = table[colour]
     ends = values.min(), values.max() if values.nunique() > 1 else values.min() + 1
@@ -248,7 +248,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
     )
     names = {metric: labels.get(metric, metric) for metric in metrics}
     heads = {(trainer, kind): f"{labels.get(trainer, trainer)}\n{VECTORS[kind]}" for trainer, kind in columns}
-    page = Frame(TITLES[against], note)
+    page = Frame(TITLES[against], notes=sentences(note))
     height = min(0.34 * len(metrics), PAGE[1] - 2.1)
     panels = page.panels(heads, height, labels=width(names), least=0.6, line=len(columns))
     for (trainer, kind), axes in panels.items():

@@ -10,9 +10,11 @@ from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import DASHED, Look, series_mark
 from biasgrid.figures.questions import SCORES
 from biasgrid.figures.rows import from_tables
+from biasgrid.figures.text import topic
 from biasgrid.figures.types.curves import HEIGHT, curves
 from biasgrid.figures.visuals import legend_line
 from biasgrid.files import slug
+from biasgrid.numbers import coefficient
 
 from ..cells import interval_agreement_cells
 
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 
 DOTTED: Look = {"linestyle": ":", "linewidth": 0.9}
 SIDES = {"agreement": "Share of pairs with one bias in both versions", "kappa": "Agreement beyond chance"}
-NOTE = (
-    "Two versions of a pair agree if both have a bias to the same side, or both none; a difference of "
-    "log-likelihoods up to the width is none. Dotted: versions in random order, by chance. Agreement beyond chance "
-    "(Cohen's kappa) is 0 where there is as much, and 1 where all pairs agree. There are no intervals: a line has "
-    "the same pairs all along."
+HEADING = "Agreement of two versions of pairs"
+NOTES = (
+    "Two versions of a pair agree if both are biased to the same side, or neither is; a difference of "
+    "log-likelihoods "
+    "up to the width is no bias.",
+    "Dotted: versions in random order, by chance.",
+    "Agreement beyond chance (Cohen's kappa) is 0 where there is as much as by chance, and 1 where all pairs agree.",
+    "There are no intervals: a line has the same pairs all along.",
 )
 
 
@@ -55,20 +60,24 @@ def agreement_widths(
     robust
         Metric -> the share that the hypothesis of robustness has.
     """
-    title = f"Do two versions of a pair say the same? {criterion}"
     rows = table[(table["criterion"] == criterion) & table["width"].notna()]
     rows = rows.assign(series=rows["query"])
     by_unit = {unit: part for unit, part in rows.groupby(["metric", "model"])}
     units = [tuple(unit) for unit in units if tuple(unit) in by_unit]
     if not units:
-        return empty_page(title, "no query has scores.")
+        return empty_page(HEADING, "no query has scores.")
     looks = {query: series_mark(i) for i, query in enumerate(sorted(rows["query"].unique()))}
     heads = {
         (*unit, side): f"{text}\n{labels.get(unit[0], unit[0])}, {labels.get(unit[1], unit[1])}"
         for unit in units
         for side, text in SIDES.items()
     }
-    page = Frame(title, NOTE)
+    beyond = rows["kappa"].dropna()
+    page = Frame(
+        f"Agreement beyond chance is {coefficient(beyond.max())} at most" if len(beyond) else HEADING,
+        f"{topic(criterion)}: agreement by the difference that counts as no bias",
+        NOTES,
+    )
     for (*unit, side), axes in page.panels(heads, HEIGHT, labels=0.3, least=2, line=2, bold=False).items():
         part = by_unit[*unit,]
         curves(axes, part, "width", side, looks)
@@ -85,7 +94,7 @@ def agreement_widths(
     ]
     legend += [
         ("in random order", legend_line(color="black", **DOTTED)),
-        ("as much as is called robust", legend_line(**DASHED)),
+        ("the share that counts as robust", legend_line(**DASHED)),
     ]
     return page.done(legend)
 
@@ -110,6 +119,9 @@ FIGURES = (
         "How the agreement of two versions of pairs depends on the differences that count as no bias.",
         from_tables(agreement_widths),
         question=SCORES,
+        heading=HEADING,
+        asks="Do two versions of a pair say the same?",
+        learn="You learn whether a model's bias survives a paraphrase.",
         drawings=_drawings,
         reads=("agreement_widths",),
         facts=("labels",),

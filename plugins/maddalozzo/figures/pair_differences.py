@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure, Files
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import NO_FILL, Look
 from biasgrid.figures.questions import SCORES
+from biasgrid.figures.text import share_range, topic
 from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
 from biasgrid.figures.visuals import legend_area
 from biasgrid.files import slug
@@ -32,12 +33,13 @@ BINS = {"mean_pair_difference": 100, "agreement": 10}
 FEWEST = 10  # pairs of a bin, on average, at least
 # hatched, as greyscale has bars of the same grey
 NO_BIAS: Look = {"facecolor": "white", "edgecolor": NO_FILL, "hatch": "/////", "linewidth": 0}
-NOTE = (
-    "How many pairs of sentences have which difference of their log-likelihoods. Right of 0 the sentence of the set "
-    "that is named first is more probable. The mean is that of these pairs; scores.csv has its interval, where the "
-    "study asks for a bootstrap."
+HEADING = "Differences between the sentences of a pair"
+NOTES = (
+    "Right of the dashed line, the sentence of the set that is named first is more probable; the solid "
+    "line is the mean.",
+    "The mean is that of these pairs; scores.csv has its interval, if the study has a bootstrap.",
 )
-OF_VERSIONS = " In the hatched range a pair counts as without bias."
+OF_VERSIONS = "In the hatched range a pair counts as unbiased."
 
 
 @styled
@@ -56,7 +58,6 @@ def pair_differences(
     criterion
         Whose cells they are.
     """
-    title = f"Which sentence of a pair is more probable? {criterion}"
     parts: dict[tuple[str, ...], tuple[np.ndarray, Mapping[str, Any]]] = {}
     for cell, result in cell_results:
         sets = list(result["detail"]["difference"].items())
@@ -66,12 +67,16 @@ def pair_differences(
             values = np.array([*sets[place][1].values()])
             # an original version stands in several queries
             query = f"{result['query']}, " if len(versions) == 1 else ""
-            head = f"{sets[place][0]} less {sets[place + 1][0]}"
+            head = f"{sets[place][0]} minus {sets[place + 1][0]}"
             parts.setdefault((head, f"{query}{metric}, {model}"), (values, cell))
     if not parts:
-        return empty_page(title, "no query has scores.")
+        return empty_page(HEADING, "no query has scores.")
     has_versions = any(cell["function"] == "agreement" for _, cell in parts.values())
-    page = Frame(title, NOTE + OF_VERSIONS * has_versions)
+    page = Frame(
+        _finding([values for values, _ in parts.values()]),
+        f"{topic(criterion)}: difference of the log-likelihoods of a pair's sentences",
+        [NOTES[0], *[OF_VERSIONS] * has_versions, *NOTES[1:]],
+    )
     heads = {head: "\n".join(head) for head in parts}
     for head, axes in page.panels(heads, HEIGHT, labels=0.3, least=1.7, bold=False).items():
         values, cell = parts[head]
@@ -82,9 +87,15 @@ def pair_differences(
             values = values[(values > low) & (values < high)]
         bins = max(10, min(BINS[cell["function"]], len(values) // FEWEST))
         named = f"difference (mean {typeset(values.mean())}, n = {len(values):,})"
-        histogram(axes, values, bins, of="pairs", named=named, neutral=0)
+        histogram(axes, values, bins, named=named, neutral=0)
     legend = legend_histogram("pairs", "no difference")
-    return page.done([*legend, *[("counts as no bias", legend_area(**NO_BIAS))] * has_versions])
+    return page.done([*legend, *[("counts as unbiased", legend_area(**NO_BIAS))] * has_versions])
+
+
+def _finding(values: Sequence[np.ndarray]) -> str:
+    """Say in how many pairs the first sentence is more probable, from the least to the most of the panels."""
+    shares = [float((of_panel > 0).mean()) for of_panel in values if len(of_panel)]
+    return f"First sentence likelier in {share_range(shares)} of pairs" if shares else HEADING
 
 
 def _draw_files(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -111,11 +122,14 @@ FIGURES = (
         "By how much the first sentence of a pair is more probable than the second, by query or version.",
         _draw_files,
         question=SCORES,
+        heading=HEADING,
+        asks="Which sentence of a pair is more probable?",
+        learn="You learn how large and how one-sided the differences of sentence pairs are.",
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with the metric mean_pair_difference, or agreement by an interval",
         reading="A bar counts pairs: right of the dashed line, the first sentence is more probable; the solid "
-        "line is the mean. Pairs in the grey interval count as unbiased.",
+        "line is the mean. Pairs in the hatched range count as unbiased.",
         example=Example(
             "thesis4",
             "pair-differences-robustness",

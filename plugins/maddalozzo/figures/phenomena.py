@@ -9,7 +9,7 @@ from biasgrid.figures.figure import Drawing, Example, Figure
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.questions import SCORES
 from biasgrid.figures.rows import column_of, from_tables
-from biasgrid.figures.text import unit_label
+from biasgrid.figures.text import share_range, topic, unit_label
 from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
 from biasgrid.files import slug
 from biasgrid.numbers import typeset
@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 BINS = 10  # as in the thesis
-NOTE = (
-    "How many phenomena (sets of neutral words) have which value. Without a bias on average, the mean lies "
-    "near the neutral value; a metric whose values cannot lie below it has its mean above it whatever the words are. "
-    "The mean has no interval: all phenomena are measured with the same groups of words; they are not drawn alone."
+HEADING = "Scores of many sets of neutral words"
+NOTES = (
+    "How many phenomena (sets of neutral words) have which value; the solid line is their mean, the "
+    "dashed one no bias.",
+    "Without a bias on average, the mean lies near the no-bias value.",
+    "A metric whose values cannot lie below it has its mean above it whatever the words are.",
+    "The mean has no interval: all phenomena are measured with the same groups of words.",
 )
 
 
@@ -56,23 +59,27 @@ def phenomena(
     neutral
         Metric -> the value that means no bias.
     """
-    title = f"Do the phenomena lie to one side of the neutral value? {criterion}"
     is_one = (scores["criterion"] == criterion) & column_of(scores, "phenomena", "query_id").isin(ids)
     rows = scores[is_one].dropna(subset="value")
     by_unit = {unit: part["value"] for unit, part in rows.groupby(["metric", "model", "debias"])}
     values = {unit: by_unit[unit].to_numpy() for unit in map(tuple, units) if unit in by_unit}
     if not values:
-        return empty_page(title, "no phenomenon has a value.")
+        return empty_page(HEADING, "no phenomenon has a value.")
     heads = {
         (metric, *unit): f"{labels.get(metric, metric)}\n{unit_label(unit, labels)}"
         for metric, *unit in values
     }
-    page = Frame(title, NOTE)
+    above = [float((of_unit > neutral[metric]).mean()) for (metric, *_), of_unit in values.items()]
+    page = Frame(
+        f"{share_range(above)} of phenomena lie above no bias",
+        f"{topic(criterion)}: values of phenomena by metric and model",
+        NOTES,
+    )
     for unit, axes in page.panels(heads, HEIGHT, labels=0.3, least=1.7, bold=False).items():
         mean, n = typeset(values[unit].mean()), len(values[unit])
         named = f"value (mean {mean}, n = {n})"
-        histogram(axes, values[unit], BINS, of="phenomena", named=named, neutral=neutral[unit[0]])
-    return page.done(legend_histogram("phenomena", "neutral value"))
+        histogram(axes, values[unit], BINS, named=named, neutral=neutral[unit[0]])
+    return page.done(legend_histogram("phenomena", "no-bias value"))
 
 
 def units_of(study: Planned, criterion: str) -> list[tuple[str, str, str]]:
@@ -100,12 +107,15 @@ FIGURES = (
         "How a metric's values are distributed over a criterion's phenomena, one histogram per metric and model.",
         from_tables(phenomena),
         question=SCORES,
+        heading=HEADING,
+        asks="Do sets of neutral words lie to one side?",
+        learn="You learn whether a metric reports bias where none is expected.",
         drawings=_drawings,
         reads=("scores",),
         facts=("labels",),
         needs="a criterion with phenomena",
-        reading="A bar counts phenomena (sets of neutral words): the further their mean (solid) from neutral "
-        "(dashed), the clearer their bias. Of Direct Bias, which is never below neutral, the mean is "
+        reading="A bar counts phenomena (sets of neutral words): the further their mean (solid) from no bias "
+        "(dashed), the clearer their bias. Of Direct Bias, which is never below it, the mean is "
         "always above it.",
         example=Example(
             "thesis",

@@ -9,12 +9,12 @@ import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, Files
 from biasgrid.figures.frame import Frame, empty_page, styled
-from biasgrid.figures.palette import DASHED, MODEL_COLOURS, Look
+from biasgrid.figures.palette import COUNTED, DASHED, Look
 from biasgrid.figures.questions import AGREEMENT
 from biasgrid.figures.rows import column_of, read_table
-from biasgrid.figures.text import unit_label
+from biasgrid.figures.text import LONGEST_HEAD, shorten, topic, unit_label
 from biasgrid.figures.types.scatter import label_marks
-from biasgrid.figures.visuals import few_ticks, is_leftmost, legend_line, legend_mark
+from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, interval, plain, typographic
 
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
     from biasgrid.planned import Planned
 
+HEADING = "Values of phenomena and word frequency"
 NAMED = 2  # phenomena that are named of each end
 REACH = 0.5  # inches of a name from its phenomenon, at most
 HEIGHT = 1.6  # inches
-MARK: Look = {"marker": "o", "color": MODEL_COLOURS[0], "alpha": 0.75}
+MARK: Look = {"marker": "o", "color": COUNTED, "alpha": 0.75}
 FREQUENCY = "frequency"
 METHOD = "spearman"
 
@@ -69,7 +70,6 @@ def phenomenon_correlations(
     """
     of_frequency = quantity == FREQUENCY
     what = "frequency of the words" if of_frequency else labels.get(quantity, quantity)
-    title = f"Do values go with {what}? {criterion}"
     if of_frequency:  # words that do not occur have no place on a scale of logarithms
         points = points[points["number"] > 0]
     by_unit = dict(iter(points.groupby(["metric", "model", "debias", "of"])))
@@ -77,7 +77,7 @@ def phenomenon_correlations(
         unit: by_unit[unit] for panel in map(tuple, panels) for unit in by_unit if unit[: len(panel)] == panel
     }
     if not parts:
-        return empty_page(title, "no phenomenon has both.")
+        return empty_page(HEADING, "no phenomenon has both.")
     rows = correlations[(correlations["criterion"] == criterion) & (correlations["quantity"] == quantity)]
     rows = rows[rows["method"] == METHOD].set_index(["metric", "model", "debias", "of"])
     heads = {
@@ -87,23 +87,37 @@ def phenomenon_correlations(
     }
     axis = "mean occurrences of the words" if of_frequency else f"{what} in the corpus"
     page = Frame(
-        title,
-        f"A dot is a phenomenon (a set of neutral words). Across: {axis}. Spearman's ρ has a 95 % interval by "
-        "bootstrap over phenomena; one that holds 0: the two need not go together. Pearson's r is in the table.",
+        _finding(rows.loc[rows.index.isin(parts)], what),
+        f"{topic(criterion)}: values of phenomena by {what}",
+        [
+            "A dot is a phenomenon (a set of neutral words). If the interval of ρ includes 0, there is no clear "
+            "correlation.",
+            "Spearman's ρ has a 95 % interval by bootstrap over phenomena. Pearson's r is in the table.",
+        ],
     )
     panel_axes = page.panels(heads, HEIGHT, labels=0.3, least=1.7, bold=False)
     for unit, axes in panel_axes.items():
         _draw_points(axes, parts[unit], neutral[unit[0]], None if of_frequency else neutral[quantity])
-        axes.set(xlabel=axis, ylabel="value" if is_leftmost(axes) else "")
+        axes.set(xlabel=axis, ylabel="")
     figure = page.done(
         [
-            ("a phenomenon", legend_mark(**MARK, markersize=3, markeredgewidth=0)),
-            ("neutral value", legend_line(**DASHED)),
+            ("value of a phenomenon", legend_mark(**MARK, markersize=3, markeredgewidth=0)),
+            ("no-bias value", legend_line(**DASHED)),
         ]
     )
     for unit, axes in panel_axes.items():
         _name_extremes(axes, parts[unit])
     return figure
+
+
+def _finding(rows: pd.DataFrame, what: str) -> str:
+    """Say how many correlations have an interval without 0."""
+    known = rows.dropna(subset=["correlation", "ci_low"])
+    if known.empty:
+        return HEADING
+    clear = int(((known["ci_low"] > 0) | (known["ci_high"] < 0)).sum())
+    with_what = "word frequency" if what.startswith("frequency") else shorten(what, LONGEST_HEAD)
+    return f"{clear or 'None'} of {len(known)} correlations with {with_what} {'is' if clear < 2 else 'are'} clear"
 
 
 def _panel_name(unit: tuple[str, str, str, str], of_frequency: bool, labels: Mapping[str, str]) -> str:
@@ -234,12 +248,15 @@ FIGURES = (
         "A metric's values of the phenomena beside the frequency of their words, and beside the bias of a corpus.",
         _draw,
         question=AGREEMENT,
+        heading=HEADING,
+        asks="Are values correlated with frequency, or with the bias of a corpus?",
+        learn="You learn whether a metric follows frequency or the bias of the text.",
         drawings=_drawings,
         reads=("scores", "frequency", "phenomenon_correlations"),
         facts=("labels",),
         needs="a criterion with phenomena, and a corpus or a model with counts of its words",
         reading="A dot is a phenomenon (a set of neutral words): its value (upwards) by frequency or by bias "
-        "in a corpus (across). If the interval of ρ does not hold 0, the metric goes with it.",
+        "in a corpus (across). If the interval of ρ excludes 0, the metric follows it.",
         example=Example(
             "thesis",
             "phenomena-gender-of-30-phenomena-and-frequency",

@@ -10,8 +10,9 @@ import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure, Files
 from biasgrid.figures.frame import Frame, empty_page, styled
-from biasgrid.figures.palette import DASHED, MORE, Look
+from biasgrid.figures.palette import DASHED, Look
 from biasgrid.figures.questions import SCORES
+from biasgrid.figures.text import topic
 from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
 from biasgrid.figures.visuals import legend_line
 from biasgrid.files import slug
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 BINS = 10  # as in the thesis
-FITTED: Look = {"color": MORE, "linewidth": 1.4}
-NOTE = (
-    "How many sentences of a set have which log-likelihood (0 is the most probable), and the curves of two "
-    "distributions that were fitted to them. p: how often scores that do follow the solid curve lie as far from it "
-    "(parametric bootstrap); a small one says that these do not."
+FITTED: Look = {"color": "black", "linewidth": 1.4}
+REJECTS = 0.05
+HEADING = "Distribution of the log-likelihoods of sentences"
+NOTES = (
+    "Bars count sentences by log-likelihood (0 is the most probable); curves are two distributions fitted to them.",
+    "p: how often scores that follow the solid curve lie as far from it (parametric bootstrap); a small p means that "
+    "these do not.",
 )
 
 
@@ -51,7 +54,6 @@ def score_distributions(
     criterion
         Whose cells they are.
     """
-    title = f"Are the log-likelihoods of sentences normally distributed? {criterion}"
     heads, histograms = {}, {}
     for number, (cell, result) in enumerate(cell_results):
         for place, (name, scores) in zip(PLACES, result["detail"]["score"].items(), strict=True):
@@ -59,8 +61,22 @@ def score_distributions(
             heads[number, place] = f"{name}\n{metric}, {result['query']}, {model}"
             histograms[number, place] = np.array([*scores.values()]), result["scalars"], place
     if not histograms:
-        return empty_page(title, "no query has scores.")
-    page = Frame(title, NOTE)
+        return empty_page(HEADING, "no query has scores.")
+    p_values = [
+        fit_of(scalars, place, THESIS_DISTRIBUTION, "p_bootstrap")
+        for _, scalars, place in histograms.values()
+    ]
+    known = [p for p in p_values if p == p]
+    rejected = sum(p <= REJECTS for p in known)
+    page = Frame(
+        f"{rejected or 'None'} of {len(known)} distributions {'differ' if rejected != 1 else 'differs'} from "
+        "the fitted "
+        "curve"
+        if known
+        else HEADING,
+        f"{topic(criterion)}: log-likelihoods of the sentences of each set",
+        NOTES,
+    )
     for key, axes in page.panels(heads, HEIGHT, labels=0.3, least=2, line=2, bold=False).items():
         _draw(axes, *histograms[key])
     legend = [
@@ -81,7 +97,7 @@ def _draw(axes: Axes, scores: np.ndarray, scalars: Mapping[str, Any], place: str
     if shape == shape:
         text += f"; {p_value(fit_of(scalars, place, THESIS_DISTRIBUTION, 'p_bootstrap'))}"
         axes.plot(x, area * stats.genextreme.pdf(x, shape, loc, scale), zorder=4, **FITTED)
-    histogram(axes, scores, BINS, of="sentences", named=f"{text})")
+    histogram(axes, scores, BINS, named=f"{text})")
     if scores.std() > 0:
         normal = stats.norm.pdf(x, scores.mean(), scores.std())
         axes.plot(x, area * normal, **DASHED | {"zorder": 3})
@@ -146,6 +162,9 @@ FIGURES = (
         "How the log-likelihoods of each set of sentences are distributed, beside the distributions fitted to them.",
         _draw_files,
         question=SCORES,
+        heading=HEADING,
+        asks="Are the log-likelihoods of sentences normally distributed?",
+        learn="You learn whether a metric that assumes a normal distribution may do so.",
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with the metric score_distributions",

@@ -10,11 +10,11 @@ import numpy as np
 
 from biasgrid.figures.figure import Drawing, Example, Figure
 from biasgrid.figures.frame import Frame, empty_page, styled
-from biasgrid.figures.palette import Look, models_in_order
+from biasgrid.figures.palette import SIGNED, Look, models_in_order
 from biasgrid.figures.questions import AGREEMENT
 from biasgrid.figures.rows import from_tables, keys_of, rows_where
 from biasgrid.figures.text import LONGEST_HEAD, SMALL, letters, shorten
-from biasgrid.figures.types.heat import above_diagonal, heat, scale
+from biasgrid.figures.types.heat import heat, scale
 from biasgrid.figures.visuals import legend_area
 from biasgrid.files import slug
 from biasgrid.numbers import coefficient, share, typeset
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from biasgrid.planned import Planned
 
+HEADING = "Multitrait-multimethod matrix"
 LONGEST = 40  # characters of a model
 MOST = 20  # methods: their names fill what the triangle leaves free
 MOST_NUMBERS = 48  # methods by traits: narrower rows have no room for their names
@@ -49,17 +50,16 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     import pandas as pd
     from matplotlib.patches import Rectangle
 
-    title = f"Do metrics and models agree on the traits of words, and tell them apart? {words}"
     table = rows_where(table, set=words)
     if table.empty:
-        return empty_page(title, "no two metrics or models have numbers of ten words of it.")
+        return empty_page(HEADING, "no two metrics or models have numbers of ten words of it.")
     models = models_in_order(table["model"])
     methods = sorted(set(keys_of(table, "metric", "model")), key=lambda m: (m[0], models.index(m[1])))
     traits = list(dict.fromkeys(table["trait"]))
-    note = _note(table, traits)
+    notes = _notes(table, traits)
     drawn = methods[: min(MOST, max(2, MOST_NUMBERS // len(traits)))]
     if len(drawn) < len(methods):
-        note += f" Drawn are the first {len(drawn)} of {len(methods)} methods."
+        notes.append(f"Drawn are the first {len(drawn)} of {len(methods)} methods.")
     place = {
         (trait, *method): k * len(traits) + i
         for k, method in enumerate(drawn)
@@ -82,8 +82,10 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         if row.block == "same trait":
             boxes.append((x, y))
     if (matrix < NEGATIVE).any():
-        note += f" A marked corner: below {_number(NEGATIVE)}."
-    page = Frame(f"{title}, n = {table['words'].iloc[0]:,} words", note)
+        notes.append(f"Black corner: below {_number(NEGATIVE)}.")
+    page = Frame(
+        _finding(table), f"{words}, {table['words'].iloc[0]:,} words: correlations by method and trait", notes
+    )
     wide = page.inside - 1.3
     cell = min(wide / size, 0.4)
     if cell < ROOM:
@@ -97,9 +99,8 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         pd.DataFrame(texts),
         ends=(-1, 1),
         names=(names, names),
-        hidden=above_diagonal(numbers),
         corners=matrix < NEGATIVE,
-        upright=True,
+        is_triangle=True,
     )
     for x, y in boxes:
         axes.add_patch(Rectangle((x + 0.03, y + 0.03), 0.94, 0.94, **BOX))
@@ -110,12 +111,12 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         name = shorten(labels.get(metric, metric), LONGEST_HEAD)
         key.append(f"{k}  {name}, {shorten(labels.get(model, model), min(LONGEST, free - len(name) - 5))}")
     axes.text(size, 0, "\n".join(key), ha="right", va="top", size=SMALL, multialignment="left")
-    scale([axes], (-1, 1), "RdBu_r", "Pearson's r", [-1, -0.5, 0, 0.5, 1])
+    scale([axes], (-1, 1), SIGNED, "Pearson's r", [-1, -0.5, 0, 0.5, 1])
     return page.done([("the same trait by two methods", legend_area(**BOX))])
 
 
-def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
-    """Write the note: traits, the criteria of Campbell and Fiske, means by what two methods share, intervals."""
+def _notes(table: pd.DataFrame, traits: Sequence[str]) -> list[str]:
+    """Write the notes: traits, the criteria of Campbell and Fiske, means by what two methods share, intervals."""
     known = table[table["block"] != "reliability"]
     same, other = known[known["block"] == "same trait"], known[known["block"] != "same trait"]
     means = [
@@ -126,17 +127,29 @@ def _note(table: pd.DataFrame, traits: Sequence[str]) -> str:
     within = _number(_of_methods(other, True, True).abs().mean())
     reach = (known["ci_high"] - known["ci_low"]) / 2
     listed = "; ".join(map(": ".join, zip(letters(len(traits)), traits, strict=True)))
-    return (
-        f"Traits: {listed}. Diagonal: alpha of the order of the words; hatched where there is none.\n"
-        "Campbell and Fiske: of the coefficients of one trait by two methods, "
-        f"{share((same['ci_low'] > 0).mean())} are above 0 with their whole interval; they exceed "
-        f"{share(same['above_other_methods'].mean())} of those of other traits by the same two methods, and "
-        f"{share(same['above_same_method'].mean())} of those of other traits by one of them, by size.\n"
-        f"Means of one trait (in brackets, of the sizes of two): {'; '.join(means)}; one method ({within}). Metrics "
-        "on one model share its errors, and the groups' words.\n"
+    return [
+        f"A number is a method (a metric on a model), a letter a trait. {listed}.",
+        "An outlined cell, one trait by two methods, should be higher than the others of its row and column.",
+        "The diagonal is alpha of the order of the words, hatched where there is none.",
+        f"Campbell and Fiske: {share((same['ci_low'] > 0).mean())} of the outlined cells are above 0 with "
+        "their whole "
+        "interval.",
+        f"They exceed {share(same['above_other_methods'].mean())} of the cells of other traits by the same "
+        "two methods.",
+        f"They exceed {share(same['above_same_method'].mean())} of the cells of other traits by one of them.",
+        f"Means of one trait (in brackets, of the sizes of two): {'; '.join(means)}; one method ({within}).",
+        "Metrics on one model share its errors, and the groups' words.",
         f"mtmm.csv has 95 % intervals over words: ± {coefficient(reach.median())} in the median, "
-        f"± {coefficient(reach.max())} at most."
-    )
+        f"± {coefficient(reach.max())} at most.",
+    ]
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """Say how large the correlation of one trait by two methods is, on average."""
+    same = table.loc[table["block"] == "same trait", "correlation"].dropna()
+    if same.empty:
+        return HEADING
+    return f"Two methods correlate at {_number(same.mean())} on one trait"
 
 
 def _of_methods(rows: pd.DataFrame, same_metric: bool, same_model: bool) -> pd.Series:
@@ -163,6 +176,9 @@ FIGURES = (
         "The multitrait-multimethod matrix: whether metrics and models agree on traits, and tell them apart.",
         from_tables(mtmm),
         question=AGREEMENT,
+        heading=HEADING,
+        asks="Do metrics and models agree on the traits of words, and tell them apart?",
+        learn="You learn whether different methods measure the same bias.",
         drawings=_drawings,
         reads=("mtmm",),
         when="reliability and bootstrap",

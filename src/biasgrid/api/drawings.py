@@ -19,7 +19,6 @@ from ..figures import Drawing
 from ..in_memory import File, InMemory
 from ..plan.study import Study
 from ..results import KEYS
-from ..statistics.aggregation import OVERALL
 from .measured_study import MeasuredStudy
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 # what a grid without a figure of this kind lacks: of kinds whose `Figure.needs` is empty, and of those whose options
 # have other names here
 NEEDS = {
+    "models": "two models and a ranked criterion",
     "rank-intervals": "a bootstrap (bootstrap=True)",
     "influence": "a bootstrap and sensitivity (bootstrap=True, sensitivity=True)",
     "null": "null distributions of tests (permutation=True, null_distributions=True; in a study: null_distributions)",
@@ -74,8 +74,6 @@ def plot_study(
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
     drawings = _join_pages(drawings)
-    if kind == "rank-intervals" and "criterion" not in which:
-        which = {**which, "criterion": OVERALL}
     matches = [drawing for drawing in drawings if _matches(study, drawing, which)]
     if not matches and "metric" in which:
         matches = _of_metrics(study, drawings, which)
@@ -84,6 +82,8 @@ def plot_study(
         raise BiasgridError(
             f"plot: no figure of kind {kind!r} has {conditions}; there are {_describe(study, drawings)}"
         )
+    # of several, the one that has the name of its kind is the figure of the kind
+    matches = [drawing for drawing in matches if drawing.name == kind] or matches
     if len(matches) > 1:
         warnings.warn(
             f"plot: {kind!r}: this is the figure of {_describe(study, matches[:1])}; "
@@ -168,11 +168,15 @@ def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
 
 
 def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
-    """Figures of several metrics, with the rows of the metrics in `which` alone."""
+    """The figures of the metrics in `which`; of figures of several metrics, with the rows of these metrics alone."""
     rest = {name: value for name, value in which.items() if name != "metric"}
     metrics = [which["metric"]] if isinstance(which["metric"], str) else list(which["metric"])
     selections = []
     for drawing in drawings:
+        if "metric" in drawing.spec:
+            if drawing.spec["metric"] in metrics and _matches(study, drawing, rest):
+                selections.append(drawing)
+            continue
         inputs = {}
         for name, file in drawing.inputs.items():
             if name not in tables.REGISTRY or isinstance(file, list):

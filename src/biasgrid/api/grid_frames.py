@@ -413,7 +413,7 @@ class Grid:
         Parameters
         ----------
         kind
-            "scores", "rankings", "rankings-by-criterion", "correlations", "rank-intervals", "null" and more:
+            "bias", "models", "scores", "rankings", "correlations", "rank-intervals", "null" and more:
             `biasgrid list figures`.
         path
             A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
@@ -425,7 +425,8 @@ class Grid:
         criterion, query, metric, model, debias, words
             Which figure, where there are several of the kind; `query` is a query's id, `words` a set's name. If left
             out, the first, and a warning says what others there are. A figure of several metrics is drawn of those in
-            `metric` alone; "rank-intervals" is drawn of all criteria together, or of `criterion`.
+            `metric` alone; "bias" is drawn of the first metric, or of `metric`; "rank-intervals" of all criteria
+            together, or of `criterion`.
 
         Returns
         -------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import metrics
 from ..comparison.published import PUBLISHED, read
 from ..errors import BiasgridError, is_among, unknown_name
-from ..figures.text import published_label
+from ..figures.text import published_label, topic
 from ..resources import resource
 from ..statistics.aggregation import OVERALL
 
@@ -96,15 +96,15 @@ def draw(table: pd.DataFrame, kind: str, labels: Mapping[str, str]) -> Figure:
 
     labels = {key: metric.label for key, metric in metrics.REGISTRY.items()} | dict(labels)
     labels |= {model: published_label(model, labels) for model in table["model"].unique()}
-    says = [f"Printed in: {source}." for source in table["source"].unique()]
+    says = [f"Published in: {source}." for source in table["source"].unique()]
     if kind == "rankings":
         table = table[table["criterion"] == OVERALL]
     is_compared = "ours" in table
     sides = [table.assign(number=table["published"])]
     if is_compared:
         sides = [
-            table.assign(criterion=table["criterion"] + f", {side}", number=table[column])
-            for side, column in (("ours", "ours"), ("printed", "published"))
+            table.assign(criterion=table["criterion"].map(topic) + f", {side}", number=table[column])
+            for side, column in (("this study", "ours"), ("published", "published"))
         ]
     table = pd.concat(sides).astype({"number": float})
     ranks = _ranks(table)

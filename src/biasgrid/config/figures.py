@@ -12,8 +12,8 @@ from ..registry import is_pending
 from .common import Distinct
 
 DEFAULT = [
-    "rankings",
-    "rankings-by-criterion",
+    "bias",
+    "models",
     "rank-intervals",
     "correlations",
     "covariates",

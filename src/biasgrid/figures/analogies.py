@@ -10,10 +10,10 @@ from ..files import slug
 from ..numbers import share
 from .figure import Drawing, Example, Figure, evaluations_of
 from .frame import Frame, empty_page, styled
-from .palette import LESS_LIGHT, MORE_LIGHT, colour_map
+from .palette import colour_map
 from .questions import WORDS
 from .rows import from_tables, rows_of, rows_where
-from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width
+from .text import BOLD, LONGEST_HEAD, NORMAL, SMALL, fit_text, line_count, shorten, text_width, topic
 from .types.heat import heat
 from .types.rows import LINE, width
 from .visuals import above_names, is_leftmost, legend_area
@@ -31,11 +31,12 @@ METHODS = {  # in their order
     "lrcos": "LRCos",
     "difference_matching": "Difference matching",
 }
+HEADING = "Answers to analogy questions"
 MOST = 20  # words of a table
 LONGEST = 1.2  # inches of a word that is not broken
 # whose word an answer is -> the place of its shade
 KINDS = {"": 0, "a": 1, "b": 1, "c": 2}
-SHADES = ("#FFFFFF", LESS_LIGHT, MORE_LIGHT)
+SHADES = ("#FFFFFF", "#E3E3E3", "#A9A9A9")
 
 
 @styled
@@ -47,7 +48,7 @@ def analogies(
     model: str,
     questions: Sequence[tuple[str, Sequence[Sequence[str]], Sequence[str]]],
 ) -> figure.Figure:
-    """The best answer to each word's question by every method that was asked, of the untouched model: a line of
+    """The best answer to each word's question by every method that was asked, of the original model: a line of
     panels per set of questions. Methods that ask one pair at a time are shown for the first pair.
 
     Parameters
@@ -90,14 +91,18 @@ def analogies(
             heads[name, method] = f"{METHODS[method]} ({of})"
             if (name, method) in own_shares.index:
                 heads[name, method] += f"\nown words: {share(own_shares[name, method])}"
-    title = f"What does the model answer to analogies? {criterion}"
     if not parts:
-        return empty_page(title, "no question has an answer.")
+        return empty_page(HEADING, "no question has an answer.")
+    most = own_shares.max()
     page = Frame(
-        title,
-        f'{labels.get(model, model)}. The best answer to "a is to b as the word on the left is to ?", with the '
-        "question's own words as possible answers and without them. Own words: how often the first of these is "
-        "one, over all words and pairs. These are all that were asked: there are no intervals.",
+        HEADING if most != most else f"Up to {share(most)} of answers repeat the question's words",
+        f"{topic(criterion)}, {labels.get(model, model)}: best answers to analogy questions",
+        [
+            'The question is "a is to b as the word on the left is to ?"; in the left column, its own words may be '
+            "answers, in the right one not.",
+            "Own words: how often the first answer is one of them, over all words and pairs.",
+            "These are all questions that were asked: there are no intervals.",
+        ],
     )
     names = {word: shorten(word, LONGEST_HEAD) for words in words_of.values() for word in words}
     wide = max(width(names), 0.8)
@@ -174,13 +179,16 @@ FIGURES = (
         "Answers to analogy questions, with and without the question's own words.",
         from_tables(analogies),
         question=WORDS,
+        heading=HEADING,
+        asks="What does the model answer to analogies?",
+        learn="You learn how many answers only repeat a word of the question.",
         drawings=_drawings,
         reads=("analogies", "analogy_summary"),
         facts=("labels",),
         needs="an evaluation with questions about words",
-        reading="Orange: the answer is the row's word itself, blue: a word of the pairs. Where the left "
-        "column of a method, which may give these, is orange, the answer on its right is forced, and "
-        "no evidence of bias.",
+        reading="Dark: the answer is the row's word itself, light: a word of the pairs. If the left "
+        "column of a method, which may give these, is dark, the answer on its right is forced "
+        "and is not evidence of bias.",
         example=Example(
             "thesis",
             "analogies-gender-bolukbasi-w2v-gnews-small",

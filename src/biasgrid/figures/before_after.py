@@ -11,11 +11,11 @@ import numpy as np
 from ..numbers import count, decimal, share
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import PAGE, Frame, styled
-from .methods import method_label, ordered_methods, rows_of_group
-from .palette import models_in_order
+from .methods import method_label, ordered_methods, removed_share, rows_of_group
+from .palette import AMOUNT, colour_map, models_in_order
 from .questions import DEBIASING
 from .rows import from_tables, reasons, rows_where
-from .text import BOLD, DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, row_label, shorten
+from .text import BOLD, DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, method_name, row_label, shorten, topic
 from .types.heat import heat
 from .types.rows import height, width
 from .visuals import is_leftmost, legend_area, no_mark
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 CELL = 0.42, 0.75  # inches of a column at least, and at most
 HEAD = 0.45  # inches above a heat map
 BESIDE = 0.37  # inches of a column at least where models stand side by side
-DARKEST = 200.0  # per cent of the untouched value
+DARKEST = 200.0  # per cent of the original value
+HEADING = "Bias before and after debiasing"
 
 
 @styled
@@ -37,21 +38,25 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     """How much of every metric's bias is left under every method: a heat map per model, a row per method, a column
     per metric.
 
-    A cell is the value after debiasing in per cent of the untouched model's on the same queries: blue below 100, red
-    above, darkest at DARKEST. The untouched value itself, in the metric's own units (0 = unbiased), stands
-    on top of the column. A method that lost queries has a dagger.
+    A cell is the value after debiasing in per cent of the original model's on the same queries, darkest at DARKEST;
+    above 100 it has a marked corner. The original value itself, in the metric's own units (0 = no bias), stands
+    on top of the column. A method that lacks queries has a dagger.
     Raises BiasgridError where the table has no rows of group "metric" and the criterion.
     """
-    from matplotlib import colormaps
-
     rows = rows_of_group(table, "before_after", criterion, "metric")
     n = rows.loc[rows["after"].notna(), "n"]
     queries = f"n = {count_range(n)}" if len(n) else "n = 0"
     page = Frame(
-        f"How much of the bias is left after debiasing? {criterion}",
-        f"In % of the untouched model's, on the same queries ({queries}). Bias: distance from the metric's neutral "
-        "value, mean over the queries; the untouched model's stands on top, in the metric's units. Methods go by the "
-        "share that they remove, over all models. The table has no intervals of these means.",
+        _finding(table, criterion, labels),
+        f"{topic(criterion)}: bias left after debiasing, in % of the original model's",
+        [
+            "A cell is the bias that is left, the darker the more; above 100 %, with a black corner, debiasing added "
+            "bias.",
+            "The first row has the original model's bias in the metric's units, 0 = no bias.",
+            f"Bias: the distance from the metric's no-bias value, mean over the same queries ({queries}).",
+            "Methods go by the share that they remove, over all models.",
+            "The table has no intervals of these means.",
+        ],
     )
     order = ordered_methods(table, criterion)
     names = {"none": method_label(labels, "none")}
@@ -93,18 +98,17 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
             shares.clip(upper=DARKEST),
             texts,
             ends=(0, DARKEST),
+            shades=AMOUNT,
             names=(of_rows, columns),
             corners=(shares.round() > 100).to_numpy(),
             on_top=True,
             looks=bold,
         )
-    blue, red = (colormaps["RdBu_r"](place) for place in (0.2, 0.8))
     legend = [
-        ("less bias than untouched", legend_area(facecolor=blue)),
-        ("more bias than untouched (marked corner)", legend_area(facecolor=red)),
+        ("more bias than the original model", legend_area(facecolor=colour_map("shades", AMOUNT)(0.75)))
     ]
     if any(texts.map(lambda text: DAGGER in text).any(axis=None) for _, texts in matrices.values()):
-        legend.append((f"{DAGGER} both on fewer queries", no_mark()))
+        legend.append((f"{DAGGER} both measured on fewer queries", no_mark()))
     if rows["after"].isna().any():
         legend.append((f"n/a: no value ({reasons(rows.loc[rows['after'].isna(), 'status'])})", no_mark()))
     return page.done(legend)
@@ -134,8 +138,18 @@ def _cells(rows: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, pd.DataF
     return shares.loc[index].astype(float), written.loc[index].fillna("n/a")
 
 
+def _finding(table: pd.DataFrame, criterion: str, labels: Mapping[str, str]) -> str:
+    """Say how much of the bias the strongest method leaves, on average over metrics and models."""
+    rows = rows_of_group(table, "before_after", criterion, "metric")
+    left = 1 - removed_share(rows).groupby(rows["debias"]).mean()
+    if left.isna().all():
+        return HEADING
+    name = method_name(method_label(labels, left.idxmin()))
+    return f"{name[:1].upper()}{name[1:]} leaves {share(left.min())} of the bias"
+
+
 def _text(left: float, is_fewer: bool) -> str:
-    """So many per cent of the untouched value."""
+    """So many per cent of the original value."""
     if np.isnan(left):
         return "n/a"
     much = "from 0" if np.isinf(left) else f"{count(round(left / 100))} ×"
@@ -156,12 +170,16 @@ FIGURES = (
         "Scores before and after debiasing, by metric and criterion.",
         from_tables(before_after),
         question=DEBIASING,
+        heading=HEADING,
+        asks="How much bias is left after debiasing?",
+        learn="You learn which metrics report less bias after a debias method, and which more.",
         drawings=_drawings,
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A cell is the bias left, in per cent of the untouched model's (blue: less, red with a marked "
-        "corner: more), which stands on top in the metric's units. A dagger: the method lost queries.",
+        reading="A cell is the bias left, in per cent of the original model's, which stands on top in "
+        "the metric's units: the darker, the more; a black corner is above 100 %. † was "
+        "measured on fewer queries.",
         example=Example(
             "debias",
             "before-after-gender",

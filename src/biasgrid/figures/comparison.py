@@ -1,4 +1,4 @@
-"""Figure of published numbers beside ours, a table, of any study that names some."""
+"""Figure of published numbers beside those of the study, a table, of any study that names some."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..comparison.quantities import MEASURES, name_of
-from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, WITH_AN_ERROR
+from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED, WITH_AN_ERROR
 from ..numbers import plain, typeset, typographic
 from .figure import Drawing, Example, Figure
 from .frame import NARROW, Frame, empty_page, styled
@@ -25,21 +25,22 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 COMPUTED = "computed by other code"
-IN_PRINT = "differs in print"  # what rounding may have made of ours
+IN_PRINT = "differs in print"  # what rounding may have made of the study's
 # verdict -> its mark and shade, which read the same without colour, and what it means
 VERDICTS = {
-    "differs": ("✗", "#F3C9C0", "not as printed"),
-    IN_PRINT: ("≠", "#F9E3DC", "not as printed, but so near that rounding may have made it"),
-    "explained": ("○", "#F6EBD0", "a test recomputes the printed number from the cause (see comparison.csv)"),
-    "compatible": ("≈", "#DDEBD3", "a single random run was printed, ours is within 2 standard deviations"),
-    "reproduced": ("✓", "#D6E9F5", "ours rounds to the printed number, or is within chance of it"),
-    WITH_AN_ERROR: ("◇", "#EBEBEB", "known to be wrong as published, not judged"),
-    OTHER_VECTORS: ("△", "#EBEBEB", "printed for other vectors, not judged"),
-    OTHER_QUERIES: ("□", "#EBEBEB", "printed for other queries or words, not judged"),
+    "differs": ("✗", "#F3C9C0", "not as published"),
+    IN_PRINT: ("≠", "#F9E3DC", "not as published, but rounding may explain it"),
+    "explained": ("○", "#F6EBD0", "the cause is known and tested (see comparison.csv)"),
+    "compatible": ("≈", "#EAF2E4", "one random run was published; within 2 standard deviations"),
+    "reproduced": ("✓", "#D5EBD0", "rounds to the published value, or is within random variation"),
+    WITH_AN_ERROR: ("◇", "#EBEBEB", "known to be wrong as published; not compared"),
+    OTHER_VECTORS: ("△", "#EBEBEB", "published for other vectors; not compared"),
+    OTHER_QUERIES: ("□", "#EBEBEB", "published for other queries or words; not compared"),
     NO_VALUE: ("–", "#EBEBEB", "comparison.csv has the reason"),
     NOT_ASKED: ("–", "#EBEBEB", "left out by the study"),
 }
 MOST = 45  # rows of a panel, so that a page of a PDF has it whole
+HEADING = "Published and reproduced values"
 
 
 @styled
@@ -49,7 +50,7 @@ def comparison(
     queries: Sequence[tuple[str, str]],
     metric: str | None = None,
 ) -> figure.Figure:
-    """Every published number, ours, their difference and the verdict: a table for each source and model.
+    """Every published number, this study's, their difference and the verdict: a table for each source and model.
 
     On top is what differs, most as a share of the larger number first. What differs by less than one and a half units
     of the last printed digit, or of a printed power of ten tenfold at most, "differs in print".
@@ -73,11 +74,11 @@ def comparison(
     """
     numbers = rows_of(comparison, "comparison")
     subject = "Evaluations" if metric == "" else labels.get(metric, metric) if metric else "All metrics"
-    title = f"Is ours what was published? {subject}"
     if metric is not None:
         numbers = numbers[numbers["metric"].str.partition("~")[0] == metric]
     if numbers.empty:
-        return empty_page(title, "the published files have no number of it for these models and queries.")
+        why = "the published files have no number of it for these models and queries."
+        return empty_page(f"{HEADING}: {subject}", why)
     difference = numbers["ours"] - numbers["published"]
     larger = np.maximum(numbers["ours"].abs(), numbers["published"].abs()).where(lambda x: x > 0, 1)
     numbers = numbers.assign(
@@ -85,7 +86,8 @@ def comparison(
     )
     numbers["place"] = numbers["verdict"].map([*VERDICTS].index)
     numbers = numbers.sort_values(["place", "share"], ascending=[True, False], ignore_index=True)
-    page = Frame(title, _note([*numbers["verdict"]]))
+    counts = {verdict: int((numbers["verdict"] == verdict).sum()) for verdict in VERDICTS}
+    page = Frame(_finding(counts), f"{subject}: published values and those of this study", _notes(counts))
     inches = page.inside - 0.1
     texts = _texts(numbers, labels, dict(queries))
     if page.width < NARROW:  # no room for a column of differences
@@ -127,12 +129,24 @@ def _verdicts(numbers: pd.DataFrame) -> pd.Series:
     return numbers["verdict"].mask((numbers["verdict"] == "differs") & is_near, IN_PRINT)
 
 
-def _note(verdicts: Sequence[str]) -> str:
-    counts = [f"{verdict} {verdicts.count(verdict)}" for verdict in VERDICTS if verdict in verdicts]
-    return (
-        f"Of {len(verdicts)} published numbers: {', '.join(counts)}. What differs most, as a share of the larger "
-        "number, is on top."
-    )
+def _finding(counts: Mapping[str, int]) -> str:
+    """Say how many of the published numbers that can be judged are reproduced."""
+    judged = sum(count for verdict, count in counts.items() if verdict not in UNJUDGED)
+    reproduced = counts["reproduced"]
+    if not judged:
+        return "No published number can be compared"
+    if judged == 1:
+        return (
+            "The published number is reproduced" if reproduced else "The published number is not reproduced"
+        )
+    if judged == reproduced:
+        return f"All {judged} published numbers are reproduced"
+    return f"{reproduced} of {judged} published numbers are reproduced"
+
+
+def _notes(counts: Mapping[str, int]) -> list[str]:
+    listed = ", ".join(f"{verdict} {count}" for verdict, count in counts.items() if count)
+    return ["What differs most, as a share of the larger number, is on top.", f"Counts: {listed}."]
 
 
 def _texts(numbers: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> pd.DataFrame:
@@ -154,12 +168,12 @@ def _texts(numbers: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[st
             f"{labels.get(m, m)}: {name}" if m and "~" not in m else name
             for m, name in zip(numbers["metric"], names, strict=True)
         ]
-    other = "computed" if (numbers["origin"] == COMPUTED).all() else "printed"
+    other = "computed" if (numbers["origin"] == COMPUTED).all() else "published"
     return pd.DataFrame(
         {
             "number": names,
             other: [typographic(plain(value)) for value in numbers["published"]],
-            "ours": [typeset(value, 3) or "–" for value in numbers["ours"]],
+            "this study": [typeset(value, 3) or "–" for value in numbers["ours"]],
             "difference": [typeset(value, 2) or "–" for value in numbers["difference"]],
             "verdict": [f"{VERDICTS[verdict][0]} {verdict}" for verdict in numbers["verdict"]],
         },
@@ -195,12 +209,15 @@ FIGURES = (
         "Published numbers, the study's own, and whether they agree.",
         from_tables(comparison),
         question=PRINT,
+        heading=HEADING,
+        asks="Are published numbers reproduced?",
+        learn="You learn which published numbers this study reproduces, and by how much the others differ.",
         drawings=_drawings,
         reads=("comparison",),
         facts=("labels",),
         needs="numbers to compare with (published, computed)",
-        reading="On top is what differs most. 'Differs in print' may be due to rounding, a dash is no value "
-        "of ours; `comparison.csv` has the causes.",
+        reading="What differs most is on top. 'Differs in print' may be due to rounding, a dash means "
+        "that this study has no value; `comparison.csv` has the causes.",
         example=Example(
             "caliskan",
             "comparison-weat_es",

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..numbers import coefficient, typeset
 from ..statistics.aggregation import OVERALL
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
+from .palette import SIGNED
 from .questions import AGREEMENT
 from .rows import criteria_of, read_table, rows_of, rows_where
-from .text import LONGEST_HEAD, SMALL, metric_head, percent, shorten, text_width
-from .types.heat import above_diagonal, coefficient_text, heat, scale
+from .text import SMALL, metric_head, percent, text_width, topic
+from .types.heat import coefficient_text, heat, scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
 
 FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
-SHORTEST = 1.2  # inches of a panel: beside it stands the scale
+SHORTEST = 0.5  # inches of a panel
 CELL = 0.42  # inches of a cell that has an interval
+FEW = 8  # models: with fewer, correlations say little
+HEADING = "Rank correlations of the metrics"
 
 
 @styled
@@ -37,10 +41,11 @@ def correlations(
 ) -> figure.Figure:
     """Rank correlations between metrics, one triangle per criterion (Badilla et al., IJCAI 2020, figure 1).
 
-    Colours run from -1 to 1 in all; a NaN is a hatched cell with "n/a" in it. Where the table has ci_low and ci_high,
-    intervals of so much `level`, they stand under the coefficient. `rankings`, the table of ranks: over how many
-    models each coefficient is. That stands beside the criterion, and there is no coefficient of fewer than FEWEST.
-    `subtitle`: further lines of the note. `line`: after so many panels a new row begins.
+    Colours run from -1 (orange) to 1 (blue) in all; a NaN is a hatched cell with "n/a" in it. Where the table has
+    ci_low and ci_high, intervals of so much `level`, they stand under the coefficient. `rankings`, the table of
+    ranks: over how many models each coefficient is. That stands beside the criterion, and there is no coefficient of
+    fewer than FEWEST.
+    `subtitle`: further sentences of the caption. `line`: after so many panels a new row begins.
     Raises BiasgridError where the table has no rows of the method (the table's `method`).
     """
     table = rows_of(correlations, "correlations", method=method)
@@ -48,42 +53,51 @@ def correlations(
     small_criteria = (
         [] if models is None else [c for c in criteria_of(table) if models[c].to_numpy().max() < FEWEST]
     )
-    title = "Do the metrics rank the models alike?"
     if small_criteria:
         table = table[~table["criterion"].isin(small_criteria)]
         if table.empty:
-            why = f"{', '.join(small_criteria)}: fewer than {FEWEST} models have ranks. "
-            return empty_page(title, why + "A rank correlation of so few says nothing.")
+            why = f"{_topics(small_criteria)}: fewer than {FEWEST} models have ranks. "
+            return empty_page(HEADING, why + "A rank correlation of so few says nothing.")
     single = [name for name, part in table.groupby("criterion") if part["metric_a"].nunique() < 2]
     table = table[~table["criterion"].isin(single)]
     if table.empty:
-        return empty_page(title, f"{', '.join(single)} {_have(single)} one metric.")
+        return empty_page(HEADING, f"{_topics(single)} {_have(single)} one metric.")
     # Overall first, then the criteria
     criteria = sorted(criteria_of(table), key=lambda criterion: criterion != OVERALL)
     matrices, texts, names, heads = {}, {}, {}, {}
+    most_models = None
     for criterion in criteria:
         part = rows_where(table, criterion=criterion)
         matrix = part.pivot(index="metric_a", columns="metric_b", values="correlation")
-        heads[criterion] = shorten(criterion, LONGEST_HEAD)
+        heads[criterion] = topic(criterion)
         if models is not None:
             counts = models[criterion].loc[matrix.index, matrix.columns]
             matrix = matrix.where(counts >= FEWEST)
-            heads[criterion] += f", {_n(counts.to_numpy()[np.tril_indices(len(counts), -1)])}"
+            of_pairs = counts.to_numpy()[np.tril_indices(len(counts), -1)]
+            heads[criterion] += f", {_n(of_pairs)}"
+            most_models = int(of_pairs.max()) if most_models is None else most_models
         matrices[criterion] = matrix
         texts[criterion] = _texts(part, matrix)
         names[criterion] = [metric_head(labels.get(key, key)) for key in matrix]
     has_intervals = "ci_low" in table and table["ci_low"].notna().any()
     has_missing = any(np.tril(matrix.isna(), -1).any() for matrix in matrices.values())
     notes = {
-        "Rank correlations of the metrics over the models, from WEFE's ranks of raw values. In brackets the "
-        f"{percent(level)} interval over words; it says nothing about other models. With few models, only few "
-        "coefficients are possible.": has_intervals,
-        "A marked corner: below 0.": any(np.tril(_below_0(t), -1).any() for t in texts.values()),
+        "Blue: two metrics rank the models alike.": True,
+        "Orange, with a black corner: they rank them in opposite orders.": any(
+            np.tril(_below_0(t), -1).any() for t in texts.values()
+        ),
+        f"In brackets: the {percent(level)} interval over words.": has_intervals,
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
-        f"Not drawn, as fewer than {FEWEST} models have ranks: {', '.join(small_criteria)}.": small_criteria,
-        f"Not drawn: {', '.join(single)} {_have(single)} one metric.": single,
+        f"Not drawn, as fewer than {FEWEST} models have ranks: {_topics(small_criteria)}.": small_criteria,
+        f"Not drawn: {_topics(single)} {_have(single)} one metric.": single,
+        "With so few models, only a few values are possible.": most_models is not None and most_models < FEW,
+        "The ranks are WEFE's, of raw values. The intervals say nothing about other models.": has_intervals,
     }
-    page = Frame(title, "\n".join([*(note for note, is_so in notes.items() if is_so), *subtitle]))
+    page = Frame(
+        _finding(matrices[criteria[0]], most_models),
+        f"Rank correlation ({NAMES.get(method, method)}) of two metrics over the models",
+        [*(note for note, is_so in notes.items() if is_so), *subtitle],
+    )
     sides = {criterion: max((len(matrix) - 1) * CELL, SHORTEST) for criterion, matrix in matrices.items()}
     wide = max(text_width(name, SMALL) for of_criterion in names.values() for name in of_criterion)
     least = max(min(5.0, (len(matrix) - 1) * CELL + wide) for matrix in matrices.values())
@@ -97,12 +111,34 @@ def correlations(
             text,
             ends=(-1, 1),
             names=(names[criterion][1:], names[criterion][:-1]),
-            hidden=above_diagonal(part),
+            is_triangle=True,
             corners=_below_0(text),
-            upright=max(text_width(name, SMALL) for name in names[criterion]) > CELL - 0.02,
         )
-    scale([*panels.values()], (-1, 1), "RdBu_r", NAMES.get(method, method), [-1, -0.5, 0, 0.5, 1])
+    scale([*panels.values()], (-1, 1), SIGNED, NAMES.get(method, method), [-1, -0.5, 0, 0.5, 1])
     return page.done()
+
+
+def _finding(matrix: pd.DataFrame, models: int | None) -> str:
+    """Say whether the metrics agree, and over how few models that is.
+
+    Parameters
+    ----------
+    matrix
+        The coefficients of the first panel.
+    models
+        Over how many models they are at most; None where that is not known.
+    """
+    values = matrix.to_numpy(float)[np.tril_indices(len(matrix), -1)]
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return HEADING
+    opposite = int((values < 0).sum())
+    if models is not None and models < FEW:
+        says = "Metrics disagree" if opposite else "Metrics agree"
+        return f"{says}, but {models} models cannot say by how much"
+    if opposite:
+        return f"{opposite} of {len(values)} pairs of metrics rank in opposite orders"
+    return f"Metrics agree: all correlations are {typeset(values.min(), form=coefficient)} or higher"
 
 
 def _below_0(texts: pd.DataFrame) -> np.ndarray:
@@ -135,6 +171,10 @@ def _n(models: np.ndarray) -> str:
     return f"n = {high} models" if low == high else f"n = {low} to {high} models"
 
 
+def _topics(criteria: Sequence[str]) -> str:
+    return ", ".join(map(topic, criteria))
+
+
 def _have(names: Sequence[str]) -> str:
     return "has" if len(names) == 1 else "have"
 
@@ -150,12 +190,15 @@ FIGURES = (
         "Heat maps of the correlations between the metrics' rankings.",
         _draw,
         question=AGREEMENT,
+        heading=HEADING,
+        asks="Do the metrics rank the models alike?",
+        learn="You learn which metrics may stand for one another, and which disagree.",
         reads=("correlations", "rankings"),
         when="ranked",
         facts=("labels", "level", "method"),
-        reading="A cell is the rank correlation of two metrics over n models, with its 95 % interval over "
-        "words; a marked corner is below 0, a hatched cell has no value. With four or five models, an "
-        "interval from -1 to 1 is no error.",
+        reading="A cell is the rank correlation of two metrics over n models, with its 95 % interval "
+        "over words: blue above 0, orange below (black corner), hatched without a value. With "
+        "four or five models, an interval from -1 to 1 is not a mistake.",
         example=Example("embedded", "correlations", {"method": "spearman"}),
     ),
 )

@@ -26,7 +26,7 @@ from .palette import (
 )
 from .questions import COMPANY
 from .rows import from_tables, keys_of, rows_where
-from .text import LONGEST_HEAD, shorten, unit_label, wrap_text
+from .text import LONGEST_HEAD, shorten, topic, unit_label, wrap_text
 from .types.rows import row_panels, rows
 from .visuals import beside, in_place_of_mark, legend_interval, legend_line, legend_neutral, legend_of
 
@@ -52,11 +52,16 @@ HEADS = {
     ("sets", "groups_difference_log_frequency", ""): "Sets: difference of the groups",
     ("sets", "pmi", ""): "Sets: PMI",
 }
-NOTE = (
-    "Spearman's ρ with 95 % intervals (bootstrap over words, or over sets of words), as ± where too short to see. "
-    "Words: a word's score and its log frequency, within the same groups. Sets: the values of queries and the log "
-    "frequency of their words. To the right: frequent words are nearer to the first group; of MAC and others without "
-    "a direction: get higher numbers."
+HEADING = "Scores and word frequency"
+NOTES = (
+    "A mark is a correlation, filled if its interval excludes 0; to the right, frequent words are nearer "
+    "to the first "
+    "group.",
+    "For MAC and other metrics without a direction: they get higher numbers.",
+    "Intervals are 95 % (bootstrap over words, or over sets of words), as ± where too short to see.",
+    "Words: a word's score and its log frequency, within the same groups.",
+    "Sets: the values of queries and the log frequency of their words.",
+    "Text in place of a mark explains why there is no value; –: not a covariate of this metric.",
 )
 # why there is no correlation, as the table has it (tables.covariates) -> in place of a mark
 REASONS = {
@@ -95,7 +100,6 @@ def covariates(
     unknown
         The models that are left out, as the frequencies of their words are not known.
     """
-    title = f"Do scores go with word frequency? {criterion}"
     table = rows_where(table, criterion=criterion, method=METHOD)
     table = table[table["metric"].isin([metric for metric, _ in rows])]
     pairs = zip(table["model"], table["corpus"], strict=True)
@@ -103,7 +107,7 @@ def covariates(
         np.array([not corpus or corpora.get(model, corpus) == corpus for model, corpus in pairs], dtype=bool)
     ]
     if table["correlation"].isna().all():
-        return empty_page(title, "there are too few words and sets, or their frequencies are not known.")
+        return empty_page(HEADING, "there are too few words and sets, or their frequencies are not known.")
     units = in_order((model, debias) for _, row_units in rows for model, debias in row_units)
     has_mark = set(keys_of(table.dropna(subset="correlation")))
     units = [unit for unit in units if unit in has_mark]
@@ -112,17 +116,21 @@ def covariates(
     for unit in units:
         looks |= {(unit, False): models[unit[0]], (unit, True): open_mark(models[unit[0]])}
     names = {metric: wrap_text(shorten(labels.get(metric, metric), LONGEST_HEAD), 16) for metric, _ in rows}
-    page = Frame(title, _note(table, labels, unknown))
     parts = _panels(table, labels, corpora)
+    page = Frame(
+        _finding(parts),
+        f"{topic(criterion)}: Spearman's ρ of scores with word frequency",
+        _notes(table, labels, unknown),
+    )
     most = max(sum((model, debias) in units for model, debias in row_units) for _, row_units in rows)
     panels = row_panels(page, {head: head for head in parts}, names, LANES * most, least=1.2)
     for head, axes in panels.items():
         _draw_panel(axes, parts[head], names, looks, letters)
     legend = [
         *legend_of(unit_looks(units), {unit: unit_label(unit, labels) for unit in units}),
-        ("the interval holds 0", legend_line(**open_mark(series_mark(0) | {"color": GREY}))),
+        ("interval includes 0", legend_line(**open_mark(series_mark(0) | {"color": GREY}))),
         legend_interval(0.95, "interval"),
-        legend_neutral("no relation"),
+        legend_neutral("no correlation"),
     ]
     return page.done(legend)
 
@@ -175,18 +183,30 @@ def _panels(
     return panels
 
 
-def _note(table: pd.DataFrame, labels: Mapping[str, str], unknown: Sequence[str]) -> str:
-    """What is said of the marks, of the models without any, and where frequencies are from that are no counts."""
+def _finding(parts: Mapping[str, pd.DataFrame]) -> str:
+    """Say how many correlations with word frequency have an interval without 0."""
+    import pandas as pd
+
+    rows = pd.concat([*parts.values()]).dropna(subset=["correlation", "ci_low"])
+    rows = rows[rows["covariate"].str.contains("log_frequency") & (rows["given"] == "")]
+    if rows.empty:
+        return HEADING
+    clear = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
+    return f"{clear or 'None'} of {len(rows)} correlations with word frequency {'is' if clear < 2 else 'are'} clear"
+
+
+def _notes(table: pd.DataFrame, labels: Mapping[str, str], unknown: Sequence[str]) -> list[str]:
+    """How to read the figure, which models have no mark, and where frequencies are from that are no counts."""
     sources = set(table["source"])
-    note = NOTE + " Words in place of a mark: why there is none; –: not a covariate of this metric."
+    notes = [*NOTES]
     if unknown:
         names = join_names([labels.get(model, model) for model in unknown])
-        note += f" Left out, as the frequencies of their words are not known: {names}."
+        notes += [f"Left out, as the frequencies of their words are not known: {names}."]
     if "wordfreq" in sources:
-        note += " Models without counts have their frequencies from wordfreq, a proxy."
+        notes += ["Models without counts have their frequencies from wordfreq, a proxy."]
     if "rank" in sources:
-        note += " Models without counts have the order of their words in place of frequencies."
-    return note
+        notes += ["Models without counts have the order of their words in place of frequencies."]
+    return notes
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -232,12 +252,15 @@ FIGURES = (
         "Correlations of scores with word frequency, and with bias in the corpus.",
         from_tables(covariates),
         question=COMPANY,
+        heading=HEADING,
+        asks="Are scores correlated with word frequency?",
+        learn="You learn whether a metric measures frequency rather than bias.",
         drawings=_drawings,
         reads=("covariates",),
         facts=("labels",),
-        reading="A mark is a model's correlation with its 95 % interval, open if this contains 0; to the "
-        "right, frequent words are nearer to the first group or get higher numbers. Far from 0 for "
-        "frequency and near it for PMI: the metric goes with frequency.",
+        reading="A mark is a model's correlation with its 95 % interval, open if this includes 0; to "
+        "the right, frequent words are nearer to the first group or get higher numbers. Far "
+        "from 0 for frequency and near it for PMI: the metric follows frequency.",
         example=Example(
             "thesis",
             "covariates-gender-of-30-phenomena",

@@ -12,11 +12,11 @@ from ..numbers import decimal
 from ..tables.cells import direction_cells
 from .figure import Drawing, Example, Figure, of_criteria
 from .frame import Frame, empty_page, styled
-from .palette import in_order
+from .palette import AMOUNT, in_order
 from .questions import WORDS
 from .rows import from_tables, rows_where
-from .text import unit_label
-from .types.heat import above_diagonal, heat
+from .text import topic, unit_label
+from .types.heat import heat
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Angles between definitions of the bias direction"
 # what Direct Bias calls them -> beside their row, and in the note
 DIRECTIONS = {
     "pca": ("PCA", "first principal component of the pairs"),
@@ -36,24 +37,30 @@ CELL, LABELS = (0.5, 0.3), 0.55  # inches of a cell, and of the names of rows
 
 @styled
 def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """Angles in degrees: one triangle per query and model, from white (0°) to orange (90°).
+    """Angles in degrees: one triangle per query and model, from white (0°) to dark (90°).
 
     `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. An angle that is
     NaN, as one of its directions is missing, is a hatched cell.
     Without rows of the criterion, as of words that no model has, the figure says so. Raises BiasgridError for a
     direction that is not known.
     """
-    title = f"Do the definitions of a bias direction agree? {criterion}"
     rows = rows_where(table, criterion=criterion)
     if rows.empty:
-        return empty_page(title, "no model has the groups' words.")
+        return empty_page(HEADING, "no model has the groups' words.")
     for direction in sorted({*rows["direction_a"], *rows["direction_b"]} - DIRECTIONS.keys()):
         raise BiasgridError(f"directions: {unknown_name('direction', direction, DIRECTIONS)}")
     made = "; ".join(f"{name}: {how}" for name, how in DIRECTIONS.values())
+    largest = rows.loc[rows["direction_a"] != rows["direction_b"], "angle"].max()
     page = Frame(
-        title,
-        "Angles between the directions in which two groups of words can be said to differ: 0° is the same direction, "
-        f"90° has nothing in common with it. {made}. Each is one direction of one model: there is no interval.",
+        HEADING
+        if np.isnan(largest)
+        else f"Definitions of the bias direction differ by up to {decimal(largest, 0)}°",
+        f"{topic(criterion)}: angles between the directions in which two groups of words differ",
+        [
+            "0° is the same direction, 90° has nothing in common with it; a hatched cell has no value.",
+            f"{made[0].upper()}{made[1:]}.",
+            "Each is one direction of one model: there is no interval.",
+        ],
     )
     of_units = dict(list(rows.groupby(["model", "debias"])))
     parts = {
@@ -74,9 +81,9 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
             angles,
             texts,
             ends=(0, 90),
-            shades="Oranges",
+            shades=AMOUNT,
             names=(names[1:], names[:-1]),
-            hidden=above_diagonal(angles),
+            is_triangle=True,
         )
     return page.done()
 
@@ -91,12 +98,15 @@ FIGURES = (
         "Distances between different bias directions of two groups.",
         from_tables(directions),
         question=WORDS,
+        heading=HEADING,
+        asks="Does the definition of the bias direction matter?",
+        learn="You learn how much Direct Bias depends on how the direction is defined.",
         drawings=_drawings,
         reads=("directions",),
         facts=("labels",),
         needs="a criterion with Direct Bias of pairs",
-        reading="A cell is the angle in degrees: the larger, the more Direct Bias depends on the definition "
-        "of the direction. A hatched cell has no value.",
+        reading="A cell is the angle in degrees: the darker, the less two definitions have in common. "
+        "A hatched cell has no value.",
         example=Example("same", "directions-occupations"),
     ),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, unknown_name
+from ..labels import short_labels
 from ..registry import UnknownEntryError
 from ..results import without_collection
 from .figure import Drawing, Figure, Files
@@ -64,13 +65,23 @@ def order_of(config: Any) -> Order:
 
 def draw(drawing: Drawing) -> figure.Figure:
     """A figure, as matplotlib has it. Raises BiasgridError for files that it cannot be drawn from."""
+    # imported late: it would import matplotlib
+    from .frame import add_to_caption
+
     spec, kind = dict(drawing.spec), REGISTRY.find(drawing.kind)
-    if "labels" in spec:
-        spec["labels"] = shorten_labels(spec["labels"])
-    for fact in OF_CRITERION.intersection(kind.facts):
+    long = dict(spec.get("labels", {}))
+    short = short_labels({key: long[key] for key in drawing.order.get("models", ()) if key in long})
+    if long:
+        spec["labels"] = shorten_labels(long | short)
+    for fact in OF_CRITERION.intersection(kind.facts) if "criterion" in spec else ():
         spec[fact] = {metric: value for name, metric, value in spec[fact] if name == spec["criterion"]}
     with ordered(drawing.order), without_collection():
-        return kind.draw(drawing.inputs, spec)
+        drawn = kind.draw(drawing.inputs, spec)
+    # the long labels stand in the caption alone
+    shortened = [f"{label} is {long[key]}" for key, label in short.items() if label != long[key]]
+    if shortened:
+        add_to_caption(drawn, f"Models: {'; '.join(shortened)}.")
+    return drawn
 
 
 def draw_file(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
+from ..labels import short_labels
 from ..statistics.aggregation import OVERALL
 from ..tables.inputs import When, facts_of, files_of, holds
+from .text import method_name
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -26,7 +29,7 @@ class Drawing:
     Parameters
     ----------
     name
-        Its file below figures/, without extension, such as "scores-gender".
+        Its file below figures/, without extension, such as "scores-gender-weat".
     inputs
         Files by role that it alone is drawn from, such as those of some cells; `Figure.drawings_of` adds what its
         kind reads, such as {"scores": results/embedded/scores.csv}.
@@ -55,7 +58,7 @@ class Example:
     config
         The study's file below config/, without extension.
     figure
-        The name of the study's `Drawing`, such as "scores-gender". The config need not list its kind.
+        The name of the study's `Drawing`, such as "scores-gender-weat". The config need not list its kind.
     rows
         Column -> the value, or values, of the rows that are shown, in every table that has the column (of files of
         JSON: key -> the values of the files that are shown).
@@ -90,9 +93,12 @@ class Figure:
         the kind; `each_criterion` is one of each ranked criterion.
     question
         What it answers, as one of `questions` or in words of your own: the gallery shows together what answers one.
+    heading, asks, learn
+        Of the gallery: what the kind is called in words, the question below its picture, and what a reader learns
+        from it, in a sentence.
     reads, facts
         What each is drawn from, as of a `tables.Table`: names of tables, and facts; of "neutral" and "signs" `draw`
-        gets those of its drawing's criterion, by metric.
+        gets those of its drawing's criterion, by metric, if it has one.
     when
         What a study must have for one, as of a `tables.Table`.
     needs
@@ -110,6 +116,9 @@ class Figure:
     draw: Callable[[Files, Mapping[str, Any]], figure.Figure]
     drawings: Callable[[Planned], Iterable[Drawing]] | None = None
     question: str = ""
+    heading: str = ""
+    asks: str = ""
+    learn: str = ""
     reads: tuple[str, ...] = ()
     when: When = ""
     facts: tuple[str, ...] = ()
@@ -151,10 +160,15 @@ def of_criteria(name: str, criteria: Iterable[str]) -> Iterator[Drawing]:
         yield Drawing(f"{name}-{slug(criterion)}", spec={"criterion": criterion})
 
 
+def model_labels(study: Planned) -> dict[str, str]:
+    """What models are called in figures: their short labels."""
+    return short_labels({key: study.labels[key] for key in study.models})
+
+
 def state_label(study: Planned, cell: Cell) -> str:
     """What a cell's model is called, with its debias method."""
-    model = study.labels[cell.model]
-    return model if cell.debias == "none" else f"{model}, under {study.labels[cell.debias]}"
+    model = model_labels(study)[cell.model]
+    return model if cell.debias == "none" else f"{model}, after {method_name(study.labels[cell.debias])}"
 
 
 def cells_of(study: Planned, criteria: Iterable[str]) -> list[Cell]:
@@ -186,7 +200,7 @@ def count_range(counts: Sequence[int]) -> str:
 
 
 def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Evaluation]]:
-    """The evaluations on a criterion, by model: untouched, then under the debias methods."""
+    """The evaluations on a criterion, by model: of the original, then after the debias methods."""
     models: dict[str, list[Evaluation]] = {}
     for evaluation in study.grid.evaluations.values():
         if evaluation.criterion == criterion:
@@ -197,3 +211,11 @@ def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Eval
 def page_name(name: str, i: int) -> str:
     """The name of one of several figures: name, name-2 and so on."""
     return name if i == 0 else f"{name}-{i + 1}"
+
+
+def legend_height(labels: Iterable[str], others: Sequence[str] = ()) -> float:
+    """Estimate the inches of a page's legend of models, with these labels, and of other entries."""
+    lengths, longest_other = [len(label) + 7 for label in labels], max(map(len, others), default=0) + 7
+    longest = max(lengths)
+    side_by_side = 1 + max(0, (105 - max(longest, longest_other)) // longest)
+    return 0.165 * ceil((len(lengths) + len(others)) / side_by_side)

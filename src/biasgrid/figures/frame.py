@@ -1,7 +1,9 @@
-"""Pages of figures: their style, a title, a note, panels, a legend; and the files that they are written into.
+"""Pages of figures: their style, a title, panels, a legend, how to read them; and the files they are written into.
 
 A figure gives the heights of its panels, in inches, and what they hold. Where all of it goes is matplotlib's
 constrained layout: a page is as wide as a journal's text block, or one of its columns, and as tall as it needs.
+Its caption has all that is said of it; below the plot stand at most two lines of that. The files' metadata have the
+caption, which readers of the screen are told in place of the picture.
 Figures are matplotlib's, and pyplot does not know of them; matplotlib is imported when the first one is drawn.
 """
 
@@ -35,10 +37,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-PAGE = (7.0, 9.5)  # the text block of a journal's page in inches
+PAGE = (7.0, 9.0)  # the text block of a journal's page in inches
 NARROW = 5.0  # of a page that has no room for what stands beside panels, such as a scale
 WIDTHS = {"page": PAGE[0], "column": 3.4}  # of a figure in inches, by what it is to fill
 MARGIN = 0.1
+READING = 2  # lines below a plot; of a column, twice as many
+SOFT = "#333333"  # the colour of what stands below a title and below a plot
 EXTENSIONS = ("pdf", "svg", "png")
 STYLE = {
     # named, not "sans-serif": generic families are looked up again when a figure is saved
@@ -113,13 +117,17 @@ class Frame:
     Parameters
     ----------
     title
-        The question that the figure answers.
-    note
-        What a reader must know to read it: paragraphs, each on lines of its own.
+        The finding, in ten words or fewer, or what is shown, if no rule can state a finding.
+    subtitle
+        What is shown, of which topic, metric and model.
+    notes
+        Sentences, the most important ones first, which begin with how to read the figure. The first of them stand
+        below the plot, as many as fit into `READING` lines; all of them are the figure's `caption`.
     """
 
     title: str
-    note: str = ""
+    subtitle: str = ""
+    notes: Sequence[str] = ()
     width: float = field(default_factory=_WIDTH.get)
     figure: Figure = field(init=False)
     heights: list[float] = field(init=False, default_factory=list)  # of the rows of panels
@@ -195,19 +203,36 @@ class Frame:
         return self.panels({"": ""}, height)[""]
 
     def done(self, legend: Sequence[tuple[str, Artist]] = ()) -> Figure:
-        """The figure, laid out: title and note above the panels, the legend below."""
+        """Lay the figure out: title and subtitle above the panels, the legend and how to read it below them."""
         title = fit_text(self.title, self.inside / BOLD, LARGE)
         # at few dots per inch, hinted letters take up to 3 % more than their outlines
-        note = "\n".join(fit_text(part, self.inside * 0.97, SMALL) for part in self.note.split("\n"))
-        top = MARGIN + line_count(title) * 0.17 + line_count(note) * 0.125 + 0.12
+        subtitle = fit_text(self.subtitle, self.inside * 0.97, NORMAL)
+        reading = self._reading()
         entries = Legend([mark for _, mark in legend], [text for text, _ in legend], self.inside)
-        self._grow(top, entries.height + MARGIN)
+        top = MARGIN + line_count(title) * 0.18 + line_count(subtitle) * 0.145 + 0.1
+        below = line_count(reading) * 0.125 + 0.05 * bool(reading)
+        self._grow(top, entries.height + below + MARGIN)
         width, height = self.figure.get_size_inches()
-        self.figure.text(MARGIN / width, 1 - MARGIN / height, title, size=LARGE, weight="bold", va="top")
-        note_top = 1 - (MARGIN + line_count(title) * 0.17 + 0.03) / height
-        self.figure.text(MARGIN / width, note_top, note, va="top", size=SMALL, color="#333333")
-        entries.draw(self.figure, height - entries.height - MARGIN)
+        left = MARGIN / width
+        self.figure.text(left, 1 - MARGIN / height, title, size=LARGE, weight="bold", va="top")
+        subtitle_top = 1 - (MARGIN + line_count(title) * 0.18 + 0.02) / height
+        self.figure.text(left, subtitle_top, subtitle, va="top", size=NORMAL, color=SOFT)
+        entries.draw(self.figure, height - entries.height - below - MARGIN)
+        self.figure.text(left, (MARGIN + below - 0.05) / height, reading, va="top", size=SMALL, color=SOFT)
+        sentences = [f"{text}." if text else "" for text in (self.title, self.subtitle)]
+        self.figure.set_label(" ".join(filter(None, [*sentences, *self.notes])))
         return self.figure
+
+    def _reading(self) -> str:
+        """The first notes, as many as fit into the lines below a plot."""
+        most = READING * (1 if self.width >= NARROW else 2)
+        shown = ""
+        for note in self.notes:
+            text = fit_text(" ".join([*shown.split("\n"), note]).strip(), self.inside * 0.97, SMALL)
+            if line_count(text) > most:
+                break
+            shown = text
+        return shown
 
     def _grow(self, top: float, bottom: float) -> None:
         """Lay the panels out, and make the page so tall that each has its height."""
@@ -288,6 +313,16 @@ def empty_page(title: str, why: str) -> Figure:
     return Frame(title, f"Nothing to draw: {why}").done()
 
 
+def caption(figure: Figure) -> str:
+    """Return all that a figure says of itself: its title, what is shown, how to read it, and what is left out."""
+    return str(figure.get_label())
+
+
+def add_to_caption(figure: Figure, text: str) -> None:
+    """Add a sentence to a figure's caption."""
+    figure.set_label(f"{caption(figure)} {text}".strip())
+
+
 def blank(width: float, height: float) -> Figure:
     """An empty figure of so many inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -360,7 +395,8 @@ def _content(figure: Figure, extension: str) -> bytes:
 
     content = io.BytesIO()
     if extension == "pdf":
-        with PdfPages(content, metadata={"Creator": "biasgrid", "CreationDate": None}) as pages:
+        of_pdf = {"Creator": "biasgrid", "CreationDate": None, "Subject": caption(figure) or None}
+        with PdfPages(content, metadata=of_pdf) as pages:
             for part, others in _pages(figure):
                 # the panels of other pages take time, too
                 for axes in others:
@@ -369,7 +405,11 @@ def _content(figure: Figure, extension: str) -> bytes:
                 for axes in others:
                     axes.set_visible(True)
     else:
-        metadata = {"svg": {"Creator": "biasgrid", "Date": None}, "png": {"Software": "biasgrid"}}
+        description = {"Description": caption(figure)} if caption(figure) else {}
+        metadata = {
+            "svg": {"Creator": "biasgrid", "Date": None, **description},
+            "png": {"Software": "biasgrid", **description},
+        }
         # a PNG that is packed harder takes longer, and is no smaller
         options: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if extension == "png" else {}
         figure.savefig(content, format=extension, dpi=220, metadata=metadata[extension], **options)

@@ -15,7 +15,7 @@ from .methods import method_label, ordered_methods, rows_of_group
 from .palette import model_looks, models_in_order
 from .questions import DEBIASING
 from .rows import from_tables, reasons, rows_where
-from .text import row_label
+from .text import row_label, share_range, topic
 from .types.rows import row_panels
 from .types.rows import rows as draw_rows
 from .visuals import legend_neutral, legend_of
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Bias that can be recovered after debiasing"
 FAR = 3.0  # an axis of more than this has no room for ticks so near to each other
 # the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
 HIDDEN = {
-    "cluster_accuracy": ("Clustering: share told apart", 0.5),
-    "svm_accuracy": ("Classifier: share told apart", 0.5),
+    "cluster_accuracy": ("Clustering: accuracy", 0.5),
+    "svm_accuracy": ("Classifier: accuracy", 0.5),
     "neighbours_share": ("Neighbours: share of same side", 0.5),
     "neighbours_correlation": ("Professions: correlation", 0.0),
 }
@@ -39,7 +40,7 @@ HIDDEN = {
 @styled
 def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
     """What can still be recovered of the bias (Gonen & Goldberg, NAACL 2019): one panel per measure, a row per
-    method below that of the untouched models, in it a mark per model.
+    method below that of the original models, in it a mark per model.
 
     The dashed line is chance, where no bias is recoverable (0.5; 0 for the correlation).
     Raises BiasgridError where the table has no rows of group "hidden" and the criterion, or has a measure there
@@ -57,13 +58,12 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         f"{HIDDEN[measure][0].partition(':')[0].lower()} n = {count_range(part['n'])}"
         for measure, part in rows[rows["after"].notna()].groupby("measure", sort=False)
     )
-    page = Frame(
-        f"How much of the bias can still be recovered? {criterion}",
-        "Can words still be told by the side that they had in the untouched model? By a clustering (2-means), by a "
-        "classifier (SVM), by their neighbours; and Pearson's r of a profession's former bias and the share of one "
-        "side among its neighbours. On the dashed line, no bias is recoverable. The words are the most biased ones "
-        f"and no sample: no intervals. Words: {words or 'none'}.",
-    )
+    notes = [
+        "A mark is a model; right of the dashed line, a word's original side can still be predicted after debiasing.",
+        "By a clustering (2-means), by a classifier (SVM), by a word's neighbours; and Pearson's r of a profession's "
+        "original bias and the share of one side among its neighbours.",
+        f"The words are the most biased ones and not a sample: there are no intervals. Words: {words or 'none'}.",
+    ]
     names = {"none": method_label(labels, "none")} | {
         key: row_label(labels.get(key, key))
         for key in ordered_methods(table, criterion)
@@ -77,9 +77,12 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
     # a row has one text, whichever of its models have no value
     marks.loc[missing.drop_duplicates(["measure", "row"]).index, "says"] = "no value"
     for (model, measure), part in missing.groupby(["series", "measure"]):
-        page.note += (
-            f"\nNo value in {labels.get(model, model)}: {measures[measure]} ({reasons(part['status'])})."
+        notes.append(
+            f"No value in {labels.get(model, model)}: {measures[measure]} ({reasons(part['status'])})."
         )
+    page = Frame(
+        _finding(rows), f"{topic(criterion)}: what can be recovered of the bias after debiasing", notes
+    )
     panels = row_panels(page, measures, names, len(looks), least=0.8)
     for measure, axes in panels.items():
         part, chance = rows_where(marks, measure=measure), HIDDEN[measure][1]
@@ -89,7 +92,15 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
         if high - low < FAR:
             axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if low <= tick <= high])
         axes.xaxis.set_major_formatter(lambda x, _: typographic(plain(x)))
-    return page.done([*legend_of(looks, labels), legend_neutral("chance: no bias is recoverable")])
+    return page.done([*legend_of(looks, labels), legend_neutral("chance: nothing can be predicted")])
+
+
+def _finding(rows: pd.DataFrame) -> str:
+    """Say how well a clustering still predicts the words' sides, from the least to the most."""
+    known = rows_where(rows, measure="cluster_accuracy")["after"].dropna()
+    if known.empty:
+        return HEADING
+    return f"Clustering still predicts {share_range(known)} of words"
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -105,12 +116,15 @@ FIGURES = (
         "Bias that is still recoverable after debiasing (Gonen and Goldberg 2019).",
         from_tables(hidden_bias),
         question=DEBIASING,
+        heading=HEADING,
+        asks="Can the original gender association of a word still be predicted?",
+        learn="You learn whether debiasing removed the bias or only hid it.",
         drawings=_drawings,
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A mark is a model under a debias method (top row: untouched), the dashed line chance. A mark "
-        "far to its right: the bias is hidden and not gone.",
+        reading="A mark is a model after a debias method (top row: original), the dashed line chance. "
+        "A mark far to its right: the bias is hidden, not gone.",
         example=Example("debias", "hidden-bias-gender", {"criterion": "Gender"}),
     ),
 )

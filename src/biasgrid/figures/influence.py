@@ -15,7 +15,7 @@ from .frame import Frame, empty_page, styled
 from .palette import in_order, unit_looks
 from .questions import SCORES
 from .rows import from_tables, keys_of, rows_of, rows_where, units_of
-from .text import SMALL, fit_text, shared_half, shorten, unit_label
+from .text import SMALL, count_noun, fit_text, shared_half, shorten, topic, unit_label
 from .types.rows import height, rows
 from .visuals import few_ticks, legend_of, no_mark
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 WORDS = 10  # of a figure
+HEADING = "Influence of single words"
 KEYS = ["query", "metric", "model", "debias"]
 ROW = ["query", "set", "word"]
 NAME = 0.36  # of the width, at most, that a row's name takes
@@ -44,17 +45,17 @@ def influence(
     its number. Without rows the figure says so. Raises BiasgridError where the table has no rows of the criterion.
     """
     label = labels.get(metric, metric)
-    title = f"{criterion}: does {label} hang on single words?"
+    subtitle = f"{topic(criterion)}, {shorten(label)}: change of a score when a word is left out"
     table = rows_where(rows_of(influence, "influence", criterion=criterion), metric=metric)
     if table.empty:
-        return empty_page(title, f"no score of {label} has a value without one of its words.")
+        return empty_page(HEADING, f"no score of {label} has a value without one of its words.")
     errors = _standard_errors(rows_where(intervals, criterion=criterion))
     table = table.merge(errors, on=KEYS, how="left")
     # where all resamples have one value there is no unit
     table["moved"] = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
     known = table[np.isfinite(table["moved"])]
     if known.empty:
-        return empty_page(title, "no score has a standard error (bootstrap over words).")
+        return empty_page(HEADING, "no score has a standard error (bootstrap over words).")
     farthest = known["moved"].abs().groupby([known[name] for name in ROW]).max().reset_index()
     farthest = farthest.sort_values(["moved", *ROW], ascending=[False, True, True, True]).head(WORDS)
     words = keys_of(farthest, *ROW)
@@ -64,26 +65,33 @@ def influence(
     drawn = drawn[drawn["row"].isin(words)]
     looks = unit_looks(units_of(influence))
     looks = {unit: looks[unit] for unit in in_order(drawn["series"])}
-    page = Frame(title)
     shared, queries = shared_half([query for query, *_ in words])
+    notes = [
+        "A mark shows how far a model's score moves without the word, in bootstrap standard errors of that "
+        "score; to the "
+        "right, it rises.",
+        f"Drawn are the {count_noun(len(words), 'word')} that move a score farthest.",
+        "Of a metric of pairs, a word is left out with its partner.",
+        *([f"All are of {shared}."] if shared else []),
+        "A move has no interval: it is exact for these words.",
+    ]
+    scores = table.groupby(KEYS)["moved"].apply(lambda moved: np.isfinite(moved).all())
+    if not scores.all():
+        notes += [
+            f"Left out: {(~scores).sum()} of {len(scores)} scores, which have no standard error or no value "
+            "without a "
+            "word."
+        ]
+    if len(drawn) < len(words) * len(looks):
+        notes += ["A model without a mark in a row has no score of that query, or not that word."]
+    first = farthest.iloc[0]
+    moves = f"Without “{shorten(first['word'], 20)}”, a score moves by {typeset(first['moved'], 2)} standard errors"
+    page = Frame(moves, subtitle, notes)
     names = {
         row: f"{shorten(row[2], 30)} ({shorten(sic(row[1]), 40)})\n"
         + fit_text(shorten(query, 60), NAME * page.width, SMALL)
         for row, query in zip(words, queries, strict=True)
     }
-    page.note = (
-        f"The {len(words)} words that move a score farthest{f', all of {shared}' * bool(shared)}: how far it moves "
-        "when the word is left out (of pairs: with its partner), in standard errors of that score (bootstrap over "
-        "words); to the right, it rises. A move has no interval: it is exact for these words."
-    )
-    scores = table.groupby(KEYS)["moved"].apply(lambda moved: np.isfinite(moved).all())
-    if not scores.all():
-        page.note += (
-            f" Left out: {(~scores).sum()} of {len(scores)} scores, which have no standard error or no value "
-            "without a word."
-        )
-    if len(drawn) < len(words) * len(looks):
-        page.note += " A model without a mark in a row has no score of that query, or not that word."
     cut = drawn[drawn["moved"].abs() > FARTHEST]
     # numbers beside each other at one end of a row need more room than marks
     lanes = 1.7 if cut.duplicated(["row", "value"]).any() else 1.0
@@ -108,7 +116,7 @@ def influence(
     axes.set_xlabel("change in standard errors", labelpad=1)
     legend = legend_of(looks, {unit: unit_label(unit, labels) for unit in looks})
     if len(cut):
-        legend.append((f"→ cut off: farther than {FARTHEST:g}, the number says how far", no_mark()))
+        legend.append((f"→ beyond {FARTHEST:g}: the number shows how far", no_mark()))
     return page.done(legend)
 
 
@@ -140,13 +148,16 @@ FIGURES = (
         "The words that influence each score most.",
         from_tables(influence),
         question=SCORES,
+        heading=HEADING,
+        asks="How much does each word influence the score?",
+        learn="You learn whether a score depends on single words.",
         drawings=_drawings,
         reads=("influence", "intervals"),
         when="bootstrap and sensitivity",
         facts=("labels",),
         needs="inference with a bootstrap and sensitivity",
-        reading="A mark says how far a model's score moves, in standard errors, without the word of its row. "
-        "Beyond 1 or -1, the score hangs on that word.",
+        reading="A mark shows how far a model's score moves, in standard errors, without the word of "
+        "its row. Beyond 1 or -1, the score depends on that word.",
         example=Example(
             "embedded",
             "influence-gender-weat_es",

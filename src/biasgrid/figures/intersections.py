@@ -14,10 +14,10 @@ from ..statistics.means import share_interval
 from ..tables.cells import word_cells
 from .figure import Drawing, Example, Figure, count_range, page_name
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, LESS, MORE, NO_FILL, Look, model_looks, models_in_order
+from .palette import DASHED, GREY, NO_FILL, Look, model_looks, models_in_order
 from .questions import WORDS
 from .rows import from_tables, rows_where
-from .text import SMALL, fit_text, percent
+from .text import SMALL, fit_text, percent, topic
 from .types.curves import curves
 from .visuals import few_ticks, in_place_of_mark, is_leftmost, legend_line, legend_neutral, legend_of
 
@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+CURVES = "Share of detected words by the threshold"
+QUADRANTS = "Words between four crossed groups"
 PANEL = 1.15  # inches
+BESIDE = 0.8  # inches of a model's name beside its panels
 FAR = 6.0  # an effect size: an axis that goes further has no room for ticks at 0, 1 and 2
 DRAWS = 1000  # resamples of a region
 NAMES_STAY = "over the words of the set; the groups' names stay"
-MEAN: Look = {"color": MORE, "marker": "D", "markersize": 3.5, "linestyle": "", "zorder": 5}
-WORD: Look = {"color": LESS, "marker": "o", "markersize": 2.2, "linestyle": "", "alpha": 0.6}
+MEAN: Look = {"color": "black", "marker": "D", "markersize": 3.5, "linestyle": "", "zorder": 5}
+WORD: Look = {"color": GREY, "marker": "o", "markersize": 2.2, "linestyle": "", "alpha": 0.6}
 
 
 @styled
@@ -51,26 +54,30 @@ def threshold_curves(
     """
     import pandas as pd
 
-    title = f"How many words are detected, by the threshold? {criterion}: {labels.get(metric, metric)}"
     of_metric = rows_where(words, criterion=criterion, metric=metric)
     found = {
         key: part.reindex(columns=["from", "to"]) for key, part in _of_words(of_metric, "thresholds").items()
     }
     found = {key: part for key, part in found.items() if part.notna().all(axis=None)}
     if not found:
-        return empty_page(title, "no model has a value.")
+        return empty_page(CURVES, "no model has a value.")
     models = models_in_order(model for _, model in found)
     looks = {model: look | {"linestyle": "-"} for model, look in model_looks(models).items()}
     counts = [len(part) for part in found.values()]
     # of groups of unequal size an effect size may be above 2
     end = max(2.0, *(part["to"].max() for part in found.values()))
     page = Frame(
-        title,
-        "Across, the threshold, an effect size; up, the share of the words that are detected at it. By chance alone "
-        "some are: a curve alone says of no group that it stands out; where the study has tests, scores.csv has "
-        "those of the area under it. "
-        f"Shades: {percent(level)} interval of a share (Wilson) {NAMES_STAY}. A set has "
-        f"{count_range(counts)} words.",
+        CURVES,
+        f"{topic(criterion)}, {labels.get(metric, metric)}: share of the words detected (up) by the threshold "
+        "(across)",
+        [
+            f"The threshold is an effect size; shades are {percent(level)} intervals of a share over the words of "
+            "the "
+            "set.",
+            "By chance alone some words are detected: a curve alone does not show that a group stands out.",
+            "Where the study has tests, scores.csv has those of the area under a curve.",
+            f"The intervals are Wilson's; the groups' names stay. A set has {count_range(counts)} words.",
+        ],
     )
     heads = {query: head for query, head in panels if query in {query for query, _ in found}}
     axes_of = page.panels(heads, PANEL, labels=0.4, least=1.1, bold=False)
@@ -105,7 +112,7 @@ def _curve(thresholds: pd.DataFrame, level: float) -> pd.DataFrame:
 
 
 def _of_words(table: pd.DataFrame, detail: str) -> dict[tuple[str, str], pd.DataFrame]:
-    """What a metric says of words on untouched models, a column each, by (sub-)query and model."""
+    """What a metric says of words on original models, a column each, by (sub-)query and model."""
     return {
         key: part.pivot(index="word", columns="column", values="value")
         for key, part in rows_where(table, detail=detail, debias="none").groupby(["query", "model"])
@@ -132,7 +139,6 @@ def quadrants(
     `groups`: theirs, in their order. `centre`: what the axes are about, as the metric has it. `seed`, the study's,
     draws the resamples.
     """
-    title = f"Which of four crossed groups do words fall to? {criterion}: {labels.get(metric, metric)}"
     words, contrasts, scores = (
         rows_where(table, criterion=criterion, metric=metric, debias="none")
         for table in (words, contrasts, scores)
@@ -145,7 +151,7 @@ def quadrants(
     }
     found = {key: part for key, part in found.items() if len(part)}
     if not found:
-        return empty_page(title, "no model has a value.")
+        return empty_page(QUADRANTS, "no model has a value.")
     shares = contrasts.set_index(["query", "model", "first", "quantity"])["value"]
     models = models_in_order(model for _, model in found)
     panels = [panel for panel in panels if panel[0] in {query for query, _ in found}]
@@ -156,17 +162,27 @@ def quadrants(
         else ("the origin", "a quarter")
     )
     page = Frame(
-        title,
-        f"Quadrants: {'; '.join(map(', '.join, zip(places, groups, strict=True)))}. The axes are about "
-        f"{about}. In each quadrant, the share of the set's words; in brackets, {expected}. Ellipse: "
-        f"{percent(level)} region of the mean of the words (bootstrap {NAMES_STAY}). Below: "
-        f"{labels.get(metric, metric)}, and its interval over words and names.",
+        QUADRANTS,
+        f"{topic(criterion)}, {labels.get(metric, metric)}: words on the axes of four crossed groups",
+        [
+            f"Quadrants: {'; '.join(map(', '.join, zip(places, groups, strict=True)))}.",
+            f"In each quadrant: the share of the set's words; in brackets, {expected}.",
+            f"Ellipse: {percent(level)} region of the mean of the words (bootstrap {NAMES_STAY}).",
+            f"The axes are about {about}.",
+            f"Below: {labels.get(metric, metric)}, and its interval over words and names.",
+        ],
     )
     heads = {(model, query): head for model in models for query, head in panels}
-    axes_of = page.panels(heads, PANEL, labels=0.1, least=1.1, line=len(panels), bold=False)
+    axes_of = page.panels(heads, PANEL, labels=BESIDE, least=1.1, line=len(panels), bold=False)
     for (model, query), axes in axes_of.items():
         if is_leftmost(axes):
-            axes.set_ylabel(fit_text(labels.get(model, model), PANEL, SMALL), size=SMALL)
+            axes.set_ylabel(
+                fit_text(labels.get(model, model), BESIDE, SMALL),
+                size=SMALL,
+                rotation=0,
+                ha="right",
+                va="center",
+            )
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set(visible=True, color=NO_FILL)
         if (query, model) not in found:
@@ -264,12 +280,15 @@ FIGURES = (
         "How many words IBD and EIBD detect, by threshold.",
         from_tables(threshold_curves),
         question=WORDS,
+        heading=CURVES,
+        asks="How many words are detected, at which threshold?",
+        learn="You learn how strongly a crossed group is associated with words of its own.",
         drawings=_curve_drawings,
         reads=("words",),
         facts=("labels", "level"),
         needs=NEEDS + "ibd or eibd",
-        reading="A curve is the share of words detected at each threshold, with its 95 % interval over words. "
-        "Some are detected by chance alone: only the area under it has tests.",
+        reading="A curve is the share of words detected at each threshold, with its 95 % interval "
+        "over words. Some are detected by chance alone: only the area under it has tests.",
         example=Example(
             "intersections",
             "threshold-curves-intersections-ibd",
@@ -288,13 +307,16 @@ FIGURES = (
         "Words on the two axes of four crossed groups (FISE).",
         from_tables(quadrants),
         question=WORDS,
+        heading=QUADRANTS,
+        asks="Which of four crossed groups is a word closest to?",
+        learn="You learn which crossed group a set of words is associated with.",
         drawings=_quadrant_drawings,
         reads=("words", "contrasts", "scores"),
         facts=("labels", "seed", "level"),
         needs=NEEDS + "fise or fise_share",
-        reading="A dot is a word, on the side of the groups it is nearer to; a corner has the number of "
-        "words, and in brackets the expected one. If the dashed lines cross inside the ellipse (95 % "
-        "region of the mean), the words may lean nowhere.",
+        reading="A dot is a word, on the side of the groups it is closer to; a corner has the share "
+        "of words, and in brackets the expected one. If the dashed lines cross inside the "
+        "ellipse (95 % region of the mean), the words may be closer to no group.",
         example=Example(
             "intersections",
             "quadrants-intersections",

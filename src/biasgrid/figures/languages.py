@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "The same test in several languages"
 VECTORS = "word vectors"
 
 
@@ -34,8 +35,8 @@ def languages(
     level: float = 0.95,
     gendered: Sequence[str] = (),
 ) -> figure.Figure:
-    """A panel per query, a row per language, a mark per model with its interval; beside a row, how many words were
-    lost.
+    """A panel per query, a row per language, a mark per model with its interval; beside a row, how many words are
+    missing.
 
     Parameters
     ----------
@@ -54,25 +55,29 @@ def languages(
     gendered
         Languages whose nouns are masculine or feminine.
     """
-    title = f"The same test in several languages: {labels.get(metric, metric)}"
     table = rows_where(scores, metric=metric, debias="none")
     table = table[table["model"].isin(models) & table["query"].isin(queries)]
     if table.empty:
-        return empty_page(title, "no model has a score.")
+        return empty_page(HEADING, "no model has a score.")
     table = table.assign(
         row=[models[model][0] for model in table["model"]],
         series=[models[model][1] for model in table["model"]],
-        says=["too many words lost" if status != "ok" else "" for status in table["status"]],
+        says=["missing words" if status != "ok" else "" for status in table["status"]],
     )
     names = {language: language for language, _ in models.values()}
     looks = {
         name: series_mark(i) for i, name in enumerate(dict.fromkeys(name for _, name in models.values()))
     }
+    known = table.dropna(subset="value")
+    above = int((known["value"] > neutral).sum())
     page = Frame(
-        title,
-        "Words, vectors and grammar differ between languages, and a value of one is not comparable with another's: "
-        "nothing is ranked. Beside a row: how many words the model of word vectors lacks."
-        + (f" Nouns are masculine or feminine in {', '.join(gendered)}." if gendered else ""),
+        f"{above} of {len(known)} scores are above the no-bias value" if len(known) else HEADING,
+        f"{labels.get(metric, metric)}: the same test in several languages",
+        [
+            "Languages are not ranked: words, vectors and grammar differ, so their scores are not comparable.",
+            "Beside a row: how many words the model of word vectors lacks.",
+            *([f"Nouns are masculine or feminine in {', '.join(gendered)}."] if gendered else []),
+        ],
     )
     heads = {query: wrap_text(query, 30) for query in queries if query in set(table["query"])}
     axes_of = row_panels(page, heads, names, len(looks), least=1.5, bold=False)
@@ -80,7 +85,7 @@ def languages(
         marks = table[table["query"] == query]
         rows(axes, marks, names, looks, neutral=neutral)
         for row in marks[(marks["words_lost"] > 0) & (marks["status"] == "ok")].itertuples():
-            beside(axes, [*names].index(row.row), f"{row.words_lost} lost")
+            beside(axes, [*names].index(row.row), f"{row.words_lost} missing")
         axes.margins(x=0.04)
         few_ticks(axes.xaxis, 4)
     legend = [*legend_of(looks), legend_neutral()]
@@ -128,12 +133,16 @@ FIGURES = (
         "The same test in several languages: a panel per query, a row per language.",
         from_tables(languages),
         question=SCORES,
+        heading=HEADING,
+        asks="Is the bias the same in other languages?",
+        learn="You learn in which languages a test finds the same direction.",
         drawings=_drawings,
         reads=("scores",),
         facts=("labels", "level"),
         needs="`languages` that are asked the same queries",
-        reading="A mark is a model's value with its 95 % interval, the dashed line neutral; the number is how "
-        "many words a model lacks. Languages are not ranked: words, vectors and grammar differ.",
+        reading="A mark is a model's score with its 95 % interval, the dashed line no bias; the "
+        "number counts the words that a model lacks. Languages are not ranked: words, vectors "
+        "and grammar differ.",
         example=Example(
             "languages",
             "languages-weat_es",

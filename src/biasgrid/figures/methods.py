@@ -1,7 +1,7 @@
 """What figures of debias methods share: the rows of the table of mitigation that they draw, and the order of methods.
 
 `labels` are what is printed for the key of a model, metric, debias method or measure; the key itself where it has
-none; "none" is the untouched model. A criterion's methods have one order in its figures: by the share of the measured
+none; "none" is the original model. A criterion's methods have one order in its figures: by the share of the measured
 bias that they remove, most on top.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def method_label(labels: Mapping[str, str], key: str) -> str:
     """What is printed for a debias method's key."""
-    return labels.get(key, "untouched" if key == "none" else key)
+    return labels.get(key, "original" if key == "none" else key)
 
 
 def rows_of_group(table: pd.DataFrame, name: str, criterion: str, group: str) -> pd.DataFrame:

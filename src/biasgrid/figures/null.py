@@ -4,6 +4,7 @@ for control words, where the score lies in them, and beside them the bootstrap r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,11 @@ from ..inference.significance import REGISTRY, questions, tests
 from ..labels import sic
 from ..numbers import count, interval, p_number, p_value, typeset, typographic
 from ..tables.inputs import FACTS
-from .figure import Drawing, Example, Figure, Files
+from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, styled
-from .palette import DASHED, LESS_LIGHT, MODEL_COLOURS, Look
+from .palette import COUNTED, DASHED, GREY, PLAIN, Look
 from .questions import SCORES
-from .text import percent, unit_label
+from .text import percent, topic
 from .visuals import few_ticks, legend_area, legend_line, legend_neutral
 
 if TYPE_CHECKING:
@@ -29,17 +30,18 @@ if TYPE_CHECKING:
     from ..metrics import Metric
     from ..planned import Cell, Planned
 
-TAIL = "#E8834A"
-NULL = "#CCCCCC"
+TAIL, NULL, RESAMPLES = COUNTED, PLAIN, "#E6E6E6"
 HEIGHT = 1.15  # inches of a panel
 SCORE: Look = {"color": "black", "linewidth": 1.4}
-INTERVAL: Look = {"color": MODEL_COLOURS[0], "linewidth": 3, "solid_capstyle": "butt"}
+INTERVAL: Look = {"color": GREY, "linewidth": 3, "solid_capstyle": "butt"}
+HEADING = "The score among what chance gives"
+BASELINE = "random_groups"  # the test whose values the title counts first
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 BEYOND = {
-    "distance": "as far from no bias as the score or further (p is this share)",
-    "greater": "as high as the score or higher (p is this share)",
-    "less": "as low as the score or lower (p is this share)",
-    "two-sided": "the smaller tail from the score on (p is twice this share)",
+    "distance": "as far from no bias as the score, or further: p is this share",
+    "greater": "as high as the score, or higher: p is this share",
+    "less": "as low as the score, or lower: p is this share",
+    "two-sided": "the smaller tail from the score on: p is twice this share",
 }
 
 
@@ -68,10 +70,8 @@ def null_distribution(
                 texts = [sic(result["query"])] * (len(null.results) > 1) + (texts or [why_untested(result)])
             heads[i, part] = "\n".join(texts)
             drawn[i, part] = bool(values) and (part == "bootstrap" or part in values)
-    note = _note(null, tests)
-    if len(null.results) == 1:
-        note = f"{sic(null.results[0]['query'])}\n{note}"
-    frame = Frame(title, note)
+    query = f": {sic(null.results[0]['query'])}" if len(null.results) == 1 else ""
+    frame = Frame(_finding(null, tests), f"{title}{query}", _notes(null, tests))
     panels = frame.panels(heads, HEIGHT, least=1.9, line=len(parts), bold=False)
     for (i, part), axes in panels.items():
         result = null.results[i]
@@ -93,10 +93,10 @@ def null_distribution(
     ]
     if "bootstrap" in parts:
         legend += [
-            ("bootstrap resamples of the words", legend_area(facecolor=LESS_LIGHT)),
+            ("bootstrap resamples of the words", legend_area(facecolor=RESAMPLES)),
             (f"{percent(level)} interval ({INTERVALS[interval]})", legend_line(**INTERVAL)),
         ]
-    return frame.done([*legend, legend_neutral("no bias (the metric's neutral value)")])
+    return frame.done([*legend, legend_neutral("no-bias value")])
 
 
 def _one_scale(panels: Sequence[Axes], neutral: float) -> None:
@@ -138,7 +138,7 @@ def _on_side(values: np.ndarray, record: Mapping[str, Any]) -> np.ndarray:
 def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interval: str) -> None:
     finite_samples = samples[np.isfinite(samples)]
     counts = (
-        axes.hist(finite_samples, bins=_edges(finite_samples, finite_samples[:0], 0.0), color=LESS_LIGHT)[0]
+        axes.hist(finite_samples, bins=_edges(finite_samples, finite_samples[:0], 0.0), color=RESAMPLES)[0]
         if len(finite_samples)
         else [1]
     )
@@ -169,18 +169,43 @@ def _near(neutral: float, ends: Sequence[float]) -> bool:
     return min(ends) - span < neutral < max(ends) + span
 
 
-def _note(null: Null, tests: Mapping[str, Mapping[str, str]]) -> str:
-    text = [f"{test['label']}: {test['question']}" for test in tests.values()]
+def _finding(null: Null, tests: Mapping[str, Mapping[str, str]]) -> str:
+    """Say what share of the values of a test the score exceeds: of random groups, if there are some."""
+    if len(null.results) > 1:
+        return HEADING
+    (result,) = null.results
+    values = null.values.get(result["query"]) or {}
+    for name in sorted(set(tests) & set(values), key=lambda name: name != BASELINE):
+        record = result[name]
+        if record["p_value"] is None or record["observed"] is None:
+            continue
+        extreme = null.extreme[result["query"]][name] & _on_side(values[name], record)
+        # the share is never said to be larger than it is
+        exceeded = np.floor(100 * (1 - extreme.mean() - 1e-12))
+        than = "all" if not extreme.any() else f"{exceeded:.0f} % of"
+        compared = re.split(" of the | within ", tests[name]["compared"])[0].removeprefix("draws of ")
+        side = "lower" if record["alternative"] == "less" else "larger"
+        return f"The score is {side} than {than} {compared}"
+    return HEADING
+
+
+def _notes(null: Null, tests: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """How to read the figure, and what each test asks."""
+    notes = [
+        "The black line is the score, a histogram what the metric gives without the query's association."
+    ]
+    notes += [f"{test['label']}: {test['question']}" for test in tests.values()]
     if null.samples is not None:
-        text += ["Bootstrap: the score with the words of each set drawn again from the set."]
+        notes += ["Bootstrap: the score with the words of each set drawn again from the set."]
     score_tests = [(r["value"], r[test]) for r in null.results for test in null.values.get(r["query"], {})]
     differ = max(abs(value - (test["observed"] or value)) for value, test in score_tests)
     if differ > 1e-9:
-        text += [
-            "The metric draws at random; the line of a test is the score without that chance, from which the"
+        notes += [
+            "The metric draws at random; the line of a test is the score without that chance. The score in the "
+            "tables "
+            f"differs from it by up to {typeset(differ, 1)}."
         ]
-        text += [f"tables' score is up to {typeset(differ, 1)} away."]
-    return " ".join(text)
+    return notes
 
 
 def _panel_text(
@@ -240,7 +265,7 @@ def drawing(study: Planned, cell: Cell) -> Drawing:
     # in another criterion, the key can be another metric's
     label = study.metrics(cell.criterion)[cell.metric].label or metric.label
     spec = {
-        "title": f"{cell.criterion}: {label}, {unit_label((cell.model, cell.debias), study.labels)}",
+        "title": f"{topic(cell.criterion)}, {label}, {state_label(study, cell)}",
         **facts(metric),
         "interval": inference.interval,
         "level": FACTS["level"](study),
@@ -273,10 +298,14 @@ FIGURES = (
         "A score among its values for permuted words, random groups and control words.",
         _draw,
         question=SCORES,
+        heading=HEADING,
+        asks="Would other words give such a score, too?",
+        learn="You learn how unusual one score is.",
         drawings=_drawings,
         group=None,
-        reading="Black is the score, grey what permutations, random groups or control words give, orange what "
-        "the p-value counts. Blue are bootstrap resamples, with the 95 % interval.",
+        reading="The black line is the score, grey what permutations, random groups or control words "
+        "give, dark what the p-value counts. The lightest are bootstrap resamples, with the "
+        "95 % interval.",
         example=Example("embedded", "null/glove-6b-50d/none/weat/gender_1", keep=_three_digits),
     ),
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.path import Path
 
 Look = dict[str, Any]  # what matplotlib takes for a line, a mark or an area
-Unit = tuple[str, str]  # a model and a debias method, "none" for the untouched model
+Unit = tuple[str, str]  # a model and a debias method, "none" for the original model
 # the keys of a config's "models" and "metrics", and the "languages" of models that are not in English
 Order = Mapping[str, Sequence[str]]
 # of the study that a figure is drawn for, as matplotlib has its style; without one, keys are in alphabetical order
@@ -38,9 +38,15 @@ METRIC_HATCHES = ["", "////", "....", "\\\\\\\\"]
 GREY = "#666666"
 NO_FILL = "#BBBBBB"
 ZEBRA = "#F2F2F2"  # behind every second row
-LESS, MORE = MODEL_COLOURS[:2]
+CLEAR = "#1B6E3C"  # what is clear: the ring around a model that is clearly the least biased
+# one meaning per colour: scores above and below the no-bias value, as on the page
+ABOVE, BELOW = "#0072B2", "#D55E00"
 # as areas with black numbers in them
-LESS_LIGHT, MORE_LIGHT = "#BBD9F2", "#EE9264"
+ABOVE_LIGHT, BELOW_LIGHT = "#BBD9F2", "#EE9264"
+# a score without a sign; what is counted, and of that what a test counts
+INK, PLAIN, COUNTED = "#333333", "#CFCFCF", "#555555"
+SIGNED = ("#B34700", "#EE9264", "#F7F7F7", "#6CACDC", "#00507D")  # from -1 to 1, as of correlations
+AMOUNT = ("#FFFFFF", "#BBBBBB", "#333333")  # from none to all
 DASHED: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 MISSING_CELL: Look = {"facecolor": "#E8E8E8", "edgecolor": "#BBBBBB", "hatch": "////", "linewidth": 0}
 
@@ -76,7 +82,7 @@ def _pairs(
 
 
 def in_order(units: Iterable[Unit]) -> list[Unit]:
-    """Models in the config's order, those that it lacks after them, each untouched, then under its methods."""
+    """Models in the config's order, those that it lacks after them, each original, then with its debias methods."""
     models = {key: place for place, key in enumerate(_ORDER.get().get("models", ()))}
     return sorted(set(units), key=lambda u: (models.get(u[0], len(models)), u[0], u[1] != "none", u[1]))
 
@@ -109,7 +115,7 @@ def unit_looks(units: Iterable[Unit]) -> dict[Unit, Look]:
 
 
 def method_letters(units: Iterable[Unit]) -> dict[str, str]:
-    """The letters of a figure's debias methods, in alphabetical order; the untouched model has none."""
+    """The letters of a figure's debias methods, in alphabetical order; the original model has none."""
     methods = sorted({debias for _, debias in units} - {"none"})
     return {method: ascii_lowercase[i % 26] for i, method in enumerate(methods)}
 

@@ -13,13 +13,13 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import share
-from .figure import Drawing, Example, Figure, Files, evaluations_of
+from .figure import Drawing, Example, Figure, Files, evaluations_of, model_labels
 from .frame import Frame, styled
-from .palette import LESS_LIGHT, MORE_LIGHT, NO_FILL, Look
+from .palette import NO_FILL, Look
 from .projections import EXACT, PANEL, ROW, word_bars
 from .questions import WORDS
-from .text import LONGEST_HEAD, SMALL, shorten
-from .visuals import few_ticks, legend_area
+from .text import LONGEST_HEAD, SMALL, shorten, topic
+from .visuals import few_ticks, legend_area, under_head
 
 if TYPE_CHECKING:
     from matplotlib import figure
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Words furthest from the middle"
 MOST = 12  # words of each end, where no other number was printed
+PRINTED = "#777777"
 RANDOM: Look = {"facecolor": "white", "edgecolor": "#666666", "linewidth": 0.7}
 
 
@@ -47,7 +49,7 @@ def professions(
         The entry "direct" of an evaluation's record: "projections" by end, a list of [word, projection] with the
         furthest first, and "shares" and "random_shares" of variance, largest first.
     expected
-        The ends, the left one first, each with the words that were printed for it: they are in bold, with a blue bar.
+        The ends, the left one first, each with the words that were printed for it: they are in bold, with a dark bar.
     label
         What the model is called.
     excluded
@@ -69,32 +71,37 @@ def professions(
     # without a word there is still room to say so
     rows = max(1, *map(len, words.values()))
     left_out = ", words that have a side by definition left out" if excluded else ""
+    shown = [printed for of_end in is_printed.values() for printed in of_end]
     page = Frame(
-        f"Which words lie furthest from the middle? {criterion}",
-        f"{label}. Projections on the difference of {ends[0]} and {ends[1]}{left_out}; beside them, the share of the "
-        f"variance of the definitional pairs each principal component holds. {EXACT}",
+        f"{sum(shown)} of {len(shown)} extreme words match the original paper" if expected_words else HEADING,
+        f"{topic(criterion)}, {shorten(label)}: the words furthest towards {ends[0]} and {ends[1]}",
+        [
+            f"Left: projections on the difference of {ends[0]} and {ends[1]}{left_out}.",
+            "Right: the share of the variance of the definitional pairs that each principal component holds.",
+            EXACT,
+        ],
     )
-    heads = {end: f"towards {shorten(end, LONGEST_HEAD - 8)}" for end in ends} | {
-        "": "variance of the\ndefinitional pairs"
+    heads = {end: f"closer to {shorten(end, LONGEST_HEAD - 8)}" for end in ends} | {
+        "": "Variance of the pairs"
     }
     panels = page.panels(heads, max(1.5, rows * ROW), least=PANEL)
     longest = max((value for of_end in words.values() for _, value in of_end), default=1.0)
     for end in ends:
-        colours = [LESS_LIGHT if printed else NO_FILL for printed in is_printed[end]]
+        colours = [PRINTED if printed else NO_FILL for printed in is_printed[end]]
         word_bars(panels[end], words[end], colours, rows, longest)
         for text, printed in zip(panels[end].get_yticklabels(), is_printed[end], strict=True):
             text.set_fontweight("bold" if printed else "normal")
     _components(panels[""], direct["shares"], direct["random_shares"])
     kinds = {printed for of_end in is_printed.values() for printed in of_end}
     legend = [
-        ("among the words that the original prints (bold)", legend_area(facecolor=LESS_LIGHT)),
-        ("not among them", legend_area(facecolor=NO_FILL)),
+        ("also in the original paper (bold)", legend_area(facecolor=PRINTED)),
+        ("not in it", legend_area(facecolor=NO_FILL)),
     ]
     return page.done(
         [
             *(entry for entry, printed in zip(legend, (True, False), strict=True) if printed in kinds),
-            ("components of the definitional pairs", legend_area(facecolor=MORE_LIGHT)),
-            ("of as many random pairs (mean)", legend_area(**RANDOM)),
+            ("definitional pairs", legend_area(facecolor=PRINTED)),
+            ("random pairs (mean)", legend_area(**RANDOM)),
         ]
     )
 
@@ -102,14 +109,15 @@ def professions(
 def _components(axes: Axes, shares: Sequence[float], random_shares: Sequence[float]) -> None:
     """The shares of the pairs' variance, those of random pairs below them."""
     y = np.arange(len(random_shares))
-    axes.barh(y[: len(shares)] - 0.2, np.array(shares) * 100, height=0.38, color=MORE_LIGHT)
+    axes.barh(y[: len(shares)] - 0.2, np.array(shares) * 100, height=0.38, color=PRINTED)
     axes.barh(y + 0.2, np.array(random_shares) * 100, height=0.38, **RANDOM)
     for place, (value, random) in enumerate(zip(shares, random_shares, strict=False)):
         axes.text(100 * max(value, random) + 1, place, share(value), va="center", size=SMALL)
     axes.set(ylim=(len(y) - 0.5, -0.5), xlim=(0, max([*shares, 0.1]) * 130))
     axes.set_yticks(y, [str(i + 1) for i in y])
     axes.tick_params(axis="y", length=0)
-    axes.set(xlabel="share of the variance in %", ylabel="principal component")
+    axes.set(xlabel="share of the variance in %")
+    under_head(axes, "principal component")
     few_ticks(axes.xaxis, 4)
 
 
@@ -122,7 +130,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
                     "expected": [
                         [end, list(words)] for end, words in evaluation_spec.direct.extremes.items()
                     ],
-                    "label": study.labels[model],
+                    "label": model_labels(study)[model],
                     "criterion": criterion,
                     "excluded": bool(evaluation_spec.direct.exclude),
                 }
@@ -149,11 +157,14 @@ FIGURES = (
         "The most biased words, and the components of the definitional pairs.",
         _draw,
         question=WORDS,
+        heading=HEADING,
+        asks="Which words lie furthest towards either end?",
+        learn="You learn whether the words of the original paper come out again.",
         drawings=_drawings,
         needs="an evaluation of direct bias with extremes",
-        reading="Left: bold and blue are words that the paper prints. Right: the variance of the pairs by "
-        "component, beside random pairs (white); one high first bar means that they share a "
-        "direction.",
+        reading="Left: bold and dark are words that the paper prints. Right: the variance of the "
+        "pairs by component, beside random pairs (white); one high first bar means that they "
+        "share a direction.",
         example=Example("bolukbasi", "professions-professions-bolukbasi-w2v-gnews-small", keep=_direct),
     ),
 )

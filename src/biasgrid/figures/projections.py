@@ -11,11 +11,11 @@ from ..numbers import typeset
 from ..tables.cells import poles, two_group_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, empty_page, styled
-from .palette import LESS_LIGHT, MORE_LIGHT
+from .palette import ABOVE_LIGHT, BELOW_LIGHT
 from .questions import WORDS
 from .rows import read_table
-from .text import NORMAL, SMALL, fit_text, metric_head, shorten_to_fit
-from .visuals import few_ticks, legend_line, legend_neutral, neutral_line
+from .text import LONGEST_HEAD, NORMAL, SMALL, fit_text, metric_head, shorten, shorten_to_fit, topic
+from .visuals import few_ticks, legend_line, legend_neutral, neutral_line, under_head
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,8 +51,10 @@ def projections(
         second. A value that is NaN is left out.
     poles
         What the two are called; the first is on the right.
+    title
+        What is shown, of which topic and metric.
     note
-        What the values are, a sentence or two.
+        Which model it is, a sentence.
     most
         So many words of each side at most; a word is on the side that it leans to.
     measure
@@ -67,26 +69,33 @@ def projections(
         for pole, sign in ((1, -1), (0, 1))
     }
     heads = {
-        i: f"{metric_head(f'towards {poles[i]}')}:\n{len(of_pole)} of {len(values)} words"
+        i: f"{metric_head(f'closer to {poles[i]}')}:\n{len(of_pole)} of {len(values)} words"
         for i, of_pole in by_pole.items()
     }
     rows = max(1, *(min(most, len(of_pole)) for of_pole in by_pole.values()))
-    page = Frame(title, f"{note} {EXACT}")
+    more = max(by_pole, key=lambda pole: len(by_pole[pole]))
+    count = len(by_pole[more])
+    page = Frame(
+        f"{count} of {len(values)} words are closer to {shorten(poles[more], LONGEST_HEAD)}",
+        title,
+        ["Bars are the words that lie furthest towards either group; on the right, all words.", note, EXACT],
+    )
     high = max(1.2, rows * ROW)
     heights = dict.fromkeys(heads, high) | {"all": min(high, 1.6)}
     panels = page.panels(heads | {"all": "all words"}, heights, least=PANEL)
     longest = values.abs().max() or 1.0
-    for i, colour in ((1, LESS_LIGHT), (0, MORE_LIGHT)):
+    for i, colour in ((1, BELOW_LIGHT), (0, ABOVE_LIGHT)):
         word_bars(panels[i], [*by_pole[i].iloc[:most].items()], [colour] * most, rows, longest)
     _spread(panels["all"], values)
     texts = [f"{measure}:", f"← {poles[1]}", f"{poles[0]} →"]
     below = "\n".join(fit_text(text, BELOW, NORMAL) for text in texts)
-    panels["all"].set(xlabel=below, ylabel="number of words")
+    panels["all"].set(xlabel=below)
+    under_head(panels["all"], "number of words")
     return page.done(
         [
             legend_neutral(),
             (
-                "mean of all words, and one standard deviation to either side",
+                "mean of all words ± one standard deviation",
                 legend_line(color="black", marker="|"),
             ),
         ]
@@ -114,7 +123,7 @@ def _spread(axes: Axes, values: pd.Series) -> None:
     end = float(values.abs().max()) or 1.0
     # an edge at 0: no bar has words of both sides
     counts, edges = np.histogram(values, np.linspace(-end, end, 31))
-    colours = [LESS_LIGHT] * 15 + [MORE_LIGHT] * 15
+    colours = [BELOW_LIGHT] * 15 + [ABOVE_LIGHT] * 15
     axes.bar(
         edges[:-1],
         counts,
@@ -147,8 +156,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         spec = {
             "place": place_of(study, cell),
             "poles": list(ends),
-            "title": f"Which words lean to which group, by {metric}? {cell.criterion}",
-            "note": f"{state_label(study, cell)}. Bars: the words furthest towards either group.",
+            "title": f"{topic(cell.criterion)}, {metric}: words between two groups",
+            "note": f"Model: {state_label(study, cell)}.",
             "measure": metric,
         }
         yield Drawing(f"projections/{cell.name}", spec=spec)
@@ -183,12 +192,16 @@ FIGURES = (
         "The words that a metric finds most biased, and the spread of all words.",
         _draw,
         question=WORDS,
+        heading="Words between two groups",
+        asks="Which words are closer to which group?",
+        learn="You learn which words make a metric report bias.",
         drawings=_drawings,
         reads=("words",),
         needs="a criterion with a table of words (word_table), two groups and a metric that says of each word "
         "which it is nearer to",
-        reading="Left: the words furthest towards the first (orange) and second target set (blue). Right: all "
-        "words; if the mean (black tick) is off the dashed line, words lean to one side.",
+        reading="Left: the words furthest towards the second (orange) and the first group (blue). "
+        "Right: all words; if the mean (black tick) is off the dashed line, words are closer "
+        "to one group.",
         example=Example("same", f"projections/{CELL}", PLACE, each_word_once),
     ),
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,24 +12,14 @@ from ..numbers import coefficient, decimal, plain, share, typeset
 from ..statistics.aggregation import OVERALL
 from .correlations import FEWEST
 from .figure import Drawing, Example, Figure
-from .frame import NARROW, Frame, styled
+from .frame import Frame, styled
 from .palette import Look, colour_map
 from .questions import RANKS
 from .rows import FEWER, by_rank, from_tables, rows_of, units_of
-from .text import (
-    BOLD,
-    DAGGER,
-    SMALL,
-    fit_text,
-    line_count,
-    metric_head,
-    shorten,
-    text_width,
-    unit_label,
-    wrap_text,
-)
+from .text import DAGGER, SMALL, fit_text, line_count, row_label, shorten, unit_label
 from .types.heat import heat
-from .types.rows import height, width
+from .types.rows import LINE, width
+from .visuals import under_head
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,19 +30,21 @@ if TYPE_CHECKING:
 
 # rank 1 is the darkest
 BEST_FIRST = ["#1B5E75", "#7FB4C4", "#F1F6F7"]
-MEAN, COVERAGE = 4, 30  # points to the right of a panel
-LINE, GAP = 0.121, 0.11  # inches of a line of a column's name, and between the halves
+NAME = 40  # characters of a line of a row's name
+COLUMN = 0.78  # inches of a model's column at least
 HALVES = {"bias": "Bias: 1 = least biased", "quality": "Quality: 1 = best on the benchmark"}
+HEADING = "Ranks by bias and by quality"
+FEW = 8  # models: fewer support no conclusion about others
 
 
 @styled
 def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """Which models are the least biased, and which the best (as Badilla et al., IJCAI 2020, figure 2, asks).
 
-    Left the models' overall ranks by metric, right their ranks by benchmark, one row per model, the least biased on
-    top and those that miss a rank last; in both halves 1 is the best and the darkest. Each half ends with the mean
+    Above the models' overall ranks by metric, below their ranks by benchmark, one column per model, the least biased
+    first and those that miss a rank last; in both halves 1 is the best and the darkest. Each half ends with the mean
     rank. Quality ranks are `common_rank`: by the pairs and questions that all models have, but for models that have
-    too few to compare. What the models have themselves is the last column.
+    too few to compare. What the models have themselves is the last row.
 
     A rank that is NaN is a hatched cell with "n/a", and the mean over the others is in brackets. Spearman's rho of
     the mean ranks is over the models that have all of both; below four there is none.
@@ -72,73 +65,82 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     common = quality.groupby(["group", "benchmark"])[["common_n", "total"]].first()
     coverage = quality.groupby(keys)["coverage"].agg(["min", "max"]).reindex(order)
     halves = {"bias": bias, "quality": by_benchmark}
-    columns = {
-        "bias": [metric_head(labels.get(key, key)) for key in bias],
+    measures = {
+        "bias": [row_label(labels.get(key, key), NAME) for key in bias],
         "quality": [
-            f"{wrap_text(shorten(key[1], 45), 24)}\n{'{:,} of {:,}'.format(*common.loc[key])}"
+            row_label(f"{shorten(key[1], 45)} ({'{:,} of {:,}'.format(*common.loc[key])})", NAME)
             for key in by_benchmark
         ],
     }
     notes = [
-        "Quality: Spearman's ρ with people's ratings of word pairs, or the share of analogy questions answered "
-        "rightly; ranked on the pairs and questions that all ranked models have (how many of all: under the name). "
+        "In brackets: how many of a benchmark's pairs or questions all ranked models have; quality is ranked "
+        "on these.",
         "Coverage: the share that a model has itself.",
-        _agreement(bias, by_benchmark),
+        "Quality: Spearman's ρ with people's ratings of word pairs, or the share of correct answers to analogies.",
+        "Spearman's ρ of the two mean ranks is over the models that have all ranks.",
     ]
+    if len(order) < FEW:
+        notes += ["So few models support no conclusion about others."]
     if fewer.any(axis=None):
-        notes += [FEWER]
+        notes += [f"{FEWER}."]
     if any(part.isna().any(axis=None) for part in halves.values()):
         why = "no value"
         if quality["status"].str.contains(TOO_FEW).any():
             why += (
-                ", or in quality too few pairs or questions to compare: fewer than 100, or than half of a benchmark "
-                "that has fewer than 200"
+                ", or too few pairs or questions to compare: fewer than 100, or than half of a benchmark with fewer "
+                "than 200"
             )
-        notes += [f"n/a: {why} (in brackets: the mean of the other ranks, which compares with none)"]
-    page = Frame("Are the less biased models the better ones?", "\n".join(notes))
-    names = {unit: fit_text(unit_label(unit, labels), 0.27 * page.width, SMALL) for unit in order}
-    ends = 1, max(len(order), 2)
-    coverages = [_coverage(*of) for of in coverage.to_numpy()]
-    means = {
-        half: [_mean(*of) for of in zip(ranks.mean(axis=1), ranks.isna().any(axis=1), strict=True)]
-        for half, ranks in halves.items()
-    }
-    beside = (MEAN + COVERAGE) / 72 + GAP
-    beside += max(text_width(text, SMALL) * BOLD for text in means["bias"])
-    beside += max(text_width(text, SMALL) for text in coverages)
-    room = (page.inside - width(names) - beside) / 2
-    is_narrow = page.width < NARROW or any(
-        len(of_half) * max(map(line_count, of_half)) * LINE > room for of_half in columns.values()
+        notes += [f"n/a: {why}. In brackets: the mean of the other ranks, which is not comparable."]
+    page = Frame(
+        _finding(bias, by_benchmark), "All topics: rank under each metric and on each benchmark", notes
     )
-    if is_narrow:  # the halves stand below each other, and columns have room for a line
-        columns = {half: [name.replace("\n", " ") for name in of_half] for half, of_half in columns.items()}
-    for half, axes in page.panels(
-        HALVES, height(names, 3), labels=width(names), line=1 + (not is_narrow), least=1
-    ).items():
-        ranks = halves[half]
+    names = {f"{half}{i}": name for half, of_half in measures.items() for i, name in enumerate(of_half)}
+    names["last"] = "coverage"
+    # more models than a row has room for go on below
+    room = page.inside - width(names)
+    parts = np.array_split(np.arange(len(order)), ceil(len(order) / max(1, int(room / COLUMN))))
+    ends = 1, max(len(order), 2)
+    heads = {(i, half): head for i in range(len(parts)) for half, head in HALVES.items()}
+    tall = max(map(line_count, names.values())) * LINE + 0.07
+    heights = {key: (len(measures[key[1]]) + 1 + (key[1] == "quality")) * tall for key in heads}
+    shades = colour_map("ranks", BEST_FIRST)
+    for (i, half), axes in page.panels(heads, heights, labels=width(names), line=1).items():
+        ranks = halves[half].iloc[parts[i]]
         texts = ranks.map(lambda rank: "n/a" if np.isnan(rank) else plain(rank))
         if half == "bias":
-            texts += (fewer & ranks.notna()).replace({True: DAGGER, False: ""})
-        rows = [*names.values()] if half == "bias" or is_narrow else [""] * len(order)
-        shades = colour_map("ranks", BEST_FIRST)
-        heat(axes, ranks, texts, ends=ends, shades=shades, names=(rows, columns[half]), upright=True)
-        for label in axes.get_xticklabels():
-            label.set_multialignment("right")
-        _beside(axes, "mean rank", means[half], MEAN, weight="bold")
+            texts += (fewer.iloc[parts[i]] & ranks.notna()).replace({True: DAGGER, False: ""})
+        of_models = [
+            fit_text(unit_label(unit, labels), room / len(parts[i]) - 0.06, SMALL) for unit in ranks.index
+        ]
+        under_head(axes, "\n" * max(map(line_count, of_models)))
+        means = zip(ranks.mean(axis=1), ranks.isna().any(axis=1), strict=True)
+        below = {"mean rank": [_mean(*mean) for mean in means]}
         if half == "quality":
-            _beside(axes, "coverage", coverages, COVERAGE)
+            below["coverage"] = [_coverage(*ends) for ends in coverage.iloc[parts[i]].to_numpy()]
+        heat(
+            axes,
+            ranks.T,
+            texts.T,
+            ends=ends,
+            shades=shades,
+            names=(measures[half], of_models),
+            on_top=True,
+        )
+        _below(axes, len(measures[half]), below)
     return page.done()
 
 
-def _beside(axes: Axes, head: str, texts: Sequence[str], points: float, **look: Any) -> None:
-    """A column of texts to the right of a heat map, its head below as the columns' are."""
-    place = axes.get_yaxis_transform()
-    for row, text in enumerate(texts):
-        axes.annotate(
-            text, (1, row + 0.5), (points, 0), place, "offset points", va="center", size=SMALL, **look
-        )
-    foot: Look = {"rotation": 90, "va": "top", "size": SMALL}
-    axes.annotate(head, (1, len(texts)), (points, -3), place, "offset points", **foot)
+def _below(axes: Axes, first: int, rows: Mapping[str, Sequence[str]]) -> None:
+    """Write rows of texts under a heat map, with their names."""
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    for place, (name, texts) in enumerate(rows.items(), first):
+        weight = "bold" if place == first else "normal"
+        for column, text in enumerate(texts):
+            look: Look = {"ha": "center", "va": "center", "size": SMALL, "weight": weight, "in_layout": False}
+            axes.text(column + 0.5, place + 0.5, text, **look)
+        names.append(name)
+    axes.set_ylim(len(names), 0)
+    axes.set_yticks(np.arange(len(names)) + 0.5, names)
 
 
 def _mean(mean: float, is_missing: bool) -> str:
@@ -154,19 +156,16 @@ def _coverage(low: float, high: float) -> str:
     return lowest if lowest == highest else f"{lowest.removesuffix(' %')} to {highest}"
 
 
-def _agreement(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
+def _finding(bias: pd.DataFrame, benchmark_ranks: pd.DataFrame) -> str:
+    """Say how the two mean ranks are correlated, over the models that have all ranks."""
     import pandas as pd
 
     whole = bias.notna().all(axis=1) & benchmark_ranks.notna().all(axis=1)
     means = pd.DataFrame({"bias": bias[whole].mean(axis=1), "quality": benchmark_ranks[whole].mean(axis=1)})
-    n = len(means)
-    if n < FEWEST or means.nunique().min() == 1:
-        return "Too few models have all ranks, and different ones, to say whether the less biased are the better."
+    if len(means) < FEWEST or means.nunique().min() == 1:
+        return HEADING
     rho = typeset(means["bias"].corr(means["quality"], method="spearman"), form=coefficient)
-    return (
-        f"Spearman's ρ of the two mean ranks is {rho} over the {n} models that have all ranks (1: the less biased, "
-        "the better); so few support no conclusion about others."
-    )
+    return f"Bias and quality ranks correlate at {rho} ({len(means)} models)"
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -180,12 +179,15 @@ FIGURES = (
         "The models' ranks by bias next to their ranks on quality benchmarks.",
         from_tables(quality_ranks),
         question=RANKS,
+        heading=HEADING,
+        asks="Are the less biased models the better ones?",
+        learn="You learn whether low bias comes with low quality.",
         drawings=_drawings,
         reads=("rankings", "quality"),
         facts=("labels",),
-        reading="Left: rank by bias (1 is least biased); right: rank on benchmarks (1 is best). Coverage "
-        "counts a model's words or questions: with few words, analogies have fewer wrong answers to "
-        "choose from.",
+        reading="Above: rank by bias (1 is least biased); below: rank on benchmarks (1 is best). "
+        "Coverage is the share of words or questions that a model has: with few words, "
+        "analogies have fewer wrong answers to choose from.",
         example=Example("embedded", "quality-ranks", {"criterion": OVERALL}),
     ),
 )

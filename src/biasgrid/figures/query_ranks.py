@@ -21,6 +21,7 @@ from .text import (
     LONGEST_ROW,
     NORMAL,
     SMALL,
+    count_noun,
     fit_text,
     letters,
     line_count,
@@ -28,6 +29,7 @@ from .text import (
     shared_half,
     shorten,
     text_width,
+    topic,
     unit_label,
 )
 from .types.heat import coefficient_text, heat
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
 Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
 UNIT = ["metric", "model", "debias"]
 NAMES = 0.29  # of the width, at most, that the names of queries and of columns take
+HEADING = "Ranks of the queries"
+ALIKE, PARTLY = 0.7, 0.3  # of Kendall's W
+DENSE = 0.93  # rows stand nearer to each other than elsewhere, so that 30 queries and a matrix fit on a page
 STRIP = 0.52  # inches of a column at least
 GAP = 0.03  # inches between the texts of two cells of the matrix, at least
 MEAN: Look = {"marker": "|", "linestyle": "", "color": "#444444", "markersize": 7, "markeredgewidth": 1}
@@ -81,16 +86,20 @@ def query_ranks(
     BiasgridError
         Where a table has no rows of the criterion.
     """
-    title = f"Do they order the queries alike? {criterion}"
     table = rows_where(rows_of(ranks, "query_ranks", criterion=criterion), template=template).dropna(
         subset="rank"
     )
     if table.empty or table["queries"].max() < 2:
-        return empty_page(title, "no metric ranks two queries on a model.")
+        return empty_page(HEADING, "no metric ranks two queries on a model.")
     means = table.groupby("query")["rank"].mean()
     order = sorted(means.index, key=lambda query: (means[query], query))
     keys: list[Column] = [(metric, model, debias) for metric, model, debias in columns]
-    page = Frame(title, _note(agreement, criterion, template, level))
+    agreement = rows_where(agreement, criterion=criterion, template=template)
+    page = Frame(
+        _finding(agreement),
+        f"{topic(criterion)}: ranks of {count_noun(len(order), 'query')} by metric and model",
+        _notes(agreement, level),
+    )
     inches = NAMES * page.width
     half, names = shared_half(order)
     head = f"{half} …" if half else ""
@@ -107,7 +116,7 @@ def query_ranks(
     heads: dict[Any, str] = {
         key: f"{letter}\n{_name(key, labels)}" for key, letter in zip(keys, letters(len(keys)), strict=True)
     }
-    heights: dict[Any, float] = dict.fromkeys(keys, height(of_queries))
+    heights: dict[Any, float] = dict.fromkeys(keys, DENSE * height(of_queries))
     if len(keys) > 1:
         correlations = rows_of(correlations, "query_correlations", criterion=criterion)
         correlations = rows_where(correlations, template=template, method="spearman")
@@ -192,7 +201,7 @@ def _matrix(axes: Axes, table: pd.DataFrame, names: Mapping[Column, str], lines:
     if lines > 1:
         head += ". In brackets its interval: below the diagonal over words, above it over queries"
     if not lines:
-        head += ": red 1, blue −1; numbers in query_correlations.csv"
+        head += ": blue 1, orange −1; numbers in query_correlations.csv"
     figure: Any = axes.get_figure(root=True)
     inches = (1 - NAMES) * figure.get_figwidth() - 0.4
     axes.set_title(fit_text(head, inches / BOLD, NORMAL), loc="left", weight="bold", pad=14)
@@ -211,21 +220,34 @@ def _name(column: Column, labels: Mapping[str, str]) -> str:
     return shorten(f"{labels.get(metric, metric)}, {unit_label((model, debias), labels)}", LONGEST_ROW)
 
 
-def _note(agreement: pd.DataFrame, criterion: str, template: str, level: float) -> str:
-    rows = rows_where(agreement, criterion=criterion, template=template)
-    note = "Rank 1 is the strongest association in the metric's positive direction: of the first set with the first."
-    for row in rows.itertuples():
+def _finding(agreement: pd.DataFrame) -> str:
+    """Say how far the columns agree on the order of the queries: Kendall's W."""
+    known = agreement["kendalls_w"].dropna()
+    if known.empty:
+        return HEADING
+    w = float(known.iloc[0])
+    says = "order" if w >= ALIKE else "partly order" if w >= PARTLY else "hardly order"
+    return f"Models {says} the queries alike (W = {coefficient(w)})"
+
+
+def _notes(agreement: pd.DataFrame, level: float) -> list[str]:
+    """How to read the figure, and Kendall's W with its intervals."""
+    notes = [
+        "Rank 1 is the strongest association in the metric's positive direction; a line is an interval over words, a "
+        "stroke the query's mean rank.",
+        "In the matrix, intervals below the diagonal are over words, those above it over queries.",
+    ]
+    for row in agreement.itertuples():
         if not np.isnan(row.kendalls_w):
-            note += (
-                f" All {row.columns} columns over {row.n} queries: Kendall's W {coefficient(row.kendalls_w)}"
-            )
+            note = f"Kendall's W of all {row.columns} columns over {row.n} queries: {coefficient(row.kendalls_w)}"
             for source, low, high in (
                 ("words", row.words_low, row.words_high),
                 ("queries", row.queries_low, row.queries_high),
             ):
                 note += "" if np.isnan(low) else f", {interval(low, high, form=coefficient)} over {source}"
             note += f" ({percent(level)} intervals; {p_value(row.p_value)}; 0 is no agreement, 1 one order)."
-    return note
+            notes.append(note)
+    return notes
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -254,14 +276,17 @@ FIGURES = (
         "Whether all models order the queries alike: ranks and correlations.",
         from_tables(query_ranks),
         question=AGREEMENT,
+        heading=HEADING,
+        asks="Do models of all kinds order the queries alike?",
+        learn="You learn whether models agree on where bias is strongest.",
         drawings=_drawings,
         reads=("query_ranks", "query_correlations", "query_agreement"),
         when="query_ranks",
         facts=("labels", "level"),
         needs="query_ranks: true",
-        reading="A mark is a query's rank in a column (1: strongest association) with its 95 % interval over "
-        "words, the stroke its mean rank. The matrix has Spearman's correlations: intervals over "
-        "words below the diagonal, over queries above it.",
+        reading="A mark is a query's rank in a column (1: strongest association) with its 95 % "
+        "interval over words, the stroke its mean rank. The matrix has Spearman's "
+        "correlations: intervals over words below the diagonal, over queries above it.",
         example=Example("kinds", "query-ranks-gender", {"criterion": "Gender", "method": "spearman"}),
     ),
 )

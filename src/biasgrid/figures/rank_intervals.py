@@ -10,6 +10,7 @@ from ..numbers import plain
 from ..statistics.aggregation import OVERALL
 from ..statistics.ranks import most_resampled
 from ..statistics.shared import FEW_SHARED, NO_VALUE
+from ..statistics.two_models import MODELS
 from ..verdicts.least_biased import Answer, RankedState, answers
 from ..verdicts.text import join_names, with_note
 from .figure import Example, Figure, each_criterion
@@ -17,7 +18,7 @@ from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark
 from .questions import RANKS
 from .rows import from_tables, rows_of, rows_where, units_of
-from .text import DAGGER, metric_head, unit_label, wrap_text
+from .text import DAGGER, metric_head, percent, topic, unit_label, wrap_text
 from .types.rows import row_panels, rows
 from .visuals import beside, few_ticks, legend_interval, legend_line, no_mark
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
-MOST_PAIRS = 8  # of different models, named in the note
+MOST_PAIRS = 8  # of different models, named in the caption
+HEADING = "Ranks of the models by metric"
 
 
 @styled
@@ -41,16 +43,15 @@ def rank_intervals(
     """The models' ranks under each metric with their intervals, from rank_intervals.csv, rankings.csv and pairs.csv.
 
     One column per metric, one row per model, in the study's order in all columns. A mark is the rank, the line its
-    interval over resamples of words and queries, where the table has such, else of words. The note says which models
-    are shown to be different. A dagger marks a ranked model that lost queries.
+    interval over resamples of words and queries, where the table has such, else of words. The title says how many
+    pairs of models do not clearly differ, the caption which do. A dagger marks a ranked model that lacks queries.
     Raises BiasgridError where a table has no rows of the criterion.
     """
     import pandas as pd
 
     table = rows_of(intervals, "rank_intervals", criterion=criterion)
-    title = f"WEFE's ranks of raw values: {criterion}"
     if len(units_of(table)) < 2:
-        return empty_page(title, "one model has no rank among others.")
+        return empty_page(HEADING, "one model has no rank among others.")
     table, resampled = most_resampled(table)
     # the rows have the names: no letter for a debias method
     models = model_looks(intervals["model"])
@@ -59,7 +60,11 @@ def rank_intervals(
     units = in_order((s.model, s.debias) for answer in answers.values() for s in _states(answer))
     names = {unit: wrap_text(unit_label(unit, labels), 26) for unit in units}
     looks = {unit: _enlarge(models[unit[0]]) for unit in units}
-    page = Frame(title, "\n".join(_notes([*answers.values()], labels, level)))
+    page = Frame(
+        _finding(pairs, [*answers.values()], criterion, metrics),
+        f"{topic(criterion)}: ranks by WEFE's raw values, rank 1 = least biased",
+        _notes([*answers.values()], labels, level, resampled),
+    )
     heads = {m: metric_head(labels.get(m, m)) for m in metrics}
     panels = row_panels(page, heads, names, least=0.6)
     ends = table.set_index(["metric", "model", "debias"])[["low", "high"]]
@@ -85,7 +90,7 @@ def rank_intervals(
         legend_interval(level, f"interval (bootstrap over {resampled})", **INTERVAL),
     ]
     if any(state.has_lost_queries for answer in answers.values() for state in answer.models):
-        legend += [(f"{DAGGER} lost some of the queries", no_mark())]
+        legend += [(f"{DAGGER} not measured on all queries", no_mark())]
     return page.done(legend)
 
 
@@ -103,11 +108,36 @@ def _why(state: RankedState) -> str:
     return state.reason if state.reason in ("", NO_VALUE) else "not ranked"
 
 
-def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -> list[str]:
-    """Which models are shown to be different, and how many queries models have that are not ranked."""
+def _finding(pairs: pd.DataFrame, answers: Sequence[Answer], criterion: str, metrics: Sequence[str]) -> str:
+    """Say in how many pairs the models do not clearly differ, over all metrics that compare them."""
+    compared = rows_where(pairs, criterion=criterion, family=MODELS, reason="")
+    total = int(compared["metric"].isin(metrics).sum())
+    clear = sum(len(answer.decided_pairs) for answer in answers)
+    if not total:
+        return HEADING
+    if clear == total:
+        return (
+            f"In all {total} pairs, the models clearly differ"
+            if total > 1
+            else "The two models clearly differ"
+        )
+    if not clear:
+        return (
+            f"None of {total} pairs of models clearly differs"
+            if total > 1
+            else "The two models do not clearly differ"
+        )
+    return f"In {total - clear} of {total} pairs, models do not clearly differ"
+
+
+def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float, resampled: str) -> list[str]:
+    """How to read the figure, which models are clearly different, and which are not ranked and why."""
     lines = [
-        "Ranks on the queries that all ranked models have, 1 = nearest to no bias. They are no conclusion about "
-        f"models. {_different(answers, labels, level)}"
+        f"A square is a model's rank among the models, the bar its {percent(level)} interval over "
+        f"{resampled}. A pair "
+        "is two models under one metric.",
+        _different(answers, labels, level),
+        "The ranks are on the queries that all ranked models have.",
     ]
     lost: dict[str, list[str]] = {}
     for answer in answers:
@@ -118,15 +148,11 @@ def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -
                 )
                 lost.setdefault(name, []).append(labels.get(answer.metric, answer.metric))
     of_all = len(answers)
-    lines += [
-        "Not ranked: "
-        + "; ".join(
-            name if len(metrics) == of_all else f"{name} under {', '.join(metrics)}"
-            for name, metrics in lost.items()
-        )
-        + "."
-    ] * bool(lost)
-    return lines
+    not_ranked = [
+        name if len(metrics) == of_all else f"{name} under {', '.join(metrics)}"
+        for name, metrics in lost.items()
+    ]
+    return [*lines, *([f"Not ranked: {'; '.join(not_ranked)}."] if not_ranked else [])]
 
 
 def _answers(
@@ -139,17 +165,17 @@ def _answers(
 
 
 def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -> str:
-    """Say which models are shown to be different, the less biased first; of many pairs, how many."""
+    """Say which models clearly differ, the less biased first; of many pairs, how many."""
     compared = [answer for answer in answers if answer.comparable]
     if not compared:
         reasons = dict.fromkeys(answer.not_compared for answer in answers if answer.not_compared)
-        return f"Models are not compared: {join_names(reasons) or FEW_SHARED}."
+        return f"No two models can be compared: {join_names(reasons) or FEW_SHARED}."
     limit = f"(adjusted p at most {plain(1 - level)})"
     pairs = [(answer.metric, a, b) for answer in compared for (a, _), (b, _) in sorted(answer.decided_pairs)]
     if not pairs:
-        return f"No two models are shown to be different {limit}."
+        return f"No two models clearly differ {limit}."
     if len(pairs) > MOST_PAIRS:
-        return f"Models are shown to be different in {len(pairs)} comparisons {limit}."
+        return f"Models clearly differ in {len(pairs)} comparisons {limit}."
     short = short_labels({model: labels.get(model, model) for _, *models in pairs for model in models})
     others: dict[tuple[str, str], list[str]] = {}
     for metric, a, b in pairs:
@@ -158,7 +184,7 @@ def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: floa
         f"{short[a]} from {join_names(names)} according to {labels.get(metric, metric)}"
         for (metric, a), names in others.items()
     ]
-    return f"Shown to be different, the less biased first {limit}: {'; '.join(texts)}."
+    return f"Clearly different, the less biased first {limit}: {'; '.join(texts)}."
 
 
 FIGURES = (
@@ -167,13 +193,16 @@ FIGURES = (
         "The models' ranks under each metric, with bootstrap intervals.",
         from_tables(rank_intervals),
         question=RANKS,
+        heading=HEADING,
+        asks="Which models differ, and how certain are their ranks?",
+        learn="You learn which pairs of models a metric can tell apart.",
         drawings=each_criterion("rank-intervals", overall=True),
         reads=("rank_intervals", "rankings", "pairs"),
         when="ranked and bootstrap",
         facts=("labels", "level"),
-        reading="A mark is WEFE's rank of a model's raw values, with its 95 % interval over words and "
-        "queries. It is no conclusion about models: the note says which are shown to be different "
-        "(adjusted p at most .05), whether or not intervals overlap. Models marked † lost queries.",
+        reading="A square is WEFE's rank of a model's raw values, the bar its 95 % interval over "
+        "words and queries. The title counts the pairs that do not clearly differ (adjusted p "
+        "above .05); the caption names the others. † was not measured on all queries.",
         example=Example("embedded", "rank-intervals", {"criterion": OVERALL}),
     ),
 )

@@ -21,7 +21,7 @@ from .rows import (
     rows_where,
     units_of,
 )
-from .text import DAGGER, LONGEST_HEAD, NORMAL, SMALL, fit_text, shorten, text_width, unit_label
+from .text import DAGGER, SMALL, fit_text, text_width, topic, unit_label
 from .types.bars import End, bars, inches_of_one
 from .types.rows import height, width
 from .visuals import legend_area
@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 RULE: Look = {"color": GREY, "linewidth": 0.8, "linestyle": (0, (1, 1.5))}
-NOTE = (
-    "The form of Badilla et al. (IJCAI 2020, figure 2): WEFE's ranks of raw values, which are no conclusion about "
-    "models. A sum of ranks has no interval, and metrics that measure alike count twice in it."
+NOTES = (
+    "A segment is a model's rank under one metric, 1 = least biased.",
+    "Sums of ranks have no confidence intervals, and similar metrics are counted twice.",
+    "They do not show which model is less biased.",
+    "The form is figure 2 of Badilla et al. (IJCAI 2020).",
 )
 
 
@@ -49,8 +51,8 @@ def rankings(
     One bar per model, one segment per metric, as long as the rank that is written in it; the sum stands at its end.
     The model with the smallest sum is on top. Models that miss a rank come last, under a line, by mean rank, because
     their sums cannot be compared: the sum is in brackets, and beside it stands in words which ranks have no value.
-    A metric under which no model has a rank has no segment, and the note says so. `subtitle`: further lines of the
-    note. `undecided`: criteria in which the order of the sums is undecided, which stands beside their names.
+    A metric under which no model has a rank has no segment, and the caption says so. `subtitle`: further sentences of
+    the caption. `undecided`: criteria in which no clear order is shown, which stands beside their names.
     Raises BiasgridError where the table has no rows of the criterion.
     """
     rows_of(rankings, "rankings", criterion=criterion)
@@ -94,13 +96,13 @@ def _stacked_bars(
     ranks = whole.pivot_table(index=keys, columns=["criterion", "metric"], values="rank")
     complete = int(ranks.notna().all(axis=1).sum())
     fewer = table[fewer_scores(table) & table["rank"].notna()]
-    notes = [NOTE, *subtitle]
+    notes = [*NOTES[:2], *subtitle, *NOTES[2:]]
     if has_incomplete := 0 < complete < len(order):
         where = " overall" if len(criteria) > 1 else ""
         notes += [
-            f"Below the dotted line: models without some ranks{where}. Sums in brackets do not compare."
+            f"Below the dotted line: models without some ranks{where}; sums in brackets are not comparable."
         ]
-    notes += [FEWER] * bool(len(fewer))
+    notes += [f"{FEWER}."] * bool(len(fewer))
     index = pd.MultiIndex.from_tuples(order)
     panels, without_rank = {}, {}
     for criterion, part in table.groupby("criterion"):
@@ -108,11 +110,14 @@ def _stacked_bars(
         panels[criterion] = ranks.dropna(axis=1, how="all")
         without_rank[criterion] = tuple(labels.get(m, m) for m in ranks if m not in panels[criterion])
     notes += [
-        f"No model has a value of {', '.join(names)}: {', '.join(where)}"
+        f"No model has a value of {', '.join(names)}: {', '.join(map(topic, where))}."
         for names, where in _alike(without_rank).items()
         if names
     ]
-    page = Frame("WEFE's ranks of raw values, added up", "\n".join(notes))
+    where = f"{topic(criteria[0])}: " if len(criteria) == 1 else ""
+    page = Frame(
+        "Sum of ranks by model", f"{where}WEFE's ranks of raw values, added up over the metrics", notes
+    )
     names = {unit: fit_text(unit_label(unit, labels), 0.33 * page.width, SMALL) for unit in order}
     inches = page.inside - width(names) - 0.1
     marked = set(keys_of(fewer, "criterion", "model", "debias"))
@@ -127,13 +132,13 @@ def _stacked_bars(
     looks = {
         key: look | {"label": labels.get(key, key)} for key, look in metric_areas(table["metric"]).items()
     }
-    heads = {c: shorten(c, LONGEST_HEAD) + ": order undecided" * (c in undecided) for c in criteria}
+    heads = {c: topic(c) + ": no clear order" * (c in undecided) for c in criteria}
     rows = [*names.values()]
     for criterion, axes in page.panels(heads, height(names, 2), line=1).items():
         bars(axes, panels[criterion], rows, looks, ends[criterion], inches=inches, one=one)
         if has_incomplete:
             axes.axhline(complete - 0.5, **RULE)
-    axes.set_xlabel(fit_text("Accumulated rank of raw values over the metrics", inches, NORMAL))
+    axes.set_xlabel("sum of ranks")
     drawn = [look for metric, look in looks.items() if any(metric in ranks for ranks in panels.values())]
     return page.done([(look["label"], legend_area(**look)) for look in drawn])
 
@@ -154,12 +159,12 @@ def _end(ranks: pd.Series, labels: Mapping[str, str], mark: str, room: float) ->
 
 def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return what the comparisons of models say about the order of the sums, as lines, and the criteria in which it
-    is undecided."""
+    is not clear."""
     from ..verdicts.agreement import agreement
     from ..verdicts.least_biased import answers
 
     if "pairs" not in inputs:
-        return ["Whether the order of the sums is decided was not tested (no bootstrap)"], []
+        return ["Without a bootstrap, no test says whether the models differ."], []
     table = read_table(inputs["rankings"])
     all_answers = answers(table, read_table(inputs["pairs"]), sorted(set(table["metric"])), spec["level"])
     undecided = []
@@ -168,7 +173,7 @@ def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -
         sums = rows_where(table, criterion=criterion, debias="none").groupby("model")["rank"].sum()
         if agreement(of_criterion).order != tuple(sums.sort_values(kind="stable").index):
             undecided.append(criterion)
-    return [f"The order of the models is undecided{_of(undecided, criteria)}"] * bool(undecided), undecided
+    return [f"The models have no clear order{_of(undecided, criteria)}."] * bool(undecided), undecided
 
 
 def _alike(metrics: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
@@ -181,7 +186,7 @@ def _alike(metrics: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list
 
 def _of(part: Sequence[str], criteria: Sequence[str]) -> str:
     """Which criteria a line is about, where it is not about all of the figure's."""
-    return "" if len(part) == len(criteria) else f": {', '.join(part)}"
+    return "" if len(part) == len(criteria) else f": {', '.join(map(topic, part))}"
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
@@ -205,9 +210,13 @@ FIGURES = (
         "Sum of the models' ranks over all criteria, by metric (WEFE's ranking).",
         _draw,
         question=RANKS,
+        heading="Sum of ranks by model",
+        asks="Which model has the lowest ranks, as WEFE adds them up?",
+        learn="You learn how WEFE would order the models; it does not show which differ.",
         **READS,
-        reading="A segment is WEFE's rank of raw values under one metric, the number their sum; models "
-        "below the dotted line miss a rank. A sum has no interval: rank-intervals shows which models differ.",
+        reading="A segment is WEFE's rank under one metric, the number at the end their sum; models "
+        "below the dotted line lack a rank. Sums of ranks have no confidence intervals: see "
+        "[the models' ranks with intervals](#ranks-of-the-models-by-metric).",
         example=Example("embedded", "rankings", {"criterion": OVERALL}, shown={"rankings": ["rank"]}),
     ),
     Figure(
@@ -215,8 +224,12 @@ FIGURES = (
         "The models' ranks of raw values for each criterion.",
         _draw_by_criterion,
         question=RANKS,
+        heading="Sum of ranks by model and topic",
+        asks="Does that order depend on the topic?",
+        learn="You learn how WEFE would order the models on each topic.",
         **READS,
-        reading="As in rankings, with one panel per criterion; the models keep their overall order.",
+        reading="As in the sum of ranks, with one panel per topic; the models keep their order over "
+        "all topics.",
         example=Example("embedded", "rankings-by-criterion", shown={"rankings": ["rank"]}),
     ),
 )

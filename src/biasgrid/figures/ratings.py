@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..numbers import coefficient, interval, typographic
+from ..numbers import coefficient, interval, typeset, typographic
 from ..resources import find_file
 from ..tables.cells import poles, rating_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, empty_page, styled
-from .palette import DASHED, MODEL_COLOURS, Look
+from .palette import COUNTED, DASHED, Look
 from .projections import CELL, PLACE, each_word_once
 from .questions import COMPANY
 from .rows import read_table, rows_where
-from .text import NORMAL, fit_text
+from .text import LONGEST_HEAD, NORMAL, SMALL, fit_text, shorten, topic
 from .types.scatter import label_marks
-from .visuals import legend_line, legend_neutral
+from .visuals import legend_line, legend_neutral, under_head
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Bias of words and people's ratings"
 MOST_APART = 8  # words that are named of each end of a cloud of points
 REACH = 0.5  # inches of a name from its word, at most
-MARK: Look = {"marker": "o", "color": MODEL_COLOURS[0], "alpha": 0.7}
+MARK: Look = {"marker": "o", "color": COUNTED, "alpha": 0.7}
 LINE: Look = {"color": "black", "linewidth": 0.9}
 
 
@@ -42,9 +43,9 @@ def ratings(
     rating: str,
     measure: str = "bias of the word",
 ) -> figure.Figure:
-    """Words by how people rated them (x) and their bias (y), with those named that lie furthest from the others.
+    """Draw words by how people rated them (x) and their bias (y), with labels of those furthest from the others.
 
-    Named are the most extreme in bias on either side, and those that lie furthest from the line of least squares.
+    Labels mark the most extreme in bias on either side, and those that lie furthest from the line of least squares.
     Without any word the figure says so.
 
     Parameters
@@ -83,8 +84,18 @@ def ratings(
         if method in correlations
         for value, low, high in [correlations[method]]
     ]
-    page = Frame(title, f"{note} {', '.join(correlation_texts)} (95 % intervals, bootstrap over words).")
-    height = max(0.6 * page.width, 2.8)
+    page = Frame(
+        _finding(correlations, measure),
+        title,
+        [
+            "A dot is a word; labels mark the most extreme words and those furthest from the line.",
+            f"{', '.join(correlation_texts)} (95 % intervals, bootstrap over words)."
+            if correlation_texts
+            else "",
+            note,
+        ],
+    )
+    height = max(0.55 * page.width, 2.8)
     axes = page.panel(height)
     seaborn.scatterplot(rows, x="rating", y="value", ax=axes, s=11, linewidth=0, zorder=3, **MARK)
     ends = np.array([x.min(), x.max()])
@@ -93,18 +104,30 @@ def ratings(
     axes.axvline(0, **DASHED)
     axes.margins(0.06)
     axes.set_xlabel(fit_text(rating, page.width - 0.9, NORMAL))
-    axes.set_ylabel(fit_text(f"{measure}: ← {poles[1]}   |   {poles[0]} →", height, NORMAL))
+    under_head(axes, fit_text(f"{measure}: ↓ {poles[1]}   |   {poles[0]} ↑", page.inside - 0.5, SMALL))
+    axes.set_ylabel("")
     axes.spines["left"].set_visible(True)
     figure = page.done(
         [
             (f"a word ({len(rows)} with a rating)", legend_line(**MARK, markersize=3, linestyle="")),
             ("line of least squares", legend_line(**LINE)),
-            legend_neutral("no bias; rated neither way"),
+            legend_neutral("no bias; neutral rating"),
         ]
     )
     order = [*extremes, *(i for i in range(len(points)) if i not in extremes)]
     label_marks(axes, points[order], [names[i] for i in extremes], reach=REACH)
     return figure
+
+
+def _finding(correlations: Mapping[str, Sequence[float]], measure: str) -> str:
+    """Say how the values and the ratings are correlated (Pearson's r), if the interval excludes 0."""
+    name = shorten(measure, LONGEST_HEAD)
+    value, low, high = correlations.get("pearson", (np.nan,) * 3)
+    if value != value:
+        return HEADING
+    if low <= 0 <= high:
+        return f"{name} does not clearly correlate with people's ratings"
+    return f"{name} correlates with people's ratings at {typeset(value, form=coefficient)}"
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -119,8 +142,8 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             "place": place_of(study, cell),
             "query": study.queries[cell.query].name,
             "poles": list(ends),
-            "title": f"Does {metric} find what people say of words? {cell.criterion}",
-            "note": f"{state_label(study, cell)}.",
+            "title": f"{topic(cell.criterion)}, {metric}: bias of words and how people rated them",
+            "note": f"Model: {state_label(study, cell)}.",
             "rating": of_criterion.label,
             "measure": metric,
         }
@@ -145,11 +168,15 @@ FIGURES = (
         "Words by human rating and by bias.",
         _draw,
         question=COMPANY,
+        heading=HEADING,
+        asks="Does the metric find what people say about words?",
+        learn="You learn whether a metric agrees with people.",
         drawings=_drawings,
         reads=("words", "ratings"),
         needs="a criterion with ratings, two groups and a metric that says of each word which it is nearer to",
-        reading="A dot is a word, by people's rating (across) and its bias (upwards: towards the first target "
-        "set). Named are the most extreme words and those furthest from the line.",
+        reading="A dot is a word, by people's rating (across) and its bias (upwards: closer to the "
+        "first target set). Labels mark the most extreme words and those furthest from the "
+        "line.",
         example=Example("same", f"ratings/{CELL}", PLACE, each_word_once),
     ),
 )

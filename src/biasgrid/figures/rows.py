@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from ..in_memory import File
     from .figure import Files
 
-FEWER = (
-    f"{DAGGER} ranked without some scores that other models have (lost words)"  # `fewer_scores`, in a legend
-)
+REASONS = {"lost_words": "missing words", "degenerate": "undefined"}  # by status
+FEWER = f"{DAGGER} ranked without some scores that other models have (missing words)"  # `fewer_scores`
 
 
 def read_table(path: File) -> pd.DataFrame:
@@ -76,7 +75,8 @@ def keys_of(table: pd.DataFrame, *columns: str) -> list[Any]:
 
 def why(statuses: pd.Series) -> pd.Series:
     """Why there is no value, in words."""
-    return statuses.str.split(":").str[0].str.replace("_", " ")
+    reasons = statuses.str.split(":").str[0]
+    return reasons.map(REASONS).fillna(reasons.str.replace("_", " "))
 
 
 def reasons(statuses: pd.Series) -> str:
@@ -90,7 +90,7 @@ def criteria_of(table: pd.DataFrame) -> list[str]:
 
 
 def units_of(table: pd.DataFrame) -> list[Unit]:
-    """What has bars and marks: models, each untouched, then under its debias methods."""
+    """What has bars and marks: models, each the original, then with its debias methods."""
     return sorted(set(keys_of(table)), key=lambda unit: (unit[0], unit[1] != "none", unit[1]))
 
 

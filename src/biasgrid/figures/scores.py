@@ -1,21 +1,25 @@
-"""Figure of scores, query by query."""
+"""Figures of scores, query by query: one of each metric on each criterion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..debias import UNTOUCHED
 from ..errors import BiasgridError, unknown_name
-from ..verdicts.evidence import ALL, GROUPS, MARKS, MEANINGS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
-from .figure import Example, Figure, each_criterion, sign_lines
-from .frame import Frame, styled
+from ..files import slug
+from ..verdicts.evidence import ALL, GROUPS, MARKS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
+from .figure import Drawing, Example, Figure, cells_of, page_name
+from .frame import PAGE, Frame, styled
 from .palette import (
-    GREY,
-    LESS,
-    MORE,
+    ABOVE,
+    BELOW,
+    INK,
+    MISSING_CELL,
     Look,
     add_letters,
     in_order,
@@ -25,38 +29,52 @@ from .palette import (
     series_mark,
 )
 from .questions import SCORES
-from .rows import from_tables, rows_of, units_of, why
-from .text import BOLD, LONGEST_HEAD, NORMAL, fit_text, query_label, shorten, wrap_text
+from .rows import from_tables, rows_of, rows_where, units_of, why
+from .text import method_name, percent, query_label, shorten, topic, wrap_text
 from .types.rows import height, rows, width
-from .visuals import above_names, few_ticks, legend_interval, legend_line, legend_neutral, no_mark
+from .visuals import few_ticks, legend_area, legend_interval, legend_line, legend_neutral, no_mark
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
     from matplotlib.artist import Artist
 
-# what the tests ask, by the columns of their p-values
+    from ..planned import Cell, Planned
+
+# what a p-value's column tests
 QUESTIONS = {
-    "p_value": "Permutation: does it matter which set a word is in? Most pairs of sets "
-    "of similar words differ in this way, whatever the topic.",
-    "p_groups": "Random groups: is the score more biased than with random groups of the model's words, as large "
-    "and as coherent as the query's, and as near to each other?",
+    "p_value": "The permutation test asks whether it matters which set a word is in; most sets of similar words "
+    "differ in this way.",
+    "p_groups": "The random-word baseline asks whether the score is more biased than with random groups of the "
+    "model's words, as large and as coherent as the query's.",
 }
 MARK_NAMES = {
-    "full": "filled mark",
-    "half": "half-filled mark",
-    "open": "open mark",
+    "full": "filled",
+    "half": "half-filled",
+    "open": "open",
     "dot": "dot",
-    "": "small open mark",
+    "": "small and open",
+}
+# what a mark says of its score
+MEANINGS = {
+    ALL: "significant in every test",
+    PERMUTATION: "permutation test only",
+    GROUPS: "random-word baseline only",
+    NONE: "not significant",
+    OUT_OF_REACH: "too few words or draws to be significant",
+    UNTESTED: "not tested",
 }
 SIDES = {PERMUTATION: "left", GROUPS: "right"}  # which half is filled
 DRAWN = (UNTESTED, OUT_OF_REACH, NONE, GROUPS, PERMUTATION, ALL)
 COLUMNS = ("evidence", "tests", *QUESTIONS, "ci_low", "ci_high")
 NUMBERS = ["value", "ci_low", "ci_high"]
-FAR = 4  # models that lie so many times further from the neutral value than all others have a scale of their own
-ABOVE, BELOW = "above", "below"  # the neutral value
+FAR = 4  # models that lie so many times further from the no-bias value than all others have a scale of their own
+IS_ABOVE, IS_BELOW = "above", "below"  # the no-bias value
 DOTTED = (0, (1, 1))
 UNSIGNED = "no sign"  # how `signs` begin where there is none
+HEADING = "Scores of every query"
+FEW = 12  # queries that have room on a page, whatever their names
+ROOM = PAGE[1] - 2.6  # inches of the rows of a page: the rest is for heads, the axis, the legend and the text
 
 
 @styled
@@ -64,74 +82,94 @@ def scores(
     scores: pd.DataFrame,
     labels: Mapping[str, str],
     criterion: str,
+    metric: str,
     neutral: Mapping[str, float],
     level: float = 0.95,
     signs: Mapping[str, str] | None = None,
+    only: Sequence[str] = (),
 ) -> figure.Figure:
-    """Every score of a criterion: lines of panels per metric, a column per model, a row per (sub-)query.
+    """Draw every score of a metric on a criterion: a column per model, a row per (sub-)query.
 
-    A debiased model's marks stand below those of the untouched one, with the letter of its method. The dashed line
-    is the metric's neutral value (`neutral`, by metric key); `signs`: metric key -> what a sign says; where there is
-    one, scores to either side of the neutral value have a hue each. Where a score is NaN, its reason stands in words.
-    Where the table has ci_low and ci_high, intervals of so much `level`, they are a line through the mark. The panels
-    of a metric have one scale, but for those of a model so far out that the others could not be seen.
+    A debiased model's marks stand below those of the original one, with the letter of its method. The dashed line
+    is the metric's no-bias value (`neutral`, by metric key); `signs`: metric key -> what a sign says; where there is
+    one, scores to either side of the no-bias value have a hue each. Where a score is NaN, its row is hatched, and its
+    reason stands in words. Where the table has ci_low and ci_high, intervals of so much `level`, they are a line
+    through the mark. The panels have one scale, but for those of a model so far out that the others could not be
+    seen. `only`: the queries of one of several pages.
 
     A mark's fill says what its score is evidence for: the table's column `evidence`, by `verdicts.evidence.MARKS`; a
     table without the column has no tests.
-    Raises BiasgridError where the table has no rows of the criterion or a metric has no neutral value.
+    Raises BiasgridError where the table has no rows of the criterion and metric, or the metric has no no-bias value.
     """
-    table = rows_of(scores, "scores", criterion=criterion)
+    table = rows_of(scores, "scores", criterion=criterion, metric=metric)
     # columns that a table of a study without inference, or of older code, may lack
     table = table.reindex(columns=dict.fromkeys([*table, *COLUMNS]))
     table["evidence"] = table["evidence"].where(table["evidence"].notna(), UNTESTED)
-    metrics = sorted(table["metric"].unique())
-    for metric in metrics:
-        if metric not in neutral:
-            raise BiasgridError(f"scores: no neutral value: {unknown_name('metric', metric, neutral)}")
+    if metric not in neutral:
+        raise BiasgridError(f"scores: no neutral value: {unknown_name('metric', metric, neutral)}")
+    if only:
+        table = table[table["query"].isin(only)]
     units = in_order(units_of(table))
     models = list(dict.fromkeys(model for model, _ in units))
     # of all models of the table: no criterion decides what one of them looks like
-    colours = model_looks(scores["model"])
-    names = {metric: _names(part["query"]) for metric, part in table.groupby("metric")}
+    shapes = model_looks(scores["model"])
+    names = row_names(table["query"])
     letters = method_letters(units)
-    tests = [column for column in QUESTIONS if table[column].notna().any()]
-    notes = [*sign_lines(signs or {}, metrics, labels), *(QUESTIONS[column] for column in tests)]
-    page = Frame(f"Scores of every query: {shorten(criterion, LONGEST_HEAD)}", "\n".join(notes))
-    heights = {
-        (metric, model): height(names[metric], 1 + len(letters)) for metric in metrics for model in models
-    }
-    wide = max(map(width, names.values()))
-    heads = {(metric, model): labels.get(model, model) for metric, model in heights}
-    panels = page.panels(heads, heights, labels=wide, least=0.9, line=len(models), bold=False)
-    has_own_scale = any_sign = False
-    for metric, of_metric in table.groupby("metric"):
-        far = _far(of_metric, neutral[metric])
-        limits = _limits(of_metric[~of_metric["model"].isin(far)], neutral[metric])
-        has_sign = not (signs or {}).get(metric, UNSIGNED).startswith(UNSIGNED)
-        any_sign |= has_sign
-        for model in models:
-            axes, part = panels[metric, model], of_metric[of_metric["model"] == model]
-            marks = _marks(part, neutral[metric], has_sign)
-            looks = _looks(colours[model], letters)
-            places = rows(axes, marks, names[metric], looks, neutral=neutral[metric])
-            for mark in marks[(marks["debias"] != UNTOUCHED) & marks["value"].notna()].itertuples():
-                place = mark.value, places[mark.row, mark.series]
-                add_letters(axes, *place, looks[mark.series], letters[mark.debias], clip_on=False)
-            if model in far:
-                has_own_scale = True
-                axes.spines["bottom"].set_linestyle(DOTTED)
-                axes.margins(x=0.08)
-            else:
-                axes.set_xlim(*limits)
-            few_ticks(axes.xaxis, 3)
-        note = _tests_of(of_metric) if tests else ""
-        head = shorten(labels.get(metric, metric), LONGEST_HEAD) + note
-        above_names(panels[metric, models[0]], fit_text(head, wide / BOLD, NORMAL), wide)
-    return page.done(_legend(table, labels, letters, level, any_sign, has_own_scale))
+    sign = (signs or {}).get(metric, UNSIGNED)
+    has_sign = not sign.startswith(UNSIGNED)
+    label = labels.get(metric, metric)
+    page = Frame(
+        _finding(table), f"{topic(criterion)}, {shorten(label)}", _notes(table, label, level, sign, signs)
+    )
+    panels = page.panels(
+        {model: labels.get(model, model) for model in models},
+        height(names, 1 + len(letters)),
+        labels=width(names),
+        least=0.9,
+    )
+    far = _far(table, neutral[metric])
+    limits = _limits(table[~table["model"].isin(far)], neutral[metric])
+    for model, axes in panels.items():
+        marks = _marks(rows_where(table, model=model), neutral[metric], has_sign)
+        looks = _looks(shapes[model], letters)
+        places = rows(axes, marks, names, looks, neutral=neutral[metric])
+        for mark in marks[(marks["debias"] != UNTOUCHED) & marks["value"].notna()].itertuples():
+            place = mark.value, places[mark.row, mark.series]
+            add_letters(axes, *place, looks[mark.series], letters[mark.debias], clip_on=False)
+        if model in far:
+            axes.spines["bottom"].set_linestyle(DOTTED)
+            axes.margins(x=0.08)
+        else:
+            axes.set_xlim(*limits)
+        few_ticks(axes.xaxis, 3)
+    return page.done(_legend(table, labels, letters, level, has_sign, bool(far)))
 
 
-def _names(queries: Iterable[str]) -> dict[str, str]:
-    """What the rows of a metric are called: above the queries of the same target sets stand these."""
+def _finding(table: pd.DataFrame) -> str:
+    """Say how many scores are significant."""
+    evidence = table.loc[table["value"].notna(), "evidence"]
+    if not len(evidence) or set(evidence) == {UNTESTED}:
+        return HEADING
+    tests = "its only test" if set(table["tests"]) == {1} else "every test"
+    count, total = int((evidence == ALL).sum()), len(evidence)
+    if not count:
+        return f"None of {total} scores is significant in {tests}"
+    return f"{count} of {total} scores {'is' if count == 1 else 'are'} significant in {tests}"
+
+
+def _notes(
+    table: pd.DataFrame, label: str, level: float, sign: str, signs: Mapping[str, str] | None
+) -> list[str]:
+    """How to read the figure, what a sign says, and what was tested."""
+    line = f", with its {percent(level)} interval over words" if table["ci_low"].notna().any() else ""
+    notes = [f"A mark is the score of a query and a model{line}."]
+    if signs:
+        notes += [f"{label}: {sign.rstrip('.')}."]
+    return notes + [QUESTIONS[column] for column in QUESTIONS if table[column].notna().any()]
+
+
+def row_names(queries: Iterable[str]) -> dict[str, str]:
+    """Return what the rows of queries are called: above the queries of the same target sets stand these."""
     halves = [(query, *query.partition(" wrt ")[::2]) for query in sorted(set(queries))]
     names: dict[str, str] = {}
     for query, targets, attributes in halves:
@@ -163,28 +201,21 @@ def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float]:
 def _marks(part: pd.DataFrame, neutral: float, has_sign: bool) -> pd.DataFrame:
     """A model's scores of a metric, as rows have them."""
     sides = [(part["value"] > neutral) & has_sign, (part["value"] < neutral) & has_sign]
-    side = np.select(sides, [ABOVE, BELOW], "")
+    side = np.select(sides, [IS_ABOVE, IS_BELOW], "")
     marks = part[["debias", "value", "ci_low", "ci_high"]].astype(dict.fromkeys(NUMBERS, float))
     series = list(zip(part["debias"], side, part["evidence"], strict=True))
     return marks.assign(row=part["query"], series=series, says=why(part["status"]))
 
 
 def _looks(look: Look, letters: Mapping[str, str]) -> dict[tuple[str, str, str], Look]:
-    """A model's marks by debias method, side of the neutral value and evidence."""
-    sides = {"": look, ABOVE: look | {"color": MORE}, BELOW: look | {"color": LESS}}
+    """Return a model's marks by debias method, side of the no-bias value and evidence, in the colour of the side."""
+    colours = {"": INK, IS_ABOVE: ABOVE, IS_BELOW: BELOW}
     return {
-        (debias, side, verdict): _mark_look(of_side, verdict)
+        (debias, side, verdict): _mark_look(look | {"color": colour}, verdict)
         for debias in (UNTOUCHED, *letters)
-        for side, of_side in sides.items()
+        for side, colour in colours.items()
         for verdict in DRAWN
     }
-
-
-def _tests_of(table: pd.DataFrame) -> str:
-    """How many tests the scores of a metric have, where it is not both."""
-    if set(table.loc[table["value"].notna(), "evidence"]) == {UNTESTED}:
-        return " (no test)"
-    return " (one test)" if set(table["tests"]) == {1} else ""
 
 
 def _legend(
@@ -195,37 +226,26 @@ def _legend(
     has_sign: bool,
     has_own_scale: bool,
 ) -> list[tuple[str, Artist]]:
-    grey = series_mark(0) | {"color": GREY}
-    legend = [legend_neutral("no bias (the metric's neutral value)")]
+    mark = series_mark(0) | {"color": INK}
+    legend = [legend_neutral("no-bias value")]
     if has_sign:
-        legend += [("above, below it (where a score has a sign)", _both_hues())]
+        legend += [("above it", legend_line(**mark | {"color": ABOVE}))]
+        legend += [("below it", legend_line(**mark | {"color": BELOW}))]
     if table["ci_low"].notna().any():
-        legend += [legend_interval(level, "confidence interval over words")]
+        legend += [legend_interval(level, "interval")]
     for verdict in reversed(DRAWN):
         if verdict in set(table.loc[table["value"].notna(), "evidence"]):
-            side = f" ({SIDES[verdict]})" if verdict in SIDES else ""
-            text = f"{MARK_NAMES[MARKS[verdict]]}{side}: {MEANINGS[verdict]}"
-            legend.append((text, legend_line(**_mark_look(grey, verdict))))
+            text = f"{MARK_NAMES[MARKS[verdict]]}: {MEANINGS[verdict]}"
+            legend.append((text, legend_line(**_mark_look(mark, verdict))))
     legend += [
-        (f"{letter}: under {labels.get(debias, debias)}", no_mark()) for debias, letter in letters.items()
+        (f"{letter}: after {method_name(labels.get(debias, debias))}", no_mark())
+        for debias, letter in letters.items()
     ]
     if has_own_scale:
-        text = "dotted axis: a scale of its own, as the model's scores dwarf the others'"
-        legend.append((text, legend_line(color="black", linewidth=0.8, linestyle=DOTTED)))
+        legend.append(("axis of its own scale", legend_line(color="black", linewidth=0.8, linestyle=DOTTED)))
     if table["value"].isna().any():
-        legend.append(("words in place of a mark: why there is no value", no_mark()))
+        legend.append(("no score", legend_area(**MISSING_CELL)))
     return legend
-
-
-def _both_hues() -> Artist:
-    """A mark of either hue."""
-    look = series_mark(0) | {
-        "color": MORE,
-        "fillstyle": "right",
-        "markerfacecoloralt": LESS,
-        "markeredgewidth": 0,
-    }
-    return legend_line(**look)
 
 
 def _mark_look(look: Look, verdict: str) -> Look:
@@ -242,22 +262,54 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return looks[MARKS[verdict]]
 
 
+# several metrics are measured on the same queries
+@lru_cache
+def _pages(queries: tuple[str, ...], lanes: int) -> list[list[str]]:
+    """Queries by page, as many on each as it has room for."""
+    tall = height(row_names(queries), lanes) if len(queries) > FEW else 0.0
+    return [part.tolist() for part in np.array_split(sorted(queries), max(1, ceil(tall / ROOM)))]
+
+
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    for criterion in study.ranked_criteria or study.config.criteria:
+        cells: dict[str, list[Cell]] = {}
+        for cell in cells_of(study, [criterion]):
+            cells.setdefault(cell.metric, []).append(cell)
+        for metric, of_metric in cells.items():
+            template = study.metric(criterion, metric).template
+            queries = [
+                query.name
+                for name in dict.fromkeys(cell.query for cell in of_metric)
+                for query in study.queries[name].subqueries(template)
+            ]
+            methods = {cell.debias for cell in of_metric} - {UNTOUCHED}
+            pages = _pages(tuple(dict.fromkeys(queries)), 1 + len(methods))
+            for i, page in enumerate(pages):
+                spec = {"criterion": criterion, "metric": metric}
+                spec |= {"only": page} if len(pages) > 1 else {}
+                yield Drawing(page_name(f"scores-{slug(criterion)}-{metric}", i), spec=spec)
+
+
 FIGURES = (
     Figure(
         "scores",
-        "Every score of a criterion, by metric, query and model.",
+        "Every score of a metric on a topic: a column per model, a row per query.",
         from_tables(scores),
         question=SCORES,
-        drawings=each_criterion("scores", unranked=True),
+        heading=HEADING,
+        asks="Which scores are significant?",
+        learn="You learn which queries show bias in which model, and how certain each score is.",
+        drawings=_drawings,
         reads=("scores",),
         facts=("labels", "level", "neutral", "signs"),
-        reading="A mark is a score with its 95 % interval over words, the dashed line neutral, a letter a "
-        "debias method. Filled: all tests of words are significant; half-filled: one (left "
-        "permutation, right random groups); open: none; a dot: none can be; small and open: untested.",
+        reading="A mark is a score with its 95 % interval over words: blue above the no-bias value "
+        "(dashed), orange below it. Filled: significant in every test; half-filled: in one; "
+        "open: in none; a dot: too few words or draws; small and open: not tested. A letter "
+        "is a debias method.",
         example=Example(
             "embedded",
-            "scores-gender",
-            {"criterion": "Gender", "metric": ["mac", "weat"]},
+            "scores-gender-weat",
+            {"criterion": "Gender", "metric": "weat"},
             shown={"scores": ["value"]},
         ),
     ),

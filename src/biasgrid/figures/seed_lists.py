@@ -12,7 +12,7 @@ from .frame import Frame, empty_page, styled
 from .palette import in_order, series_mark
 from .questions import SCORES
 from .rows import from_tables, keys_of, rows_of, rows_where
-from .text import part_label, unit_label, wrap_text
+from .text import part_label, topic, unit_label, wrap_text
 from .types.rows import row_panels, rows
 from .visuals import beside, few_ticks, legend_interval, legend_neutral, legend_of
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Scores with one list of words or another"
 KEYS = ["metric", "part", "model", "debias"]
 
 
@@ -63,7 +64,6 @@ def seed_lists(
     BiasgridError
         Where the table has no rows of the criterion.
     """
-    title = f"Does the list of words matter? {criterion}: {concept}"
     summaries = rows_where(rows_of(table, "seed_lists", criterion=criterion), concept=concept).set_index(KEYS)
     of_criterion = rows_where(scores, criterion=criterion).dropna(subset="value")
     drawn = {}
@@ -75,15 +75,19 @@ def seed_lists(
         if len(marks):
             drawn[metric, part] = marks.reindex(columns=["row", "series", "value", "ci_low", "ci_high"])
     if not drawn:
-        return empty_page(title, "no list has a value.")
+        return empty_page(HEADING, "no list has a value.")
     units = in_order(unit for marks in drawn.values() for unit in marks["row"])
     names = {unit: wrap_text(unit_label(unit, labels), 26) for unit in units}
     looks = {name: series_mark(i) for i, name in enumerate(lists)}
     page = Frame(
-        title,
-        "A mark is the value with one list of words; all else in the query is the same. Beside it: the standard "
-        "deviation (sd) of the lists' values, and how many standard errors of one value (s.e., bootstrap over words) "
-        "that is: well above 1, the choice of the list matters more than the words that happen to be in it.",
+        _finding(drawn, neutral),
+        f"{topic(criterion)}: {concept}, with one list of words or another",
+        [
+            "A mark is the score with one list; all else in the query is the same.",
+            "Beside a row: the standard deviation (sd) of the lists' scores, also in standard errors (s.e.) of "
+            "one score.",
+            "Well above 1 s.e., the choice of the list matters more than the words that happen to be in it.",
+        ],
     )
     heads = {(metric, part): part_label(labels.get(metric, metric), part) for metric, part in drawn}
     axes_of = row_panels(page, heads, names, len(lists), least=1.9)
@@ -97,8 +101,24 @@ def seed_lists(
         few_ticks(axes.xaxis, 4)
     legend = [*legend_of(looks), legend_neutral()]
     if any(marks["ci_low"].notna().any() for marks in drawn.values()):
-        legend.append(legend_interval(level, "interval of one value (over its words)"))
+        legend.append(legend_interval(level, "interval of one score (over its words)"))
     return page.done(legend)
+
+
+def _finding(drawn: Mapping[Any, pd.DataFrame], neutral: Mapping[str, float]) -> str:
+    """Say in how many rows the lists lie on both sides of the no-bias value."""
+    sides = [
+        set((of_row["value"] > neutral[metric]).tolist())
+        for (metric, _), marks in drawn.items()
+        for _, of_row in marks.groupby("row")
+        if len(of_row) > 1
+    ]
+    if not sides:
+        return HEADING
+    both = sum(len(side) > 1 for side in sides)
+    if not both:
+        return "All lists agree on the direction"
+    return f"In {both} of {len(sides)} cases, lists disagree on the direction"
 
 
 def _spread(summary: pd.Series) -> str:
@@ -141,13 +161,16 @@ FIGURES = (
         "How a score varies over word lists for the same concept.",
         from_tables(seed_lists),
         question=SCORES,
+        heading=HEADING,
+        asks="Does the list of words matter?",
+        learn="You learn how much a score depends on the choice of the word list.",
         drawings=_drawings,
         reads=("seed_lists", "scores"),
         facts=("labels", "level", "neutral"),
         needs="a criterion with seed_lists",
-        reading="A mark is a list's score with its 95 % interval: lists on both sides of the dashed line "
-        "disagree on the direction. Beside a row: the standard deviation of its marks, and that in "
-        "standard errors.",
+        reading="A mark is a list's score with its 95 % interval: lists on both sides of the dashed "
+        "line disagree on the direction. Beside a row: the standard deviation of its marks, "
+        "also in standard errors.",
         example=Example(
             "seed_lists",
             "seed-lists-seed-lists-gender-words-with-career-and-family",

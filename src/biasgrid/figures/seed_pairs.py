@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..files import slug
-from ..numbers import coefficient
+from ..numbers import coefficient, typeset
 from .figure import Drawing, Example, Figure, evaluations_of
 from .frame import Frame, styled
-from .palette import GREY, LESS, MODEL_COLOURS, MORE, Look
+from .palette import GREY, INK, Look
 from .questions import SCORES
 from .rows import from_tables, rows_of
-from .text import row_label, unit_label
+from .text import row_label, shorten, topic, unit_label
 from .types.rows import row_panels
 from .visuals import few_ticks, intervals, legend_neutral, legend_of, neutral_line, row_names, zebra
 
@@ -25,18 +25,19 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 # column -> what it is called, and its mark; cosines stand in one panel, shares in the other
+HEADING = "How well each pair represents the direction"
 MARK: Look = {"linestyle": "", "markersize": 4}
 COSINES: dict[str, tuple[str, Look]] = {
     "cosine": (
         "cosine with the direction of all pairs, this one too",
-        MARK | {"color": LESS, "marker": "o", "markerfacecolor": "white"},
+        MARK | {"color": INK, "marker": "o", "markerfacecolor": "white"},
     ),
-    "cosine_others": ("cosine with the direction of the others", MARK | {"color": LESS, "marker": "o"}),
+    "cosine_others": ("cosine with the direction of the others", MARK | {"color": INK, "marker": "o"}),
     "cosines_with_others": ("mean cosine with the others, one by one", MARK | {"color": GREY, "marker": "|"}),
 }
 SHARES: dict[str, tuple[str, Look]] = {
-    "share_others": ("share of all pairs but this one", MARK | {"color": MORE, "marker": "D"}),
-    "share_best": ("share of this pair and those above", MARK | {"color": MODEL_COLOURS[2], "marker": "^"}),
+    "share_others": ("share of all pairs but this one", MARK | {"color": INK, "marker": "D"}),
+    "share_best": ("share of this pair and those above", MARK | {"color": GREY, "marker": "^"}),
 }
 
 
@@ -72,10 +73,13 @@ def seed_pairs(
     texts = [pair.replace("_", " ").replace(":", " : ") for pair in rows["pair"]]
     names = dict(enumerate(row_label(text, 36) for text in texts))
     page = Frame(
-        f"How well does each pair stand for the direction of all? {criterion}",
-        f"{unit_label((model, debias), labels)}: {of_list}, {len(rows)} pairs. Cosine of a pair's difference with "
-        "the first principal component of pairs, and the share of variance that lies along that component. There are "
-        "no intervals: these are the pairs themselves, not a sample.",
+        _finding(rows, texts),
+        f"{topic(criterion)}, {unit_label((model, debias), labels)}: {of_list}, {len(rows)} pairs",
+        [
+            "Left: the cosine of a pair's difference with the direction (first principal component) of pairs.",
+            "Right: the share of variance along that component.",
+            "There are no intervals: these are the pairs themselves, not a sample.",
+        ],
     )
     heads = {"cosine": "Cosine", "share": "Share of variance"}
     panels = row_panels(page, heads, names)
@@ -97,6 +101,15 @@ def seed_pairs(
         neutral_line(panels["share"], whole)
         legend.append(legend_neutral(f"share of all pairs ({coefficient(whole)})"))
     return page.done(legend)
+
+
+def _finding(rows: pd.DataFrame, texts: Sequence[str]) -> str:
+    """Name the pair that the direction of the others represents least."""
+    cosines = rows["cosine_others"].to_numpy(float)
+    if np.isnan(cosines).all():
+        return HEADING
+    lowest = int(np.nanargmin(cosines))
+    return f"Weakest pair: {shorten(texts[lowest], 24)} (cosine {typeset(cosines[lowest], form=coefficient)})"
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -123,13 +136,16 @@ FIGURES = (
         "How well each pair of a list matches the direction of the list.",
         from_tables(seed_pairs),
         question=SCORES,
+        heading=HEADING,
+        asks="Which pairs define the direction, and which do not fit?",
+        learn="You learn which pairs to leave out of a list.",
         drawings=_drawings,
         reads=("seed_pairs",),
         facts=("labels",),
         needs="an evaluation with seed_pairs",
-        reading="A filled dot is the cosine of a pair with the direction of the others: near 1, it stands for "
-        "it (the open dot counts the pair itself). A diamond beyond the dashed line: without this "
-        "pair the others agree better.",
+        reading="A filled dot is the cosine of a pair with the direction of the others: near 1, it "
+        "represents it (the open dot counts the pair itself). A diamond beyond the dashed "
+        "line: without this pair the others agree better.",
         example=Example(
             "seed_lists",
             "seed-pairs-seed-lists-pairs-of-bolukbasi-et-al-word2vec-google-news-300-subset",

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from ..numbers import coefficient, typeset
+from ..numbers import coefficient, share, typeset
 from ..results import ASKED, KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of
 from .frame import Frame, styled
-from .palette import in_order, series_mark
+from .palette import INK, in_order, series_mark
 from .questions import WORDS
 from .rows import keys_of, reasons, rows_of, rows_where
-from .text import BOLD, NORMAL, fit_text, row_label, unit_label
+from .text import BOLD, NORMAL, fit_text, row_label, topic, unit_label
 from .types.rows import height, rows, width
 from .visuals import above_names, few_ticks, legend_line, legend_neutral
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Shares of negative sentiment"
+MARK = series_mark(0) | {"color": INK}
 COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "value", "accuracy", "status"]
 
 
@@ -54,12 +56,11 @@ def distributions(cells: Iterable[Path]) -> pd.DataFrame:
 
 @styled
 def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """How a classifier's verdict "negative" is shared out among the names of a query: a line of panels per query, a
-    column per model, a row per name.
+    """Draw each name's share of what a classifier takes for negative: a line of panels per query, a row per name.
 
     `table` is as `distributions` gives it. A mark is a target set, the mean share of its words. On the dashed line,
     all words have an equal share. A query's panels have one scale and one order of names. A model without any value
-    has no column; the note names it. Raises BiasgridError for a table without rows.
+    has no column; the caption names it. Raises BiasgridError for a table without rows.
     """
     rows_of(table, "sentiment")
     keys = ["metric", "model", "debias"]
@@ -78,12 +79,17 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         if unit not in shown_units
     )
     page = Frame(
-        f'How is a classifier\'s "negative" shared out among names? {criterion}',
-        "A classifier learns to tell two lists of words apart. A mark is a name's share of what it takes for the "
-        "second, negative one; of a set of several words, their mean share. It says what was learned from those "
-        "lists, and nothing of people with a name. RNSB is the divergence from equal shares, 0 without bias; "
-        "accuracy is on listed words left out of training. A cell has no intervals of shares."
-        f"{f' No value for {missing_models}.' if missing_models else ''}",
+        _finding(table),
+        f"{topic(criterion)}: each group's share of what a classifier takes for negative",
+        [
+            "A mark is a group's share; of several words, their mean. On the dashed line, all words have an "
+            "equal share.",
+            "The classifier learns from two lists of words; it says nothing about people with a name.",
+            "RNSB is the divergence from equal shares, 0 without bias; accuracy is on listed words left out of "
+            "training.",
+            "A score has no intervals of shares.",
+            *([f"No value for {missing_models}."] if missing_models else []),
+        ],
     )
     parts = {
         (query, unit): part
@@ -107,7 +113,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         shares = parts.get((query, unit), table[:0]).dropna(subset="share")
         marks = shares.groupby("set", as_index=False)["share"].mean().set_axis(["row", "value"], axis=1)
         equal = 1 / len(shares) if len(shares) else None
-        rows(axes, marks.assign(series=""), sets[query], {"": series_mark(0)}, neutral=equal)
+        rows(axes, marks.assign(series=""), sets[query], {"": MARK}, neutral=equal)
         highest = table.loc[table["id"] == query[0], "share"].max()
         axes.set(xlim=(0, 1.08 * highest if highest > 0 else 1.0), xlabel="classifier's share")
         few_ticks(axes.xaxis, 3)
@@ -117,10 +123,19 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
             above_names(axes, fit_text(head, (inches - 0.1) / BOLD, NORMAL), inches)
     return page.done(
         [
-            ("a name's share of what the classifier takes for negative", legend_line(**series_mark(0))),
+            ("share of negative sentiment", legend_line(**MARK)),
             legend_neutral("equal shares"),
         ]
     )
+
+
+def _finding(table: pd.DataFrame) -> str:
+    """Say from how much to how much the shares reach."""
+    known = table.dropna(subset="share")
+    if known.empty:
+        return HEADING
+    shares = known.groupby(["id", "query", "metric", "model", "debias", "set"])["share"].mean()
+    return f"Shares of negative sentiment: {share(shares.min())} to {share(shares.max())}"
 
 
 def _facts(part: pd.DataFrame) -> str:
@@ -172,11 +187,14 @@ FIGURES = (
         "Each name's share of negative sentiment under RNSB, by model.",
         _draw,
         question=WORDS,
+        heading=HEADING,
+        asks="Which groups does a classifier take for negative?",
+        learn="You learn which groups contribute most to RNSB.",
         drawings=_drawings,
         facts=("labels",),
         needs="a criterion with RNSB",
-        reading="A mark is a name's share, the dashed line an equal share. Where the classifier's accuracy is "
-        "no better than chance, shares mean nothing.",
+        reading="A mark is a group's share, the dashed line an equal share. Where the classifier's "
+        "accuracy is no better than chance, shares mean nothing.",
         example=Example(
             "sweeney", "sentiment-sweeney-and-najafian-2019", {"model": "glove-6b-50d"}, _shares_alone
         ),

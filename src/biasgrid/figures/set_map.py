@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, Files, evaluations_of
+from .figure import Drawing, Example, Figure, Files, evaluations_of, model_labels
 from .frame import Frame, empty_page, styled
 from .palette import NO_FILL, Look, series_mark
 from .questions import WORDS
-from .text import LONGEST_HEAD, shorten
+from .text import LONGEST_HEAD, shorten, topic
 from .types.scatter import label_marks
 from .visuals import legend_of
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Map of the word sets"
 HEIGHT = 5.0  # inches of the map
 REACH = 0.5  # inches that a word may be from its mark
 VOCABULARY: Look = {"linestyle": "", "marker": ".", "color": NO_FILL, "markersize": 3}
@@ -42,13 +43,15 @@ def set_map(points: Mapping[str, Any], label: str, criterion: str) -> figure.Fig
     """
     from ..evaluation.maps import is_ranks
 
-    title = f"Where do the words lie? {criterion}"
     if not points["words"]:
-        return empty_page(title, "fewer than eight words of the map have a direction.")
+        return empty_page(HEADING, "fewer than eight words of the map have a direction.")
     page = Frame(
-        title,
-        f"{label}, t-SNE in two dimensions. Distances between near words mean something; directions and units do "
-        "not. Words that have no room for their names are marks alone.",
+        HEADING,
+        f"{topic(criterion)}, {shorten(label)}: t-SNE in two dimensions",
+        [
+            "Words that are near each other are alike in the model; distances between far groups mean little.",
+            "Directions and units mean nothing. Words without room for their names are marks alone.",
+        ],
     )
     axes = page.panel(HEIGHT)
     xy, sides = np.array(points["xy"], dtype=float), np.array(points["side"])
@@ -72,7 +75,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config.evaluation:
         if study.evaluation_specs[criterion].map:
             for model, (evaluation, *_) in evaluations_of(study, criterion).items():
-                spec = {"label": study.labels[model], "criterion": criterion}
+                spec = {"label": model_labels(study)[model], "criterion": criterion}
                 inputs = {"evaluation": study.paths.evaluation_file(evaluation)}
                 yield Drawing(f"set-map-{slug(criterion)}-{model}", inputs, spec)
 
@@ -101,10 +104,14 @@ FIGURES = (
         "Where the words of some sets lie in a model: a map in two dimensions.",
         _draw,
         question=WORDS,
+        heading=HEADING,
+        asks="Where do the words lie in the model?",
+        learn="You learn which sets the model keeps together.",
         drawings=_drawings,
         needs="an evaluation with a map",
-        reading="A mark is a word of a set, a grey point one of the model's other words. Words that are near each "
-        "other are alike in the model; the distance between far groups means little.",
+        reading="A mark is a word of a set, a grey point one of the model's other words. Words that "
+        "are near each other are alike in the model; the distance between far groups means "
+        "little.",
         example=Example("thesis", "set-map-gender-bolukbasi-w2v-gnews-small", keep=_map_alone),
     ),
 )

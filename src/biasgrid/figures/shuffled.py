@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from ..numbers import plain
+from ..numbers import plain, share
 from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import Frame, empty_page, styled
 from .palette import Look, model_looks, open_mark
 from .questions import COMPANY
 from .rows import from_tables, keys_of, rows_of, rows_where
-from .text import LONGEST_HEAD, part_label, row_label, shorten
+from .text import LONGEST_HEAD, part_label, row_label, shorten, topic
 from .types.rows import height, rows, width
 from .visuals import legend_neutral, legend_of
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
     from ..planned import Planned
+
+HEADING = "Bias in shuffled text"
 
 
 @styled
@@ -61,11 +63,12 @@ def shuffled_text(
     drawn = rows_of(table, "shuffled", criterion=criterion, query_id=query_id)
     drawn = rows_where(drawn, debias="none")
     if drawn["share"].isna().all():
-        return empty_page(title, "no share is known.")
+        return empty_page(HEADING, "no share is known.")
     filled = model_looks(drawn["corpus"])
     looks: dict[tuple[str, bool], Look] = {}
     for corpus in sorted(filled):
         looks |= {(corpus, True): filled[corpus], (corpus, False): open_mark(filled[corpus])}
+    known = drawn["share"].dropna()
     drawn = drawn.sort_values("metric", key=lambda keys: keys.map(metrics.index), kind="stable")
     drawn = drawn.assign(
         row=keys_of(drawn, "metric", "query"),
@@ -83,11 +86,16 @@ def shuffled_text(
     )
     names = {panel_rows: _names(panel_rows, labels, parts) for panel_rows in alike}
     page = Frame(
+        f"Shuffled text keeps {share(known.median())} of the bias (median)",
         title,
-        "How far from the neutral value a metric is on models of shuffled text, in distances on models of the same "
-        "text in order; even from 0 to 1, logarithmic beyond. Shuffled text says nothing of any word: at 1 (dashed), "
-        "a metric is as far from neutral there as in real text. A line is the 95 % interval over models; an open "
-        "mark has none: there is one model, or the value of real text does not differ from the neutral one.",
+        [
+            "A mark is the bias in models of shuffled text, as a multiple of the bias in models of the same text in "
+            "order; even from 0 to 1, logarithmic beyond.",
+            "Shuffled text says nothing about any word: at 1 (dashed), a metric finds as much there as in real text.",
+            "A line is the 95 % interval over models.",
+            "An open mark has none: there is one model, or the value of real text does not differ from the no-bias "
+            "value.",
+        ],
     )
     panels = page.panels(
         {training: shorten(training, LONGEST_HEAD) for training in order},
@@ -143,7 +151,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
         spec = {
             "criterion": criterion,
             "query_id": key,
-            "title": f"How much of the bias remains in shuffled text? {criterion}: {query.name}",
+            "title": f"{topic(criterion)}: {query.name}, in shuffled text",
             "trainings": list(study.config.shuffled),
             "metrics": list(dict.fromkeys(cell.metric for cell in cells)),
             "parts": parts,
@@ -157,13 +165,16 @@ FIGURES = (
         "How much of a metric's value remains on models of shuffled text.",
         from_tables(shuffled_text),
         question=COMPANY,
+        heading=HEADING,
+        asks="How much of a score would text without meaning give?",
+        learn="You learn how much of a score is due to word frequency alone.",
         drawings=_drawings,
         reads=("shuffled",),
         facts=("labels",),
         needs="shuffled",
-        reading="A mark is the distance from neutral on shuffled text as a share of that on the same text in "
-        "order, with a 95 % interval over models. At the dashed line both are alike; an open mark has "
-        "no interval, and none is where real text is exactly neutral.",
+        reading="A mark is the bias in shuffled text as a share of that in the same text in order, "
+        "with a 95 % interval over models. At the dashed line both are alike; an open mark "
+        "has no interval, and there is none where real text has exactly no bias.",
         example=Example(
             "frequency",
             "shuffled-gender-career",

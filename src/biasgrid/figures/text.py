@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from string import ascii_uppercase
 from unicodedata import category, combining
 
 from ..labels import sic
+from ..numbers import share
+from ..statistics.aggregation import OVERALL
 
-SMALL, NORMAL, LARGE = 7.0, 8.0, 9.5  # font sizes in points
+# font sizes in points: where a page of 7 inches is 900 pixels wide, 7 points are 12.5 pixels, or 9 points of a screen
+SMALL, NORMAL, LARGE = 7.0, 8.0, 10.0
 BOLD = 1.15  # times the width of normal text, at most
+LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"  # seen by no one
 JOINER, VIRAMA = "\N{ZERO WIDTH JOINER}", 9  # the latter as a combining class
 # no marks to Unicode, but never apart from the letter before
 SIGNS = (JOINER, "\N{ZERO WIDTH NON-JOINER}", "\N{THAI CHARACTER SARA AM}", "\N{LAO VOWEL SIGN AM}")
@@ -45,6 +50,35 @@ def shorten_labels(labels: Mapping[str, str]) -> dict[str, str]:
 def metric_head(label: str) -> str:
     """A metric's label above a narrow panel, in two lines."""
     return wrap_text(shorten(label, LONGEST_HEAD), 20)
+
+
+def topic(criterion: str) -> str:
+    """Return what is printed for a criterion."""
+    return "All topics" if criterion == OVERALL else shorten(criterion, LONGEST_HEAD)
+
+
+def count_noun(count: int, noun: str) -> str:
+    """Return a count with its noun: "1 query", "2 metrics"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    return re.split(r"(?<=[.:]) (?=[A-Z0-9])", text)
+
+
+def share_range(values: Iterable[float]) -> str:
+    """Return shares as text, the smallest to the largest: "60 to 97 %"."""
+    low, high = share(min(values := list(values))), share(max(values))
+    return low if low == high else f"{low.removesuffix(' %')} to {high}"
+
+
+def method_name(label: str) -> str:
+    """Return a debias method's label in a sentence: "Hard debias" is "hard debiasing"."""
+    name = re.sub(r"\bdebias\b", "debiasing", label)
+    # a name in capitals stays
+    return name if name[:2].isupper() else name[:1].lower() + name[1:]
 
 
 def percent(level: float) -> str:
@@ -98,6 +132,11 @@ def _wrap(text: str, width: int) -> str:
         if len(even) == len(lines) and max(map(len, even), default=0) <= narrower:
             return "\n".join(even)
     return "\n".join(lines)
+
+
+def left_to_right(text: str) -> str:
+    """A sentence of ours with labels in it, as it is read if it begins with a label in a right-to-left script."""
+    return text if text.isascii() else "\n".join(f"{LEFT_TO_RIGHT}{line}" for line in text.split("\n"))
 
 
 def query_label(query: str) -> str:
@@ -158,7 +197,7 @@ def shorten_to_fit(text: str, inches: float, size: float) -> str:
 
 
 def unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
-    """What is printed for a model's and a debias method's keys; the method "none" is the untouched model."""
+    """What is printed for a model's and a debias method's keys; the method "none" is the original model."""
     model, debias = (labels.get(key, key) for key in unit)
     return model if unit[1] == "none" else shorten(f"{model} + {debias}", LONGEST_HALF)
 

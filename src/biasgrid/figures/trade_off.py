@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import BiasgridError
+from ..numbers import share
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
 from .methods import method_label, removed_share, rows_of_group
 from .palette import DASHED, NO_FILL, Look, colour_map, models_in_order
 from .questions import DEBIASING
 from .rows import from_tables, rows_where
-from .text import DAGGER, LONGEST_HEAD, shorten, wrap_text
+from .text import DAGGER, LONGEST_HEAD, method_name, shorten, topic, wrap_text
 from .types.heat import scale
 from .types.scatter import REACH, label_marks, spans
-from .visuals import few_ticks, legend_area, legend_line, legend_mark, no_mark
+from .visuals import few_ticks, legend_area, legend_line, legend_mark, no_mark, under_head
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
 # an empty mark has nothing left in it, a full one everything
 FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]
-BETTER = "#EEF4E8"  # behind what is better than untouched
-TOLD = 0.5, 1.0  # of the words that a clustering tells apart: by chance, all
+BETTER = "#EEF4E8"  # behind what is better than the original model
+TOLD = 0.5, 1.0  # accuracy of a clustering: by chance, all
+HEADING = "Bias removed against quality kept"
 IDEAL: Look = {
     "marker": "*",
     "markersize": 13,
@@ -37,7 +39,7 @@ IDEAL: Look = {
     "markeredgewidth": 0.6,
 }
 EDGE: Look = {"markeredgecolor": "black", "markeredgewidth": 0.8}
-# whether of the untouched model -> a mark
+# whether of the original model -> a mark
 MARKS: dict[bool, Look] = {
     is_untouched: {"marker": "D" if is_untouched else "o", "s": 26, "edgecolor": "black", "linewidth": 0.8}
     for is_untouched in (True, False)
@@ -52,32 +54,40 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
     x: the mean over the metrics of 1 - after/before, each at least -1 (a bias that doubles, or worse), of the metrics
     with a bias to remove (before > 0). 0 removes nothing, 1 everything. y: the mean over the similarity benchmarks of
     after/before, of the benchmarks with before > 0. 1 keeps the quality; above it, which is shaded, the benchmarks
-    find a method's vectors better than the untouched ones. Lines reach from the lowest metric, or benchmark, to the
+    find a method's vectors better than the original ones. Lines reach from the lowest metric, or benchmark, to the
     highest. The fill is cluster_accuracy after debiasing, from white (0.5, nothing left to recover) to near black (1,
-    everything): the best mark is at the star or above it, and empty. The diamond is the untouched model. A method
-    with fewer metrics or benchmarks than others of its panel has a dagger; the note names one without x or y.
+    everything): the best mark is at the star or above it, and empty. The diamond is the original model. A method
+    with fewer metrics or benchmarks than others of its panel has a dagger; the caption names one without x or y.
     Raises BiasgridError where the table has no rows of groups "metric" and "similarity" and the criterion, or no
     method has both.
     """
     points = _points(table, criterion)
     known = points[["x", "y"]].notna().all(axis=1)
     drawn = points[known]
-    page = Frame(
-        f"How much bias does debiasing remove, and how much quality does it keep? {criterion}",
-        f"Bias removed: mean over the metrics ({_counts(table, criterion, 'metric')}) of 1 − after/before, each at "
-        f"least −1. Quality kept: mean over the similarity benchmarks ({_counts(table, criterion, 'similarity')}) of "
-        "after/before. A line reaches from the lowest of these to the highest, also beyond the panel; it is no "
-        "interval of the mean, which so few do not have.",
-    )
     has_told = drawn["told"].notna()
+    best = "an empty mark" if has_told.any() else "a mark"
+    notes = [f"A mark is a debias method; best is {best} at the star or above it."]
     if has_told.any():
-        page.note += (
-            "\nFill: the share of the most biased words that a clustering still puts on their former side. Half is "
-            "chance: nothing is left. Best is an empty mark at the star or above it."
-        )
+        notes += [
+            "Fill: the share of the most biased words that a clustering still puts on their former side."
+        ]
+    notes += [
+        f"Bias removed: the mean over the metrics ({_counts(table, criterion, 'metric')}) of 1 − "
+        "after/before, each at "
+        "least −1.",
+        f"Quality kept: the mean over the similarity benchmarks ({_counts(table, criterion, 'similarity')}) of "
+        "after/before.",
+        "A line reaches from the lowest of these to the highest, also beyond the panel; it is not a confidence "
+        "interval.",
+    ]
     for model, part in points[~known].groupby("model"):
         methods = ", ".join(method_label(labels, key) for key in part["debias"])
-        page.note += f"\nNo value in {labels.get(model, model)}: {methods}."
+        notes += [f"No value in {labels.get(model, model)}: {methods}."]
+    page = Frame(
+        _finding(drawn, labels),
+        f"{topic(criterion)}: bias removed and quality kept by each debias method",
+        notes,
+    )
     heads = {model: labels.get(model, model) for model in models_in_order(points["model"])}
     panels = page.panels(heads, HEIGHT, labels=BESIDE, least=2.2)
     fills = colour_map("told apart", FILLS).with_extremes(bad=NO_FILL)
@@ -92,33 +102,52 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         fill: Look = {"cmap": fills, "vmin": TOLD[0], "vmax": TOLD[1], "plotnonfinite": True}
         for is_untouched, marks in part.groupby(part["debias"] == "none"):
             axes.scatter(marks["x"], marks["y"], c=marks["told"], zorder=5, **fill, **MARKS[is_untouched])
-        axes.set(**limits, xlabel="bias removed (1 = all)", ylabel="quality kept (1 = all)")
+        axes.set(**limits, xlabel="bias removed (1 = all)")
+        under_head(axes, "quality kept (1 = all)")
         axes.spines["left"].set_visible(True)
         few_ticks(axes.yaxis, 5, (1, 2, 2.5, 5, 10))
     if has_told.any():
-        scale([*panels.values()], TOLD, fills, "still told apart by a clustering", [0.5, 0.75, 1])
+        scale(
+            [*panels.values()],
+            TOLD,
+            fills,
+            "clustering accuracy after debiasing (.5 = chance)",
+            [0.5, 0.75, 1],
+        )
     legend = [
         (method_label(labels, "none"), legend_mark(marker="D", markersize=4.7, color=fills(0.5), **EDGE)),
         ("goal: no bias left, quality kept", legend_mark(**IDEAL)),
-        ("better than untouched, by the benchmarks", legend_area(facecolor=BETTER)),
-        ("lowest to highest metric, or benchmark", legend_line(**REACH)),
+        ("better than the original model on the benchmarks", legend_area(facecolor=BETTER)),
+        ("lowest to highest metric or benchmark", legend_line(**REACH)),
     ]
     if has_told.any() and not has_told.all():
         legend.append(("clustering not measured", legend_mark(marker="o", color=NO_FILL, **EDGE)))
     if drawn["fewer"].any():
-        legend.append((f"{DAGGER} over fewer metrics or benchmarks (no value)", no_mark()))
+        legend.append((f"{DAGGER} over fewer metrics or benchmarks", no_mark()))
     figure = page.done(legend)
     for model, axes in panels.items():
         part = drawn[(drawn["model"] == model) & (drawn["debias"] != "none")]
         names = [wrap_text(shorten(method_label(labels, key), LONGEST_HEAD), 18) for key in part["debias"]]
         texts = [name + DAGGER * fewer for name, fewer in zip(names, part["fewer"], strict=True)]
-        # the star and the untouched model have no text
+        # the star and the original model have no text
         label_marks(axes, np.vstack([part[["x", "y"]], [(1, 1), (0, 1)]]), texts)
     return figure
 
 
+def _finding(drawn: pd.DataFrame, labels: Mapping[str, str]) -> str:
+    """Say how much bias the strongest method removes, on average over the models, and how much stays predictable."""
+    means = drawn[drawn["debias"] != "none"].groupby("debias")[["x", "told"]].mean()
+    if means.empty:
+        return HEADING
+    method = means["x"].idxmax()
+    name = method_name(method_label(labels, method))
+    removed, told = means.loc[method, "x"], means.loc[method, "told"]
+    title = f"{name[:1].upper()}{name[1:]} removes {share(max(removed, 0))}"
+    return title + (" of the bias" if np.isnan(told) else f", but {share(told)} stays predictable")
+
+
 def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
-    """The marks of `trade_off`: x and y with their ends, fewer and told by model and debias, the untouched model's
+    """The marks of `trade_off`: x and y with their ends, fewer and told by model and debias, the original model's
     as "none"."""
     import pandas as pd
 
@@ -172,13 +201,18 @@ FIGURES = (
         "How much bias each debias method removes, and how much quality it keeps.",
         from_tables(trade_off),
         question=DEBIASING,
+        heading=HEADING,
+        asks="How much bias does debiasing remove, and what does it cost?",
+        learn="You learn which debias method removes most bias, what it costs, and how much stays "
+        "predictable.",
         drawings=_drawings,
         reads=("mitigation",),
         facts=("labels",),
         group="mitigation",
-        reading="A mark is a debias method, the diamond the untouched model, the star the goal; lines reach "
-        "from the lowest metric, or benchmark, to the highest; left of 0, a method added bias. The darker a "
-        "mark, the larger the share of the most biased words that a clustering still tells apart.",
+        reading="A mark is a debias method, the diamond the original model, the star the goal; lines "
+        "reach from the lowest metric or benchmark to the highest. Left of 0, a method added "
+        "bias. The darker a mark, the more words a clustering still puts on their original "
+        "side.",
         example=Example("debias", "trade-off-gender", {"criterion": "Gender"}),
     ),
 )

@@ -10,10 +10,10 @@ import numpy as np
 from ..files import slug
 from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import Frame, empty_page, styled
-from .palette import LESS, MORE, Look
+from .palette import INK, Look, open_mark
 from .questions import COMPANY
 from .rows import from_tables, rows_of, rows_where
-from .text import part_label
+from .text import part_label, topic
 from .types.rows import row_panels, rows
 from .visuals import few_ticks, legend_area, legend_neutral, legend_of
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Scores of models trained with other parameters"
 SEED = "seed"
 BAND: Look = {"color": "#CFCFCF", "linewidth": 0}
 DOT: Look = {"linestyle": "", "marker": "o", "markeredgecolor": "white", "markeredgewidth": 0.3}
 LOOKS: dict[str, Look] = {
-    "seeds": DOT | {"color": "#444444", "markersize": 3.4},
-    "within what seeds do": DOT | {"color": LESS, "markersize": 4.2},
-    "beyond what seeds do": DOT | {"color": MORE, "marker": "D", "markersize": 3.8},
+    "another seed": DOT | {"color": "#888888", "markersize": 3.4},
+    "within what seeds explain": open_mark(DOT | {"color": INK, "markersize": 4.2}),
+    "beyond what seeds explain": DOT | {"color": INK, "marker": "D", "markersize": 3.8},
 }
 OF_SEED, INSIDE, OUTSIDE = LOOKS
 # what a value is called; others are shown with their parameter
@@ -83,14 +84,24 @@ def trainings(
     values = values.set_index(["metric", "query", "model"])["value"]
     drawn = [(metric, query, part) for metric, query, part in panels if (metric, query) in bands.index]
     if not drawn or values.empty:
-        return empty_page(title, "no model has a value.")
+        return empty_page(HEADING, "no model has a value.")
     models_of = _rows(models)
+    outside = [
+        _series(False, value, *bands.loc[(metric, query), ["seeds_low", "seeds_high"]]) == OUTSIDE
+        for metric, query, _ in drawn
+        for name, keys in [*models_of.items()][1:]
+        for value in (values[metric, query, key] for key in keys if (metric, query, key) in values.index)
+    ]
     page = Frame(
+        f"{sum(outside)} of {len(outside)} scores differ more than seeds explain" if outside else HEADING,
         title,
-        "A mark is a model, which differs from the base in what stands on the left. The first row has the base and "
-        "models that differ from it in the seed alone: that is chance. In the grey band, the value of one more seed "
-        "lies in 95 of 100 cases (prediction interval of a normal distribution). There are no intervals over words: "
-        "all models are measured by the same words.",
+        [
+            "A row is a model that differs from the base in what stands on the left; the first row differs in "
+            "the seed "
+            "alone.",
+            "95 % of models with another seed lie in the grey band (prediction interval of a normal distribution).",
+            "There are no intervals over words: all models are measured by the same words.",
+        ],
     )
     heads = {(metric, query): part_label(labels.get(metric, metric), part) for metric, query, part in drawn}
     names = {name: name for name in models_of}
@@ -148,7 +159,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             query = study.queries[key]
             spec = {
                 "criterion": criterion,
-                "title": f"Does training matter more than its seed? {criterion}: {query.name}, {name}",
+                "title": f"{topic(criterion)}: {query.name}, {name}",
                 "training": name,
                 "models": models,
                 "panels": [panel for metric in metrics for panel in _panels(study, criterion, query, metric)],
@@ -175,12 +186,15 @@ FIGURES = (
         "How a score varies over models trained with different parameters.",
         from_tables(trainings),
         question=COMPANY,
+        heading=HEADING,
+        asks="Does training matter more than the random seed?",
+        learn="You learn which parameters of training change the bias.",
         drawings=_drawings,
         reads=("trainings", "scores"),
         facts=("labels", "neutral"),
         needs="trainings",
-        reading="A row is a model trained otherwise than the base; the grey band holds 95 % of models with "
-        "another seed alone. An orange diamond lies beyond it, as one of twenty does by chance.",
+        reading="A row is a model trained otherwise than the base; the grey band has 95 % of models "
+        "with another seed alone. A filled diamond lies beyond it, as 5 % do by chance.",
         example=Example(
             "trainings",
             "trainings-gender-career-word2vec",

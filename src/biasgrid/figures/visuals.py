@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .palette import DASHED, GREY, ZEBRA, Look
+from .palette import DASHED, GREY, MISSING_CELL, ZEBRA, Look
 from .text import NORMAL, SMALL, line_count, percent
 
 if TYPE_CHECKING:
@@ -31,6 +31,17 @@ def zebra(axes: Axes, rows: int) -> None:
     axes.tick_params(axis="y", length=0)
 
 
+def hatch_rows(axes: Axes, rows: Sequence[int]) -> None:
+    """Hatch rows that have no value."""
+    from matplotlib.collections import PolyCollection
+
+    if rows:
+        boxes = [[(0, y - 0.38), (1, y - 0.38), (1, y + 0.38), (0, y + 0.38)] for y in rows]
+        across = axes.get_yaxis_transform()
+        look = MISSING_CELL | {"zorder": 0.5, "transform": across}
+        axes.add_collection(PolyCollection(boxes, **look), autolim=False)
+
+
 def row_names(axes: Axes, names: Sequence[str]) -> None:
     """What rows are called, beside the leftmost of panels that stand side by side."""
     is_first = is_leftmost(axes)
@@ -51,7 +62,7 @@ def above_names(axes: Axes, head: str, inches: float) -> None:
 
 
 def under_head(axes: Axes, text: str) -> None:
-    """Lines between a panel and its head."""
+    """Lines between a panel and its head, such as what its y axis is of: no text is turned."""
     axes.annotate(text, (0, 1), (0, 4), "axes fraction", "offset points", size=SMALL)
     axes.set_title(axes.get_title("left"), loc="left", weight="bold", pad=4 + 9.5 * line_count(text))
 
@@ -71,11 +82,13 @@ def intervals(axes: Axes, low: Any, high: Any, y: Any, look: Look, **options: An
 
 def in_place_of_mark(axes: Axes, y: float, text: str, color: str = GREY) -> None:
     """Why a row has no mark, in words; of several marks of a row in the colour of the one."""
-    axes.text(0.03, y, text, va="center", size=SMALL, color=color, transform=axes.get_yaxis_transform())
+    look: Look = {"va": "center", "size": SMALL, "color": color, "transform": axes.get_yaxis_transform()}
+    look["bbox"] = {"boxstyle": "square,pad=0.1", "facecolor": "white", "linewidth": 0}
+    axes.text(0.03, y, text, **look)
 
 
 def beside(axes: Axes, y: float, text: str, **options: Any) -> None:
-    """A text on the right margin of a panel, such as the letters of a tie."""
+    """A text on the right margin of a panel, such as a standard deviation."""
     look: Look = {"va": "center", "size": SMALL, "transform": axes.get_yaxis_transform()}
     axes.text(1.0, y, f" {text}", **look | options)
 

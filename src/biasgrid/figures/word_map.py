@@ -13,8 +13,9 @@ from ..numbers import share
 from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, styled
 from .methods import method_label
-from .palette import LESS, MORE_LIGHT, NO_FILL, Look
+from .palette import ABOVE, BELOW_LIGHT, NO_FILL, Look
 from .questions import DEBIASING
+from .text import share_range, topic
 from .visuals import legend_mark
 
 if TYPE_CHECKING:
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
+HEADING = "Map of the most biased words"
 HEIGHT = 1.5, 2.4  # inches of a map: of many, of few
 # one is light, so that greyscale tells small marks apart
-SIDES: list[Look] = [{"marker": "o", "color": LESS}, {"marker": "^", "color": MORE_LIGHT}]
+SIDES: list[Look] = [{"marker": "o", "color": ABOVE}, {"marker": "^", "color": BELOW_LIGHT}]
 
 
 @styled
@@ -34,7 +36,7 @@ def word_map(
     """Where the most biased words of one model lie before and after debiasing (Gonen & Goldberg 2019, figure 1).
 
     `maps`: (model, debias method or "none", map, accuracy of 2-means or None) of every panel, drawn in that order but
-    the untouched model first. A map has "words" and, for each, its "side" (one of two) and its "xy". Directions and
+    the original model first. A map has "words" and, for each, its "side" (one of two) and its "xy". Directions and
     units of a panel mean nothing, distances do: axes have no numbers, and the same scale both ways.
     Raises BiasgridError where there is no map, maps of two models or two of a method, not two sides, or lists of
     different lengths.
@@ -57,10 +59,15 @@ def word_map(
         if not len(points["words"]) == len(points["side"]) == len(points["xy"]):
             raise BiasgridError(f"word_map: {method!r} has words, side and xy of different lengths")
 
+    after = [accuracy for _, method, _, accuracy in maps if method != "none" and accuracy is not None]
     page = Frame(
-        f"Do the most biased words still fall into two sides? {criterion}",
-        f"{labels.get(models[0], models[0])}, t-SNE. Above each map: how many words a clustering still puts on "
-        "their former side; half is chance. The words are the most biased ones and no sample: no intervals.",
+        _finding(after),
+        f"{topic(criterion)}, {labels.get(models[0], models[0])}: map of the most biased words (t-SNE)",
+        [
+            "Above each map: how many words a clustering still puts on their original side; half is chance.",
+            "Distances mean something, directions do not.",
+            "The words are the most biased ones and not a sample: there are no intervals.",
+        ],
     )
     heads = {
         method: f"{method_label(labels, method)}: {share(accuracy)}"
@@ -93,6 +100,13 @@ def word_map(
     return page.done(
         [(str(labels.get(side, side)), legend_mark(markersize=4, **look)) for side, look in looks.items()]
     )
+
+
+def _finding(accuracies: Sequence[float]) -> str:
+    """Say how many words stay predictable after debiasing, by the methods' least and most."""
+    if not accuracies:
+        return HEADING
+    return f"After debiasing, {share_range(accuracies)} of words stay predictable"
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
@@ -129,11 +143,14 @@ FIGURES = (
         "Where the most biased words of a model lie before and after debiasing.",
         _draw,
         question=DEBIASING,
+        heading=HEADING,
+        asks="Do the most biased words still form two groups?",
+        learn="You see whether debiasing mixes the two groups of words.",
         drawings=_drawings,
         facts=("labels",),
         group="mitigation",
-        reading="Colour and shape are a word's side in the untouched model: clouds that stay apart can still "
-        "be told from each other, by the share above (half is chance). Distances mean something, "
+        reading="Colour and shape are a word's side in the original model: clouds that stay apart can "
+        "still be predicted, by the share above (half is chance). Distances mean something, "
         "directions do not.",
         example=Example(
             "debias",

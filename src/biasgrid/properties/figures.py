@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..figures.frame import Frame, empty_page, styled
-from ..figures.palette import DASHED, LESS_LIGHT, MODEL_COLOURS, MORE_LIGHT, Look
+from ..figures.palette import ABOVE_LIGHT, BELOW_LIGHT, DASHED, MODEL_COLOURS, Look
 from ..figures.text import NORMAL, SMALL, fit_text, text_width, wrap_text
 from ..figures.types.heat import heat
 from ..figures.visuals import beside, legend_area, legend_line, legend_mark, row_names
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-COLOURS = {YES: LESS_LIGHT, NOT_REFUTED: "#DDEBF7", NO: MORE_LIGHT, UNDEFINED: "#D9D9D9"}
+COLOURS = {YES: ABOVE_LIGHT, NOT_REFUTED: "#DDEBF7", NO: BELOW_LIGHT, UNDEFINED: "#D9D9D9"}
 MEANING = {
     YES: "yes: there is a proof",
     NOT_REFUTED: "not refuted: no counterexample found",
@@ -32,8 +32,10 @@ MEANING = {
 }
 GROUPS = MODEL_COLOURS[:4]
 NAMES = "ABCD"
+TWO = ("he-words", "she-words")  # what two groups may be
+ROW = 0.13  # inches of a row of the matrix
 IF_ORDERED = 0.68  # of a cell, what is so under the condition
-DRAWING = 1.0  # inches of a counterexample
+DRAWING, ALONE = 0.78, 1.0  # inches of a counterexample: of many, of the few of one metric
 BARS: list[Look] = [
     {"color": colour, "linewidth": 1.6, "marker": "|", "markersize": 5} for colour in ("black", "#999999")
 ]
@@ -42,7 +44,7 @@ SHOWS = {
     "skew": "skew unseen",
     "stereotype": "stereotype unseen",
     "blind": "bias unseen",
-    "alarm": "not neutral, without bias",
+    "alarm": "reports bias, but there is none",
     "defined": "no value",
 }
 
@@ -58,9 +60,14 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
     names = {label: wrap_text(label, 24) for label, _ in rows}
     page = Frame(
         "What metrics can and cannot see",
-        "Words have bias where they are nearer (mean cosine) to one group than to another. Bold: also a theorem of "
-        "Schroeder et al. (2021). One word: the metric of a single word. Empty: the question makes no sense there. "
-        "If ordered: where no word of the second set leans more to the first group than any of the first set.",
+        "Properties of the metrics, for one word and for sets of words",
+        [
+            "Words have bias if they are closer (mean cosine) to one group than to another. Empty: the question "
+            "makes no "
+            "sense there.",
+            "If ordered: no word of the second set is closer to the first group than any of the first set.",
+            "Bold: also a theorem of Schroeder et al. (2021). One word: the metric of a single word.",
+        ],
     )
     wide = max(text_width(name, NORMAL) for name in names.values()) + 0.1
     inches = (page.inside - wide - 0.6) / len(PROPERTIES)
@@ -78,7 +85,7 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
             if (condition := row.get((name, ORDERED))) and condition.holds != verdict.holds:
                 looks[i, j]["x"] = j + (1 - IF_ORDERED) / 2
                 ordered.append((i, j, condition.holds))
-    axes = page.panel(len(rows) * 0.2)
+    axes = page.panel(len(rows) * ROW)
     columns = [fit_text(text, inches - 0.04, SMALL) for text in PROPERTIES.values()]
     shades = ListedColormap([*COLOURS.values()])
     of_rows = [level for _, level in rows]
@@ -118,10 +125,13 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
     panels, title = _panels(verdicts), "What metrics cannot see: counterexamples"
     if not panels:
         return empty_page(title, "no counterexample was found.")
-    note = (
-        "Arrows are the words of groups, dots the words that are measured; open dots are the second set of metrics "
-        "that take two. The circle has radius 1. Below each: metrics, with the value that they give there. Skew "
-        "(words lean one way), stereotype (words lean apart) or bias is unseen where that value is the neutral one."
+    notes = (
+        "Arrows are the words of groups, dots the measured words; the circle has radius 1. Below each: "
+        "metrics and their "
+        "value there.",
+        "Skew (words closer to one group) or stereotype (words closer to different groups) is unseen if that is the "
+        "no-bias value.",
+        "Open dots are the second set of metrics that take two.",
     )
     dot: Look = {"marker": "o", "markersize": 4, "color": "black"}
     legend = [
@@ -131,25 +141,41 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
     ]
     if any(len(setting.words) > 1 for setting, _ in panels):
         legend.append(("word of the second set", legend_mark(**dot, markerfacecolor="white")))
-    page = Frame(title, note)
+    page = Frame(title, "Words and groups for which a metric does not report the bias", notes)
     _draw_panels(page, [(setting.name.partition(" (P")[0], setting, lines) for setting, lines in panels], 4)
     return page.done(legend)
 
 
 @styled
-def blind_spots(panels: Sequence[tuple[Setting, str]]) -> figure.Figure:
-    """Settings of one metric with what it says of each, two beside each other: a picture for a narrow page."""
-    page = Frame("", width=min(len(panels), 2) * 1.8)
-    _draw_panels(page, [(plain(setting), setting, [text]) for setting, text in panels], 2)
-    return page.done()
+def blind_spots(panels: Sequence[tuple[Setting, str]], open_dots: str = "of the second set") -> figure.Figure:
+    """Draw settings of one metric with its value in each, two beside each other: a picture for a narrow page.
+
+    `open_dots`: which words have open dots.
+    """
+    page = Frame("", width=3.6 if len(panels) > 1 else 2.4)
+    _draw_panels(page, [(plain(setting), setting, [text]) for setting, text in panels], 2, ALONE)
+    settings = [setting for setting, _ in panels]
+    dot: Look = {"marker": "o", "markersize": 4, "color": "black"}
+    legend = []
+    if max(len(setting.groups) for setting in settings) == len(TWO):
+        legend += [
+            (f"{name} = {of}", legend_line(color=colour))
+            for name, of, colour in zip(NAMES, TWO, GROUPS, strict=False)
+        ]
+    legend.append(("measured word", legend_mark(**dot)))
+    if any(len(setting.words) > 1 for setting in settings):
+        legend.append((open_dots, legend_mark(**dot, markerfacecolor="white")))
+    return page.done(legend)
 
 
-def _draw_panels(page: Frame, panels: Sequence[tuple[str, Setting, Sequence[str]]], columns: int) -> None:
-    """Settings, so many side by side, with their heads, and lines below each."""
+def _draw_panels(
+    page: Frame, panels: Sequence[tuple[str, Setting, Sequence[str]]], columns: int, height: float = DRAWING
+) -> None:
+    """Settings, so many side by side and so high, with their heads, and lines below each."""
     inches = page.inside / min(columns, len(panels)) - 0.09
     heads = {i: head for i, (head, _, _) in enumerate(panels)}
     line = columns if len(panels) > columns else 0
-    for i, axes in page.panels(heads, DRAWING, least=inches, line=line).items():
+    for i, axes in page.panels(heads, height, least=inches, line=line).items():
         _, setting, lines = panels[i]
         _draw(axes, setting)
         text = "\n".join(fit_text(line, inches - 0.05, SMALL) for line in lines)
@@ -270,7 +296,7 @@ def _add_label(
 def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
     """Metrics whose values do not compare: two ranges each, the smallest and largest value of two words (a set) of
     unit length, of two pairs of groups. Where there is none, the figure says so."""
-    title = "Values that do not compare"
+    title = "Possible range of each metric"
     incomparable = [
         (v, v.example)
         for v in verdicts
@@ -278,15 +304,15 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
     ]
     if not incomparable:
         return empty_page(title, "no metric was found whose values do not compare.")
-    note = (
-        "Smallest and largest value of two words (a set) of length 1, between the groups that the right side names. "
-        "Each metric has a scale of its own; its neutral value is in the middle."
+    notes = (
+        "Each metric has a scale of its own, with its no-bias value in the middle. The right side names the groups.",
+        "The ends are the smallest and largest value of two words (a set) of length 1.",
     )
     legend = [
         ("one pair of groups", legend_line(**BARS[0])),
         ("another one", legend_line(**BARS[1])),
     ]
-    page = Frame(title, note)
+    page = Frame(f"{len(incomparable)} metrics have ranges that depend on the groups", title, notes)
     axes = page.panel(0.3 * len(incomparable))
     row_names(axes, [fit_text(v.label, 1.3, SMALL) for v, _ in incomparable])
     axes.tick_params(axis="y", length=0)
@@ -298,5 +324,5 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
             beside(axes, y, f"{number(ends[0])} to {number(ends[1])}: {setting.name}")
     axes.axvline(0, **DASHED)
     axes.set(ylim=(len(incomparable) - 0.5, -0.5), xlim=(-1.08, 1.08), xticks=[0])
-    axes.set_xticklabels(["neutral"])
+    axes.set_xticklabels(["no bias"])
     return page.done(legend)

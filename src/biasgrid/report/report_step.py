@@ -49,7 +49,7 @@ def shown() -> list[str]:
 def spec_of(study: Study) -> dict[str, Any]:
     """The spec of a study's page, as JSON has it."""
     criteria = study.config.criteria
-    keys = list(dict.fromkeys(key for name in criteria for key in study.metrics(name)))
+    keys = FACTS["metrics"](study)
     return {
         "study": study.name,
         "labels": study.labels,

@@ -8,7 +8,7 @@ from ..verdicts.evidence import COUNTING
 from ..verdicts.least_biased import Answer, answers
 from ..verdicts.summary import READ, Conclusion, conclude
 from . import REGISTRY
-from .inputs import facts_of, holds
+from .inputs import FACTS, facts_of, holds
 from .pairs import PAIRS
 from .rankings import RANKINGS
 from .scales import neutrals
@@ -57,17 +57,14 @@ def summary_spec(study: Planned) -> dict[str, Any]:
     cells = study.grid.cells.values()
     return {
         "title": study.title,
-        "topics": list(study.config.criteria),
-        "queries": {key: study.queries[key].name for key in dict.fromkeys(cell.query for cell in cells)},
+        "topics": FACTS["criteria"](study),
         "models": len({cell.model for cell in cells}),
-        "aggregation": study.config.aggregation,
         "recovery": any(evaluation.criterion for evaluation in study.grid.evaluations.values()),
         "absent": [model["label"] for key, model in models.items() if key in study.absent],
         "criteria": study.ranked_criteria,
         "labels": study.labels,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
         "sides": sides_of(study),
-        "margin": study.config.inference.margin,
-        **facts_of(study, ("adjust", "level")),
+        **facts_of(study, ("adjust", "aggregation", "level", "margin", "queries")),
         "draws": sorted({test.draws for test in tests if test} - {None}),
     }

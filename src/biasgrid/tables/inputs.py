@@ -78,15 +78,29 @@ LEFT_OUT = {
 # what many specs have besides, as JSON has it; None: the study has no such thing
 FACTS: dict[str, Callable[[Any], Any]] = {
     "adjust": lambda study: study.config.inference.adjust,
+    # how models' scores are put together when they are ranked
+    "aggregation": lambda study: study.config.aggregation,
     "bootstrap": lambda study: to_record(study.config.inference.bootstrap),
+    # all of them, and all metrics, in the config's order
+    "criteria": lambda study: list(study.config.criteria),
     "draws": lambda study: study.config.inference.resamples,
     # what is printed for the keys of models, metrics and debias methods
     "labels": lambda study: dict(study.labels),
     "level": lambda study: study.config.inference.level,
+    # within how many standard deviations two models are alike
+    "margin": lambda study: study.config.inference.margin,
     # how the first kind of correlation that the config lists is computed
     "method": lambda study: study.config.correlations[0],
+    "metrics": lambda study: list(
+        dict.fromkeys(key for criterion in study.config.criteria for key in study.metrics(criterion))
+    ),
     # [criterion, metric, value] that means no bias, and the interval of values
     "neutral": lambda study: sorted([*names, value] for names, value in neutrals(study).items()),
+    # names by id
+    "queries": lambda study: {
+        key: study.queries[key].name
+        for key in dict.fromkeys(cell.query for cell in study.grid.cells.values())
+    },
     "ranges": lambda study: sorted([*names, *ends] for names, ends in ranges(study).items()),
     "ranked": lambda study: sorted(study.ranked_criteria),
     "ranking": ranking,

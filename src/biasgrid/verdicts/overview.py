@@ -5,9 +5,9 @@ The page and the figures `bias` and `models` draw the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
@@ -17,13 +17,16 @@ from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..statistics.shared import NO_VALUE
 from .evidence import ALL, UNTESTED
 from .least_biased import Answer
-from .text import join_names, query_labels
+from .text import capitalized, join_names, pluralize, query_labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
 BASELINE = "standard deviations above the random-word baseline"
-DISTANCE = "distance from no bias"
+DISTANCE = "distance from the no-bias value, on the metric's own scale"
+# what 0 on such an axis means
+ZEROS = {BASELINE: "0: as much bias as unrelated words of the same model.", DISTANCE: "0: no bias."}
+FILLED = "clear evidence, significant in every test"
 MISSING_WORDS = "not computed: too many words are missing"
 NOT_COMPARED = {NO_BASELINE: "not compared: no baseline", NO_COMMON_ZERO: "not comparable across models"}
 TOO_FEW_SHARED = "not compared: too few shared queries"
@@ -101,6 +104,22 @@ class BiasPicture:
         """All marks."""
         return [mark for topic in self.topics for row in topic.rows for mark in row.marks]
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the axis: all values and 0 are between them."""
+        values = [0.0, *(mark.value for mark in self.marks)]
+        return min(values), max(values)
+
+    @property
+    def filled(self) -> str:
+        """What a filled mark means; empty if no score was tested."""
+        marks = self.marks
+        if all(mark.evidence == UNTESTED for mark in marks):
+            return ""
+        if all(mark.tests < 2 for mark in marks):
+            return "significant in the only test of this metric"
+        return FILLED
+
 
 @dataclass(frozen=True)
 class ModelsCell:
@@ -126,6 +145,33 @@ class ModelsCell:
     marks: tuple[Mark, ...]
     clear: str | None
     text: str
+
+
+def bias_pictures(
+    scores: pd.DataFrame,
+    metrics: Iterable[str],
+    criteria: Sequence[str],
+    models: Sequence[str],
+    neutrals: Iterable[tuple[str, str, float]],
+) -> Iterator[BiasPicture]:
+    """Return what is biased according to each metric that has marks.
+
+    Parameters
+    ----------
+    scores
+        scores.csv.
+    metrics, criteria, models
+        Keys, in their order.
+    neutrals
+        (criterion, metric, its no-bias value).
+    """
+    neutral: dict[str, dict[str, float]] = {}
+    for criterion, metric, value in neutrals:
+        neutral.setdefault(metric, {})[criterion] = value
+    for metric in metrics:
+        picture = bias_picture(scores, metric, criteria, models, neutral.get(metric, 0))
+        if picture and picture.marks:
+            yield picture
 
 
 def bias_picture(
@@ -258,6 +304,52 @@ def _aggregates(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple
         return {}
     rows = aggregates[(aggregates["aggregation"] == aggregation) & (aggregates["debias"] == UNTOUCHED)]
     return {(row.criterion, row.metric, row.model): row for row in rows.itertuples()}
+
+
+def models_axes(cells: Iterable[ModelsCell]) -> dict[str, tuple[float, float]]:
+    """Return the ends of each metric's axis: one for all on the common scale, and one of its own for any other.
+
+    Intervals may be far longer than the marks are apart. They are cut off at half of that beyond the marks.
+    """
+    groups: dict[str, list[ModelsCell]] = {}
+    for cell in cells:
+        groups.setdefault(BASELINE if cell.axis == BASELINE else cell.metric, []).append(cell)
+    axes: dict[str, tuple[float, float]] = {}
+    for of_axis in groups.values():
+        marks = [mark for cell in of_axis for mark in cell.marks]
+        values = [0.0, *(mark.value for mark in marks if isfinite(mark.value))]
+        reach = (max(values) - min(values)) or 1
+        low, high = min(values) - reach / 2, max(values) + reach / 2
+        ends = [end for mark in marks for end in (mark.low, mark.high) if isfinite(end)]
+        values += [min(max(end, low), high) for end in ends]
+        axes |= {cell.metric: (min(values), max(values)) for cell in of_axis}
+    return axes
+
+
+def how_to_read_models(is_scaled: bool) -> str:
+    """Return how to read the picture of models; `is_scaled`: whether any metric is on the common scale."""
+    if is_scaled:
+        unit = (
+            f"{capitalized(BASELINE)}, averaged over queries; further right is more bias. {ZEROS[BASELINE]}"
+        )
+    else:
+        unit = "Average distance from no bias, on each metric's own scale; further right is more bias."
+    return (
+        f"{unit} Lines: intervals. Ring: clearly lowest of the models compared. \N{LEFT DOUBLE QUOTATION MARK}Cannot "
+        "tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
+    )
+
+
+def coverage_text(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
+    """Say how many queries the models of a topic share, and which models are left out."""
+    queries = max((answer.queries for answer in answers), default=0)
+    queries_of = max((answer.queries_of for answer in answers), default=0)
+    left_out = dict.fromkeys(state.model for answer in answers for state in answer.not_ranked)
+    ranked = {state.model for answer in answers for state in answer.models}
+    counted = pluralize(queries_of, "query", "queries")
+    texts = [f"{queries} of {counted}" if 0 < queries < queries_of else counted]
+    texts += [f"{labels.get(model, model)} left out" for model in left_out if model not in ranked]
+    return " · ".join(texts)
 
 
 def comparison_text(answer: Answer, labels: Mapping[str, str], margin: float) -> str:

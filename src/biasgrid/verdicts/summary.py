@@ -160,7 +160,7 @@ def conclude(
     }
     return Conclusion(
         spec["title"],
-        _headline(findings, models, scores),
+        _headline(findings, models_headline(answers, spec["criteria"], labels), scores),
         _subtitle(scores, models, spec),
         tuple(card for card in cards if card),
         {topic: tuple(sentences) for topic, sentences in notes.items() if sentences},
@@ -193,23 +193,47 @@ def lines(conclusion: Conclusion, width: int) -> list[str]:
     return said
 
 
-def _headline(findings: Findings | None, models: Card | None, scores: pd.DataFrame | None) -> str:
-    """Return the finding in at most `LONGEST_HEADLINE` words."""
+def headline(scores: pd.DataFrame, queries: Mapping[str, str], longest: int = LONGEST_HEADLINE) -> str:
+    """Return what the tests of scores found, in at most so many words.
+
+    Parameters
+    ----------
+    scores
+        scores.csv.
+    queries
+        Names of queries by id.
+    longest
+        How many words the headline may have.
+    """
+    return _headline(find_evidence(scores, queries), "", scores, longest)
+
+
+def _headline(
+    findings: Findings | None, models: str, scores: pd.DataFrame | None, longest: int = LONGEST_HEADLINE
+) -> str:
+    """Return the finding in at most so many words; without tests, `models`, what is said of the models."""
     if findings is None:
-        if models and models.unit != NOT_RANKED:
-            return f"{models.figure} {models.unit}".strip()
+        if models and not models.endswith(NOT_RANKED):
+            return models
         values = 0 if scores is None else int(scores["value"].notna().sum())
         return (
             f"{pluralize(values, 'score')} measured, none tested" if values else "No score could be computed"
         )
-    if not findings.clear:
-        if not findings.has_groups and findings.weak:
-            return "Weak evidence of bias: no random-word baseline was used"
-        if findings.weak:
-            return "Weak evidence of bias: unrelated word groups differ as much"
-        if findings.is_out_of_reach:
-            return "Too few words to tell whether there is bias"
-        return "No evidence of bias in these tests"
+    if findings.clear:
+        texts = _clear_headlines(findings)
+    elif not findings.has_groups and findings.weak:
+        texts = ["Weak evidence of bias: no random-word baseline was used", "Weak evidence of bias"]
+    elif findings.weak:
+        texts = ["Weak evidence of bias: unrelated word groups differ as much", "Weak evidence of bias"]
+    elif findings.is_out_of_reach:
+        texts = ["Too few words to tell whether there is bias", "Too few words to tell"]
+    else:
+        texts = ["No evidence of bias in these tests", "No evidence of bias"]
+    return _first_short(texts, longest)
+
+
+def _clear_headlines(findings: Findings) -> list[str]:
+    """Return headlines on clear evidence, the longest first."""
     evidence = "Clear evidence" if findings.has_two_tests else "Evidence"
     topics = findings.clear
     names = [topic.name for topic in topics]
@@ -217,7 +241,45 @@ def _headline(findings: Findings | None, models: Card | None, scores: pd.DataFra
     texts = [f"{evidence} of bias on {where}", f"{evidence} of bias"]
     if len(topics) == 1 and topics[0].models_of > 1:
         texts.insert(0, f"{evidence} of {names[0]} bias in {_models_with(topics[0])}")
-    return next((text for text in texts if len(text.split()) <= LONGEST_HEADLINE), texts[-1])
+    return texts
+
+
+def _first_short(texts: Sequence[str], longest: int = LONGEST_HEADLINE) -> str:
+    """Return the first text of at most so many words, or the last."""
+    return next((text for text in texts if len(text.split()) <= longest), texts[-1])
+
+
+def models_headline(answers: Sequence[Answer], criteria: Sequence[str], labels: Mapping[str, str]) -> str:
+    """Return which model is clearly the least biased in at most `LONGEST_HEADLINE` words; empty without two models.
+
+    Parameters
+    ----------
+    answers
+        What each metric says of the models.
+    criteria
+        The ranked ones.
+    labels
+        Of models and metrics.
+    """
+    of_all = _on_all_topics(answers, criteria)
+    if not of_all:
+        return ""
+    compared = [answer for answer in of_all if answer.comparable]
+    texts = [" ".join(_winner(compared, labels))]
+    winners = [answer.least_biased for answer in compared if answer.least_biased]
+    if len(set(winners)) == 1:
+        model, count = labels.get(winners[0], winners[0]), f"{len(winners)} of {len(compared)} metrics"
+        verb = f"is clearly lowest in {count}" if len(compared) > 1 else "is clearly the least biased"
+        texts += [f"{model} {verb}", f"One model {verb}"]
+    return _first_short(texts)
+
+
+def _on_all_topics(answers: Sequence[Answer], criteria: Sequence[str]) -> list[Answer]:
+    """Return the answers on all topics together, or on the only one, of metrics with values of two models."""
+    together = criteria[0] if len(criteria) == 1 else OVERALL
+    return [
+        answer for answer in answers if answer.criterion == together and len(answer.models_with_value) > 1
+    ]
 
 
 def _models_with(topic: TopicFindings) -> str:
@@ -226,6 +288,8 @@ def _models_with(topic: TopicFindings) -> str:
 
 
 def _of_models(count: int, total: int) -> str:
+    if count == total == 2:
+        return "both models"
     return f"all {total} models" if count == total > 1 else f"{count} of {pluralize(total, 'model')}"
 
 
@@ -290,9 +354,7 @@ def _models_card(
 ) -> Card | None:
     """Say which model is clearly the least biased, which has most, and what comparisons of two models find."""
     criteria, labels = spec["criteria"], spec["labels"]
-    rivalries = [answer for answer in answers if len(answer.models_with_value) > 1]
-    together = criteria[0] if len(criteria) == 1 else OVERALL
-    of_all = [answer for answer in rivalries if answer.criterion == together]
+    of_all = _on_all_topics(answers, criteria)
     question = "Which model is least biased?"
     if not of_all:
         return None
@@ -306,12 +368,16 @@ def _models_card(
             why = "These metrics cannot compare models."
         else:
             why = FEW_IN_COMMON
-        return Card(MODELS_TOPIC, question, "No model", NOT_RANKED, (why,))
+        return Card(MODELS_TOPIC, question, *_winner(compared, labels), (why,))
     figure, unit = _winner(compared, labels)
+    together = of_all[0].criterion
     single = [
         answer
-        for answer in rivalries
-        if answer.criterion in criteria and answer.criterion != together and answer.comparable
+        for answer in answers
+        if answer.criterion in criteria
+        and answer.criterion != together
+        and len(answer.models_with_value) > 1
+        and answer.comparable
     ]
     sentences = [
         *_extremes(compared, [cell for cell in cells if cell.criterion == together], labels),
@@ -322,7 +388,9 @@ def _models_card(
 
 
 def _winner(compared: Sequence[Answer], labels: Mapping[str, str]) -> tuple[str, str]:
-    """Return which model is clearly the least biased, and according to how many metrics."""
+    """Return which model is clearly the least biased, and according to how many of these answers."""
+    if not compared:
+        return "No model", NOT_RANKED
     metrics: dict[str, list[Answer]] = {}
     for answer in compared:
         if answer.least_biased is not None:
@@ -411,9 +479,8 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
 
 def _not_compared(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
     """Say by which metrics models are not compared, and why, if others compare them."""
-    criteria, labels = spec["criteria"], spec["labels"]
-    together = criteria[0] if len(criteria) == 1 else OVERALL
-    of_all = [a for a in answers if a.criterion == together and len(a.models_with_value) > 1]
+    labels = spec["labels"]
+    of_all = _on_all_topics(answers, spec["criteria"])
     if not any(answer.comparable for answer in of_all) and {a.not_compared for a in of_all} == {NO_BASELINE}:
         return []  # the models' card says it
     sentences = []

@@ -9,10 +9,19 @@ import numpy as np
 
 from ..debias import UNTOUCHED
 from ..figures.frame import Frame, empty_page, styled
-from ..figures.palette import DASHED, LESS, MORE_LIGHT, Look
-from ..figures.text import NORMAL, SMALL, fit_text, shorten_to_fit, text_width
-from ..figures.visuals import few_ticks, legend_mark, neutral_line
-from ..numbers import coefficient, share
+from ..figures.palette import ABOVE, BELOW_LIGHT, DASHED, Look
+from ..figures.text import (
+    LONGEST_HEAD,
+    NORMAL,
+    SMALL,
+    fit_text,
+    share_range,
+    shorten,
+    shorten_to_fit,
+    text_width,
+)
+from ..figures.visuals import few_ticks, legend_mark, neutral_line, under_head
+from ..numbers import coefficient, share, typeset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +31,8 @@ if TYPE_CHECKING:
 LABELLED = 16  # words that are named in a panel
 NAME = 0.9  # inches of a name
 HEIGHT = 3.0
-FIRST: Look = {"color": MORE_LIGHT, "marker": "^"}
-SECOND: Look = {"color": LESS, "marker": "o"}
+FIRST: Look = {"color": ABOVE, "marker": "o"}
+SECOND: Look = {"color": BELOW_LIGHT, "marker": "^"}
 
 
 @styled
@@ -43,15 +52,19 @@ def neighbours(rows: pd.DataFrame, word: str, groups: tuple[str, str], model: st
     known = rows.dropna(subset=["similarity", "projection"])
     if known.empty:
         return empty_page(title, "the word has no neighbour")
+    towards = [float((part["projection"] > 0).mean()) for _, part in known.groupby("debias", sort=False)]
     page = Frame(
-        title,
-        f"{model}. Across: cosine of a neighbour with the direction between the groups, in the original model. "
-        f"Up: its cosine with the word. The nearest are named.",
+        f"{share_range(towards)} of the neighbours are closer to {shorten(groups[0], LONGEST_HEAD)}",
+        f"{title}, {model}",
+        [
+            "Across: cosine of a neighbour with the direction between the groups, in the original model.",
+            "Up: its cosine with the word. Labels mark the nearest.",
+        ],
     )
     parts = {debias: part for debias, part in known.groupby("debias", sort=False)}
     heads = {
         debias: f"{'original' if debias == UNTOUCHED else debias}:\n"
-        f"{share(float((part['projection'] > 0).mean()))} lean to {groups[0]}"
+        f"{share(float((part['projection'] > 0).mean()))} closer to {groups[0]}"
         for debias, part in parts.items()
     }
     panels = page.panels(heads, HEIGHT, least=2.2)
@@ -74,7 +87,7 @@ def neighbours(rows: pd.DataFrame, word: str, groups: tuple[str, str], model: st
         _scales(axes, f"← {groups[1]}     {groups[0]} →", "similarity")
     return page.done(
         [
-            (f"leans to {name}", legend_mark(**look))
+            (f"closer to {name}", legend_mark(**look))
             for name, look in zip(groups, (FIRST, SECOND), strict=True)
         ]
     )
@@ -100,14 +113,17 @@ def two_models(values: pd.DataFrame, groups: tuple[str, str], models: tuple[str,
         return empty_page(title, "no word is in both models")
     x, y = both[a].to_numpy(), both[b].to_numpy()
     r = (
-        f" Correlation {coefficient(float(np.corrcoef(x, y)[0, 1]))}."
+        typeset(float(np.corrcoef(x, y)[0, 1]), form=coefficient)
         if len(both) > 2 and np.ptp(x) and np.ptp(y)
         else ""
     )
     page = Frame(
-        title,
-        f"Cosine of each word with the direction between {groups[0]} (positive) and {groups[1]} (negative). "
-        f"Words that both models have.{r} Words far from the line lean differently in the two models.",
+        f"Projections in two models correlate at {r}" if r else title,
+        f"{len(both)} words that both models have",
+        [
+            f"Cosine of each word with the direction between {groups[0]} (positive) and {groups[1]} (negative).",
+            "Words far from the line are associated differently in the two models.",
+        ],
     )
     axes = page.panel(HEIGHT)
     for look, leaning in ((SECOND, x <= 0), (FIRST, x > 0)):
@@ -122,7 +138,7 @@ def two_models(values: pd.DataFrame, groups: tuple[str, str], models: tuple[str,
     _scales(axes, f"projection in {a}", f"projection in {b}")
     return page.done(
         [
-            (f"leans to {name} in {a}", legend_mark(**look))
+            (f"closer to {name} in {a}", legend_mark(**look))
             for name, look in zip(groups, (FIRST, SECOND), strict=True)
         ]
     )
@@ -157,7 +173,8 @@ def _name(axes: Axes, points: Iterable[tuple[str, float, float]], width: float) 
 
 
 def _scales(axes: Axes, across: str, up: str) -> None:
-    axes.set(xlabel=fit_text(across, 3.0, NORMAL), ylabel=fit_text(up, 2.6, NORMAL))
+    axes.set(xlabel=fit_text(across, 3.0, NORMAL), ylabel="")
+    under_head(axes, fit_text(f"↑ {up}", 3.0, SMALL))
     few_ticks(axes.xaxis, 5)
     few_ticks(axes.yaxis, 5)
     axes.spines["left"].set_visible(True)

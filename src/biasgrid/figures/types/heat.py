@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...numbers import coefficient, interval, typeset, typographic
-from ..frame import NARROW, PAGE
-from ..palette import MISSING_CELL, Look
-from ..text import SMALL
+from ..palette import MISSING_CELL, SIGNED, Look, colour_map
+from ..text import SMALL, line_count
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 SIDE = 5  # points of a marked corner
-LONGEST, THICK = 3.0, 0.12  # inches of a scale
-TICK = 0.18  # of it, that the text of a tick needs
+LONGEST, THICK = 2.4, 0.1  # inches of a scale
+TICK = 0.4  # of it, that the text of a tick needs
 
 
 def heat(
@@ -27,12 +26,12 @@ def heat(
     texts: pd.DataFrame,
     *,
     ends: tuple[float, float],
-    shades: Any = "RdBu_r",
+    shades: Any = SIGNED,
     names: tuple[Sequence[str], Sequence[str]] | None = None,
     hidden: np.ndarray | None = None,
     corners: np.ndarray | None = None,
     on_top: bool = False,
-    upright: bool = False,
+    is_triangle: bool = False,
     looks: Mapping[tuple[int, int], Look] | None = None,
 ) -> None:
     """Draw a matrix.
@@ -46,7 +45,7 @@ def heat(
     ends
         The numbers of the first and the last shade.
     shades
-        A colour map, or the name of one.
+        A colour map, or the colours of one.
     names
         What rows and columns are called, if not as the matrix calls them.
     hidden
@@ -54,15 +53,23 @@ def heat(
     corners
         (rows, columns): which cells have a marked corner: those on one side of the middle shade, as in greyscale
         both sides look alike. The figure says what it means.
-    on_top, upright
-        Whether the columns' names stand above the matrix, and whether they are turned.
+    on_top
+        Whether the columns' names stand above the matrix.
+    is_triangle
+        Whether what lies above the diagonal is not drawn: each column's name stands above its first cell, where there
+        is room for a long one.
     looks
         (row, column) -> how its text looks, if not as others do.
     """
     import seaborn
     from matplotlib.backend_bases import FigureCanvasBase
 
-    hidden = np.zeros(matrix.shape, dtype=bool) if hidden is None else hidden
+    if hidden is None:
+        hidden = (
+            np.triu(np.ones(matrix.shape, dtype=bool), 1)
+            if is_triangle
+            else np.zeros(matrix.shape, dtype=bool)
+        )
     look: Look = {"linewidths": 0.6, "linecolor": "white"}
     unlabelled: Look = {"cbar": False, "xticklabels": False, "yticklabels": False}
     low, high = ends
@@ -71,7 +78,9 @@ def heat(
     # seaborn draws the whole figure, to see whether labels overlap: on this canvas that is nothing
     FigureCanvasBase(figure)
     mask = hidden | matrix.isna()
-    seaborn.heatmap(matrix, vmin=low, vmax=high, cmap=shades, ax=axes, mask=mask, **look, **unlabelled)
+    seaborn.heatmap(
+        matrix, vmin=low, vmax=high, cmap=_colours(shades), ax=axes, mask=mask, **look, **unlabelled
+    )
     figure.set_canvas(canvas)
     marked = []
     for (row, column), value in np.ndenumerate(matrix.to_numpy(dtype=float)):
@@ -96,16 +105,17 @@ def heat(
     rows, columns = names or ([*map(str, matrix.index)], [*map(str, matrix.columns)])
     axes.set(xlabel="", ylabel="")
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, rotation=0)
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90 * upright)
+    axes.set_xticks([] if is_triangle else np.arange(len(columns)) + 0.5, [] if is_triangle else columns)
+    for place, name in enumerate(columns if is_triangle else ()):
+        axes.annotate(name, (place, place), (2, 2), textcoords="offset points", size=SMALL)
+    if is_triangle and len(columns):
+        axes.set_title(
+            axes.get_title("left"), loc="left", weight="bold", pad=6 + 9.5 * line_count(columns[0])
+        )
     if on_top:
         axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-
-
-def above_diagonal(matrix: pd.DataFrame) -> np.ndarray:
-    """The `hidden` cells of a triangle."""
-    return np.triu(np.ones(matrix.shape, dtype=bool), 1)
 
 
 def coefficient_text(value: float, low: float = np.nan, high: float = np.nan, lines: int = 3) -> str:
@@ -137,32 +147,30 @@ def readable_on(axes: Axes, place: float) -> str:
     return "white" if light < 0.18 else "black"
 
 
+def _colours(shades: Any) -> Any:
+    return colour_map("shades", shades) if isinstance(shades, tuple) else shades
+
+
 def scale(
     axes: Sequence[Axes], ends: tuple[float, float], shades: Any, text: str, ticks: Sequence[float]
 ) -> None:
-    """What shades mean, to the right of panels; on a narrow page below them."""
+    """What shades mean, below panels."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
     figure: Any = axes[0].get_figure(root=True)
-    is_narrow = figure.get_figwidth() < NARROW
-    boxes = [part.get_position() for part in axes]
-    tall = max(box.y1 for box in boxes) - min(box.y0 for box in boxes)
-    inches = figure.get_figwidth() if is_narrow else tall * figure.get_figheight()
-    length = min(inches, LONGEST)
-    grid: Any = axes[0].get_subplotspec()
-    drawn = inches if is_narrow else sum(grid.get_gridspec().get_height_ratios())
-    if 0.8 * length / inches * drawn < TICK * len(ticks):
+    inches = figure.get_figwidth()
+    length = min(0.8 * inches, LONGEST)
+    if length < TICK * len(ticks):
         ticks = [ticks[0], ticks[-1]]
     bar = figure.colorbar(
-        ScalarMappable(Normalize(*ends), shades),
+        ScalarMappable(Normalize(*ends), _colours(shades)),
         ax=axes,
         ticks=ticks,
-        location="bottom" if is_narrow else "right",
-        # of several pages, on the first: in the middle it would hold two together
-        **{"anchor": (0.0, 1.0)} if inches > PAGE[1] else {},
-        shrink=0.8 * length / inches,
-        aspect=0.8 * length / THICK,
+        location="bottom",
+        anchor=(0.0, 1.0),
+        shrink=length / inches,
+        aspect=length / THICK,
         pad=0.02,
     )
     bar.outline.set_visible(False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..palette import Look
 from ..text import SMALL, line_count, text_width
-from ..visuals import in_place_of_mark, intervals, neutral_line, row_names, zebra
+from ..visuals import hatch_rows, in_place_of_mark, intervals, neutral_line, row_names, zebra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,6 +103,8 @@ def rows(
     missing = table.assign(y=y)[table["value"].isna() & (table["says"] != "")]
     for _, part in missing.groupby([[*names].index(key) for key in missing["row"]]):
         in_place_of_mark(axes, part["y"].mean(), ", ".join(dict.fromkeys(part["says"])))
+    has_value = set(table.loc[table["value"].notna(), "row"])
+    hatch_rows(axes, [row for row, key in enumerate(names) if key in {*missing["row"]} - has_value])
     with_mark = set(table["row"])
     for row, key in enumerate(names if empty else ()):
         if key not in with_mark:

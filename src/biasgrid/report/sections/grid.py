@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
@@ -14,7 +13,15 @@ from ...verdicts.decisive_queries import decisive_queries
 from ...verdicts.direction import directions
 from ...verdicts.evidence import phrase
 from ...verdicts.least_biased import Answer
-from ...verdicts.overview import BASELINE, Mark, ModelsCell, models_picture, topic_label
+from ...verdicts.overview import (
+    BASELINE,
+    Mark,
+    coverage_text,
+    how_to_read_models,
+    models_axes,
+    models_picture,
+    topic_label,
+)
 from .. import sentences
 from ..names import Names
 from ..picture import Axis, looks, value_text
@@ -65,13 +72,15 @@ def make(material: Material) -> dict[str, Any]:
             {
                 "name": topic_label(name),
                 "is_all": name == OVERALL,
-                "note": _note([answer for answer in answers if answer.criterion == name], names),
+                "note": coverage_text(
+                    [answer for answer in answers if answer.criterion == name], spec["labels"]
+                ),
                 "cells": {cell.metric: cell for cell in cells if cell.criterion == name},
             }
             for name in topics
         ],
-        "axes": _axes(cells),
-        "is_scaled": any(cell.axis == BASELINE for cell in cells),
+        "axes": {metric: Axis.of(ends, FEW_TICKS) for metric, ends in models_axes(cells).items()},
+        "how": how_to_read_models(any(cell.axis == BASELINE for cell in cells)),
         "says": lambda mark, axis: _says(mark, axis, names),
         "answers": [answer for name in topics for answer in answers if answer.criterion == name],
         "topic_label": topic_label,
@@ -91,35 +100,6 @@ def make(material: Material) -> dict[str, Any]:
             *filter(None, [sentences.of_frequency(tables["scores"], 1 - spec["level"])]),
         ],
     }
-
-
-def _note(answers: Sequence[Answer], names: Names) -> str:
-    """Say how many queries the models of a topic share, and which models are left out."""
-    queries = max((answer.queries for answer in answers), default=0)
-    queries_of = max((answer.queries_of for answer in answers), default=0)
-    left_out = dict.fromkeys(state.model for answer in answers for state in answer.not_ranked)
-    ranked = {state.model for answer in answers for state in answer.models}
-    texts = [f"{queries} of {queries_of} queries" if 0 < queries < queries_of else f"{queries_of} queries"]
-    texts += [f"{names.label(model)} left out" for model in left_out if model not in ranked]
-    return " · ".join(texts)
-
-
-def _axes(cells: Sequence[ModelsCell]) -> dict[str, Axis]:
-    """Return the axis of each metric: one for all on the common scale, and one of its own for any other."""
-    groups: dict[str, list[ModelsCell]] = {}
-    for cell in cells:
-        groups.setdefault(BASELINE if cell.axis == BASELINE else cell.metric, []).append(cell)
-    axes: dict[str, Axis] = {}
-    for of_axis in groups.values():
-        marks = [mark for cell in of_axis for mark in cell.marks]
-        values = [mark.value for mark in marks]
-        reach = (max(values, default=1) - min(values, default=0)) or 1
-        # intervals may be far longer than the marks are apart: they are cut off
-        ends = [end for mark in marks for end in (mark.low, mark.high) if isfinite(end)]
-        low, high = min(values, default=0) - reach / 2, max(values, default=0) + reach / 2
-        axis = Axis.of([*values, *(min(max(end, low), high) for end in ends)], FEW_TICKS)
-        axes |= {cell.metric: axis for cell in of_axis}
-    return axes
 
 
 def _says(mark: Mark, axis: str, names: Names) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...verdicts.evidence import phrase
-from ...verdicts.overview import BASELINE, BiasPicture, Mark, bias_picture
+from ...verdicts.overview import ZEROS, BiasPicture, Mark, bias_pictures
 from ...verdicts.summary import READ as conclusion_reads
 from ..picture import Axis, looks, row_height, value_text
 from .section import Material, Section
@@ -16,15 +16,7 @@ MOST_ROWS = 30  # that are seen before "more queries" is opened
 def make(material: Material) -> dict[str, Any]:
     scores, spec = material.tables["scores"], material.spec
     criteria, models = spec["criteria"], list(spec["models"])
-    neutral: dict[str, dict[str, float]] = {}
-    for criterion, metric, value in spec["neutrals"]:
-        neutral.setdefault(metric, {})[criterion] = value
-    pictures = [
-        picture
-        for metric in spec["metrics"]
-        if (picture := bias_picture(scores, metric, criteria, models, neutral.get(metric, 0)))
-        and picture.marks
-    ]
+    pictures = [*bias_pictures(scores, spec["metrics"], criteria, models, spec["neutrals"])]
     measured = [model for model in models if any(_has(picture, model) for picture in pictures)]
     return {
         "conclusion": material.conclusion,
@@ -40,7 +32,6 @@ def _has(picture: BiasPicture, model: str) -> bool:
 
 def _drawn(picture: BiasPicture, models: list[str], material: Material) -> dict[str, Any]:
     """Return a picture with all that its template needs: the axis, and how many rows of a topic are seen at first."""
-    axis = Axis.of([mark.value for mark in picture.marks])
     rows = sum(len(topic.rows) for topic in picture.topics)
     seen = rows if rows <= MOST_ROWS else max(3, MOST_ROWS // len(picture.topics))
     label = material.names.label
@@ -51,16 +42,15 @@ def _drawn(picture: BiasPicture, models: list[str], material: Material) -> dict[
 
     return {
         "metric": picture.metric,
-        "axis": axis,
+        "axis": Axis.of(picture.ends),
         "unit": picture.axis,
-        "is_scaled": picture.axis == BASELINE,
+        "zero": ZEROS[picture.axis],
         "topics": picture.topics,
         "seen": seen,
         "height": row_height(len(models)),
         "place": {model: i for i, model in enumerate(models)},
         "says": says,
-        "one_test": all(mark.tests < 2 for mark in picture.marks),
-        "is_tested": any(mark.evidence != "untested" for mark in picture.marks),
+        "filled": picture.filled,
         "has_clear": any(mark.is_clear for mark in picture.marks),
     }
 

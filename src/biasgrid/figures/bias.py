@@ -1,0 +1,285 @@
+"""Figure of what is biased: a panel per topic, a row per query, a mark per model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from ..files import slug
+from ..labels import sic
+from ..verdicts.overview import FILLED as FILLED_MARK
+from ..verdicts.overview import ZEROS, BiasPicture, Row, bias_pictures
+from ..verdicts.summary import LONGEST_HEADLINE, headline
+from ..verdicts.text import query_labels
+from .figure import Drawing, Example, Figure, legend_height, page_name
+from .frame import Frame, empty_page, styled
+from .palette import GREY, model_looks, models_in_order, open_mark, series_mark
+from .questions import BIAS
+from .rows import from_tables, rows_where
+from .text import (
+    LONGEST,
+    NORMAL,
+    SMALL,
+    fit_text,
+    left_to_right,
+    line_count,
+    shorten,
+    shorten_to_fit,
+    text_width,
+)
+from .types.rows import LINE, width
+from .visuals import few_ticks, legend_line, neutral_line, row_names, under_head, zebra
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib import figure
+    from matplotlib.axes import Axes
+
+    from ..planned import Planned
+
+NAMES = 0.42  # of the width, at most, that the names of queries take
+FEW_MODELS = 4  # of more, rows are higher
+HEADING = "Bias of each query in each model"
+READING = "Further right is more bias; the query with most bias on average is on top."
+FILLED, OPEN = "filled: {}", "open: no clear evidence"
+ROOM, HEAD = 8.0, 0.48  # inches of a page for topics and the legend, and of a topic's head and axis
+CHARACTERS = 52  # about so many of a name stand in a line
+
+# a criterion, and the first and the last but one of its rows that a page has
+Part = tuple[str, int, int]
+
+
+@styled
+def bias(
+    scores: pd.DataFrame,
+    labels: Mapping[str, str],
+    criteria: Sequence[str],
+    metrics: Sequence[str],
+    queries: Mapping[str, str],
+    neutral: Sequence[tuple[str, str, float]],
+    metric: str = "",
+    only: Sequence[Part] = (),
+) -> figure.Figure:
+    """Draw the bias of every query in every model without debiasing, according to one metric.
+
+    Parameters
+    ----------
+    scores
+        scores.csv.
+    labels
+        What is printed for the keys of models and metrics.
+    criteria, metrics
+        In their order.
+    queries
+        Names of queries by id.
+    neutral
+        (criterion, metric, its no-bias value).
+    metric
+        Its key; by default the first that has values.
+    only
+        The rows of a page, if the figure is one of several.
+    """
+    models = models_in_order(scores["model"])
+    topics = [*criteria, *(name for name in scores["criterion"].unique() if name not in criteria)]
+    pictures = bias_pictures(scores, [metric] if metric else metrics, topics, models, neutral)
+    picture = next(pictures, None)
+    if picture is None:
+        return empty_page("No score could be computed", "no metric has a value.")
+    title, label = _title(scores, queries, picture.metric, labels), labels.get(picture.metric, picture.metric)
+    page = Frame(title, left_to_right(f"Bias according to {label}"), [ZEROS[picture.axis], READING])
+    parts = _parts(picture, only)
+    names = {row.query: _name(row.label, NAMES * page.width) for _, rows, _ in parts for row in rows}
+    drawn = [model for model in models if any(mark.model == model for mark in picture.marks)]
+    high = {
+        name: _row_height(len(drawn), max(line_count(names[row.query]) for row in rows))
+        for name, rows, _ in parts
+    }
+    wide = width(names)
+    panels = page.panels(
+        {name: head for name, _, head in parts},
+        {name: len(rows) * high[name] for name, rows, _ in parts},
+        labels=wide,
+        line=1,
+    )
+    looks = model_looks(scores["model"])
+    shared = {topic.name: topic.shared for topic in picture.topics}
+    room = page.inside - wide - 0.1
+    low, top = picture.ends
+    pad = 0.04 * (top - low) or 1.0
+    for name, rows, _ in parts:
+        axes = panels[name]
+        zebra(axes, len(rows))
+        row_names(axes, [names[row.query] for row in rows])
+        neutral_line(axes, 0)
+        axes.set_xlim(low - pad, top + pad)
+        few_ticks(axes.xaxis, 6)
+        if shared[name]:
+            under_head(axes, fit_text(sic(shared[name]), room, SMALL))
+        for place, model in enumerate(drawn):
+            down = _lane(place, len(drawn)) / high[name]
+            _draw_marks(axes, rows, model, down, looks[model])
+        for y, row in enumerate(rows):
+            if not row.marks:
+                _say(axes, y, row.missing, room)
+    axes.set_xlabel(fit_text(picture.axis, room, NORMAL), labelpad=2)
+    return page.done(_legend(picture, drawn, labels, looks))
+
+
+def _title(scores: pd.DataFrame, queries: Mapping[str, str], metric: str, labels: Mapping[str, str]) -> str:
+    """Return the study's headline, if it is what this metric finds, too; or what the metric finds."""
+    own, whole = rows_where(scores, metric=metric), headline(scores, queries)
+    if headline(own, queries) == whole:
+        return whole
+    label = labels.get(metric, metric)
+    found = headline(own, queries, LONGEST_HEADLINE - len(label.split()))
+    return left_to_right(f"{label}: {found[0].lower()}{found[1:]}")
+
+
+def _parts(picture: BiasPicture, only: Sequence[Part]) -> list[tuple[str, Sequence[Row], str]]:
+    """Return the topics of a page: name, rows, and what stands above them."""
+    by_name = {topic.name: topic.rows for topic in picture.topics}
+    parts: list[tuple[str, Sequence[Row], str]] = []
+    for name, first, end in only or [(name, 0, len(rows)) for name, rows in by_name.items()]:
+        of_topic = by_name.get(name, ())
+        rows = of_topic[first:end]
+        if rows:
+            count = f": queries {first + 1} to {first + len(rows)} of {len(of_topic)}"
+            parts.append((name, rows, shorten(name) + count * (len(rows) < len(of_topic))))
+    return parts or [(name, rows, shorten(name)) for name, rows in by_name.items()]
+
+
+def _name(label: str, inches: float) -> str:
+    """Return what a row is called, in lines; the attribute sets begin a line where there is more than one."""
+    text = sic(label)
+    if text_width(text, SMALL) <= inches:
+        return text
+    halves = text.replace(": ", ":\n", 1).split("\n")
+    return "\n".join(fit_text(shorten(half), inches, SMALL) for half in halves)
+
+
+def _row_height(models: int, lines: int) -> float:
+    """Return the inches of a row."""
+    return max(0.19 if models <= FEW_MODELS else 0.1 + 0.035 * models, lines * LINE + 0.04)
+
+
+def _lane(place: int, models: int) -> float:
+    """Return how many inches below the middle of its row a model's mark is, so that equal values are seen."""
+    return (place - (models - 1) / 2) * (0.025 if models <= FEW_MODELS else 0.035)
+
+
+def _draw_marks(axes: Axes, rows: Sequence[Row], model: str, down: float, look: Mapping[str, Any]) -> None:
+    """Draw a model's marks, filled where there is clear evidence."""
+    for is_clear, shape in ((False, open_mark(dict(look), 0.9)), (True, dict(look))):
+        places = [
+            (mark.value, y + down)
+            for y, row in enumerate(rows)
+            for mark in row.marks
+            if mark.model == model and mark.is_clear == is_clear
+        ]
+        if places:
+            axes.plot(*zip(*places, strict=True), zorder=3 + is_clear, clip_on=False, **shape)
+
+
+def _say(axes: Axes, y: float, text: str, room: float) -> None:
+    """Say in words why a row has no marks, on the wider side of 0."""
+    low, high = axes.get_xlim()
+    is_right = high >= -low
+    inches = room * (high if is_right else -low) / (high - low) - 0.1
+    axes.annotate(
+        shorten_to_fit(text, inches, SMALL),
+        (0, y),
+        (4 if is_right else -4, 0),
+        textcoords="offset points",
+        ha="left" if is_right else "right",
+        va="center",
+        size=SMALL,
+        color=GREY,
+    )
+
+
+def _legend(
+    picture: BiasPicture, models: Sequence[str], labels: Mapping[str, str], looks: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
+    legend = [(labels.get(model, model), legend_line(**looks[model])) for model in models]
+    grey = series_mark(0) | {"color": GREY}
+    if any(mark.is_clear for mark in picture.marks):
+        legend.append((FILLED.format(picture.filled), legend_line(**grey)))
+    if picture.filled and not all(mark.is_clear for mark in picture.marks):
+        legend.append((OPEN, legend_line(**open_mark(grey, 0.9))))
+    return legend
+
+
+def _drawings(study: Planned) -> Iterator[Drawing]:
+    """Plan a figure of the first metric, and of each other whose values are on the common scale."""
+    # imported late: the tables import numpy's and more modules
+    from ..tables.inputs import FACTS
+    from ..tables.scales import metrics_on_common_scale
+
+    first, *others = FACTS["metrics"](study)
+    on_scale = metrics_on_common_scale(study)
+    queries: dict[str, dict[str, dict[str, None]]] = {}
+    for cell in study.grid.cells.values():
+        queries.setdefault(cell.metric, {}).setdefault(cell.criterion, {})[cell.query] = None
+    for metric in (first, *(key for key in others if key in on_scale)):
+        name = "bias" if metric == first else f"bias-{slug(metric)}"
+        spec = {} if metric == first else {"metric": metric}
+        pages = _pages(study, metric, queries.get(metric, {}))
+        for i, only in enumerate(pages):
+            yield Drawing(page_name(name, i), spec=spec | ({"only": only} if len(pages) > 1 else {}))
+
+
+def _pages(study: Planned, metric: str, queries: Mapping[str, Mapping[str, None]]) -> list[list[list[Any]]]:
+    """Return the rows of each page, about as many as fit; `queries` are the metric's, by criterion."""
+    models = dict.fromkeys(cell.model for cell in study.grid.cells.values())
+    legend = legend_height((study.labels[key] for key in models), (FILLED.format(FILLED_MARK), OPEN))
+    left = room = ROOM - legend
+    pages: list[list[list[Any]]] = [[]]
+    for criterion, of_criterion in queries.items():
+        template = study.metric(criterion, metric).template
+        names = {sub.name for key in of_criterion for sub in study.queries[key].subqueries(template)}
+        _, labels = query_labels(sorted(names))
+        high = _row_height(len(models), max(map(_line_count, labels.values())))
+        first = 0
+        while first < len(names):
+            fit = int((left - HEAD) / high)
+            if fit < min(3, len(names) - first) and pages[-1]:
+                pages.append([])
+                left = room
+                continue
+            end = min(first + max(fit, 3), len(names))
+            pages[-1].append([criterion, first, end])
+            left -= HEAD + (end - first) * high
+            first = end
+    return pages
+
+
+def _line_count(label: str) -> int:
+    """Estimate how many lines `_name` makes of a label."""
+    halves = [label] if len(label) <= CHARACTERS else label.split(": ", 1)
+    return sum(ceil(min(len(half), LONGEST) / CHARACTERS) for half in halves)
+
+
+FIGURES = (
+    Figure(
+        "bias",
+        "What is biased, and in which models: a row per query, a mark per model, on the scale that metrics share.",
+        from_tables(bias),
+        question=BIAS,
+        heading=HEADING,
+        asks="On which queries is which model biased?",
+        learn="You learn which queries show bias, in which models, and where the evidence is clear.",
+        drawings=_drawings,
+        reads=("scores",),
+        facts=("labels", "criteria", "metrics", "queries", "neutral"),
+        reading="Further right is more bias; at the dashed line, a model has as much bias as unrelated words of the "
+        "same model. The query with most bias is on top. A filled mark is clear evidence of bias: every test of the "
+        "metric is significant. The first metric has the figure `bias`; others on the common scale have one each.",
+        example=Example(
+            "embedded",
+            "bias",
+            {"metric": "weat", "debias": "none"},
+            shown={"scores": ["standardized"]},
+        ),
+    ),
+)
