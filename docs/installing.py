@@ -29,6 +29,7 @@ ROWS = {
     "nothing else": (".",),
     "`workflow`, `figures`": (".[workflow,figures]",),
     "`workflow`, `figures`, `frequency`": (".[workflow,figures,frequency]",),
+    "`workflow`, `figures`, `plotly`": (".[workflow,figures,plotly]",),
     "`debias`": (".[debias]",),
     "`language`": (".[language]",),
     "`notebooks`, `workflow`": (".[notebooks,workflow]",),

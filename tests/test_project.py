@@ -132,8 +132,11 @@ def conda(name):
 
 
 def direct(*extras):
-    lines = (line for extra in extras for line in EXTRAS[extra])
-    return {normal(Requirement(line).name) for line in lines} - {"biasgrid"}
+    """Return the packages that these extras name, and those of the extras that they name."""
+    wanted = [Requirement(line) for extra in extras for line in EXTRAS[extra]]
+    own = {extra for one in wanted if one.name == "biasgrid" for extra in one.extras}
+    found = {normal(one.name) for one in wanted} - {"biasgrid"}
+    return found | (direct(*own) if own else set())
 
 
 def test_environments_of_conda_have_what_a_run_and_what_development_needs_in_the_locks_versions():

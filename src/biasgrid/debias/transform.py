@@ -133,7 +133,7 @@ class Transform:
         return self.dimensions if self.matrix is None else self.matrix.shape[1]
 
     def map_direction(self, direction: np.ndarray) -> np.ndarray:
-        """Return a direction (d,) of the given vectors in the dimensions (m,) of the transformed ones.
+        """Return the `direction` (d,) of the given vectors in the dimensions (m,) of the transformed ones.
 
         It changes only if m < d. Cosines with the result equal those of x matrix matrix' with the direction, if the
         columns of the matrix are orthonormal.

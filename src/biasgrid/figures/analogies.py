@@ -192,8 +192,8 @@ FIGURES = (
         example=Example(
             "thesis",
             "analogies-gender-bolukbasi-w2v-gnews-small",
-            # of methods of one pair, the answers of the first
-            {"rank": 1, "pair": ["", "he:she", "she:he"]},
+            # of one list of questions, and of methods of one pair, the answers of the first pair
+            {"rank": 1, "questions": "from male to female", "pair": ["", "he:she"]},
             _first_words,
         ),
     ),
