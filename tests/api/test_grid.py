@@ -601,11 +601,13 @@ def test_words_between_two_groups_are_drawn(tiny):
 
 
 def test_one_of_several_figures_is_chosen_and_the_others_are_named(draw, tmp_path):
-    with pytest.warns(UserWarning, match="the figure of criterion='First'; others: criterion='Second'"):
+    with pytest.warns(
+        UserWarning, match="the figure of criterion='First' and metric='weat'; others: criterion='First'"
+    ):
         draw("scores")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        draw("scores", criterion="Second", path=tmp_path / "scores.of.second.svg")
+        draw("scores", criterion="Second", metric="weat", path=tmp_path / "scores.of.second.svg")
         draw("null", model="two", metric="weat", query="q2", criterion="First", debias="none")
     assert [path.name for path in tmp_path.iterdir()] == ["scores.of.second.svg"]
 

@@ -6,6 +6,7 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgba
 
+from biasgrid.figures.frame import caption
 from validation.planted_bias import claim_plots as planted
 from validation.planted_bias import truth_plots as factory
 from validation.planted_bias.claims import CLAIMS
@@ -81,7 +82,7 @@ def test_an_example():
     ]
     near = (mine["example_smallest"] < 0.1).sum()
     head = f"smallest below 0.1: {100 * near / len(mine):.0f} % of {len(mine)} models"
-    assert head in [text.get_text() for text in drawn.axes[0].texts]
+    assert head in [text.get_text().split("\n")[0] for text in drawn.axes[0].texts]
     assert not planted.example(table.drop(columns=list(sizes)), LABELS).axes
 
 
@@ -148,8 +149,8 @@ def test_downstream_errors():
     for axes in drawn.axes:
         (drawn_marks,) = [line for line in axes.lines if line.get_marker() == "o"]
         assert [*drawn_marks.get_xdata()] == [0.5, 0.5]
-    note = " ".join(" ".join(text.get_text() for text in drawn.texts).split())
-    assert "mean accuracy .56 (chance: .50), Cronbach's alpha of the errors .91" in note
+    said = "mean accuracy .56 (chance: .50), Cronbach's alpha of the errors .91"
+    assert said in caption(drawn)
     assert inside(planted.downstream(table.assign(low=np.nan, high=np.nan), LABELS))
 
 
