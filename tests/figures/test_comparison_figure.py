@@ -66,7 +66,7 @@ def test_a_row_is_a_number_with_ours_their_difference_and_the_verdict():
             head,
             ["First query: p-value, permutations", "0.25", "0.500", "0.25", "✗ differs"],
             ["First query", "0.46", "0.463", "0.0025", "✓ reproduced"],
-            ["Gender: mean of absolute scores", "0.33", "0.330", "0", "✓ reproduced"],
+            ["Gender: mean absolute score", "0.33", "0.330", "0", "✓ reproduced"],
         ],
         "A paper Model B + hard debias": [
             head,
