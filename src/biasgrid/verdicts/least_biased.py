@@ -357,12 +357,19 @@ def _largest(numbers: Iterable[float]) -> float:
     return max((number for number in numbers if not isnan(number)), default=nan)
 
 
+def before_and_after(before: Any, after: Any) -> tuple[float, float]:
+    """Return the values of an original and a debiased model in rankings.csv, on the same queries."""
+    if isnan(before.value_shared) or isnan(after.value_shared):
+        return before.value, after.value
+    return before.value_shared, after.value_shared
+
+
 def _debiased_state(state: State, pairs: Pairs, rows: Mapping[State, Any]) -> DebiasedState:
     original = state[0], UNTOUCHED
-    before = rows[original].value if original in rows else nan
+    before, after = before_and_after(rows[original], rows[state]) if original in rows else (nan, nan)
     row = pairs.rows[state, original]
     direction = "less" if pairs.is_decided(state, original) else "more" * pairs.is_decided(original, state)
     return DebiasedState(
         *(*state, row.reason, direction, row.p_adjusted, row.smallest_difference),
-        *(int(row.queries), int(row.queries_of), rows[state].value / before if before else nan),
+        *(int(row.queries), int(row.queries_of), after / before if before else nan),
     )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ...debias import UNTOUCHED
 from ...statistics.aggregation import OVERALL
 from ...statistics.two_models import LENGTHS
-from ...verdicts.least_biased import Answer, DebiasedState
+from ...verdicts.least_biased import Answer, DebiasedState, before_and_after
 from .. import sentences
-from .ranking import EFFECTS, before_and_after, change
+from .ranking import EFFECTS, change
 from .section import Material, Section
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import Any
 from ...debias import UNTOUCHED
 from ...numbers import plain, typographic
 from ...numbers import share as percentage
+from ...verdicts.least_biased import before_and_after
 from .. import sentences
 from .section import Material, Section
 
@@ -123,13 +124,6 @@ def _rank(row: Any) -> str:
 def _shown(row: Any, original: Any) -> float:
     """Return a model's value on the queries that all ranked models have; of one without a rank, on its own."""
     return float(before_and_after(original or row, row)[1])
-
-
-def before_and_after(before: Any, after: Any) -> tuple[float, float]:
-    """Return the values of an original and a debiased model on the same queries: those that the ranking shows."""
-    if isnan(before.value_shared) or isnan(after.value_shared):
-        return before.value, after.value
-    return before.value_shared, after.value_shared
 
 
 def change(before: float, after: float) -> str:
