@@ -190,8 +190,8 @@ def test_the_command_line_generates(random_model):
     (entry,) = printed(*run, "--method", "generated", "--threshold", "2", "--best", "5")["questions"]
     assert len(entry["answers"]) == 5
     for arguments, says in (
-        ([], "--word: every method needs it but generated"),
-        (["--method", "generated", "--word", "w2"], "--word: every method needs it but generated"),
+        ([], "--word: every method needs it except generated"),
+        (["--method", "generated", "--word", "w2"], "--word: every method needs it except generated"),
         (["--word", "w2", "--threshold", "3"], "threshold: 3.0 is not allowed"),
     ):
         refusal(*run, *arguments, parts=[says])

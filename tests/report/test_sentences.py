@@ -150,7 +150,7 @@ def test_few_models_do_not_show_whether_metrics_agree():
 
 def test_a_debias_method_lowers_bias_by_so_many_comparable_metrics():
     def state(direction, reason=""):
-        return DebiasedState("a", "hard", reason, direction, 0.5, nan, 5, 5)
+        return DebiasedState("a", "hard", reason, direction, 0.5, nan, 5, 5, nan)
 
     effects = {
         ("Gender", "weat"): state("less"),

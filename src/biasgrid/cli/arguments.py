@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from ..errors import BiasgridError, quote, unknown_name
@@ -136,7 +137,7 @@ def _grouped(groups: Mapping[str, Sequence[str]]) -> type[_Help]:
 class Commands:
     """Sub-commands of a program. Its help lists those that `groups` name; all others can be called, too."""
 
-    def __init__(self, name: str, description: str, epilog: str, groups: Mapping[str, Sequence[str]]):
+    def __init__(self, name: str, description: str, epilog: str, groups: Mapping[str, Sequence[str]] = MappingProxyType({})):
         shape: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
         self.parser = _Parser(
             prog=name, description=description, epilog=epilog, **shape | {"formatter_class": _grouped(groups)}

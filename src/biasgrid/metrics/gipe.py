@@ -219,8 +219,7 @@ def pmn(
     correlation: bool = False,
     legacy_itself: bool = False,
 ) -> Score:
-    """Share of nearest neighbours closer to the first group. Percent male neighbours (PMN), if the groups are
-    genders.
+    """Share of nearest neighbours closer to the first group. For genders: percent male neighbours (PMN).
 
     With the groups' direction g, which points to the first group::
 

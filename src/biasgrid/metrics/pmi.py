@@ -24,8 +24,7 @@ def pmi(
     window: Annotated[int, Ge(2)] | None = None,
     cooccurrence: Cooccurrence,
 ) -> Score:
-    """Log ratio of words' co-occurrence with two groups. Difference in pointwise mutual information in a corpus (PMI
-    bias).
+    """Log ratio of words' co-occurrence with two groups. Difference in pointwise mutual information (PMI bias).
 
     With the sentences that have a word of the first target set, n_1, of these the ones that also have a word of the
     attribute set, n_1x, and the same of the second target set::

@@ -101,7 +101,7 @@ def nas(
     orientation: roles.Orientation = roles.PAPER,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """SC-WEAT with ddof 1, as in the R package sweater. There it is the Normalised Association Score (NAS).
+    """`sc_weat` with ddof 1, as in the R package sweater. There it is the Normalised Association Score (NAS).
 
     sweater gives the words' scores and no number for all of them; the value is their mean. Both names exist
     because papers have both: a ranking or correlation that has both metrics counts one twice.
