@@ -226,13 +226,17 @@ class Frame:
     def _reading(self) -> str:
         """The first notes, as many as fit into the lines below a plot."""
         most = READING * (1 if self.width >= NARROW else 2)
-        shown = ""
-        for note in self.notes:
-            text = fit_text(" ".join([*shown.split("\n"), note]).strip(), self.inside * 0.97, SMALL)
-            if line_count(text) > most:
-                break
-            shown = text
-        return shown
+        inches = self.inside * 0.97
+        count = len(self.notes)
+        while count:
+            text = " ".join(self.notes[:count]).strip()
+            # to break text into lines takes time: not of more than the lines have room for
+            if text_width(text, SMALL) <= most * inches:
+                lines = fit_text(text, inches, SMALL)
+                if line_count(lines) <= most:
+                    return lines
+            count -= 1
+        return ""
 
     def _grow(self, top: float, bottom: float) -> None:
         """Lay the panels out, and make the page so tall that each has its height."""
