@@ -111,10 +111,10 @@ def test_filled_marks_are_clear_evidence_and_the_legend_says_so():
 
 def test_the_title_is_the_finding_and_names_the_metric_where_another_finds_more():
     weak, clear = table(2, 2, ["weat"]), table(2, 2, ["mac"], evidence=ALL)
-    assert title_of(drawn(clear)) == "Clear evidence of bias on Gender in all 2 models"
+    assert title_of(drawn(clear)) == "Clear evidence of Gender bias in both models"
     both = pd.concat([weak, clear], ignore_index=True)
     assert title_of(drawn(both)) == "weat: no evidence of bias in these tests"
-    assert title_of(drawn(both, metric="mac")) == "Clear evidence of bias on Gender in all 2 models"
+    assert title_of(drawn(both, metric="mac")) == "Clear evidence of Gender bias in both models"
     labels = {"weat": "A metric of a name in seven words"}
     weak["evidence"] = PERMUTATION
     both = pd.concat([weak, clear], ignore_index=True)

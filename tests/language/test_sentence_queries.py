@@ -398,8 +398,8 @@ def test_a_sentence_of_a_pair_has_one_form(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("a,b,a\nx,y,z\n", "two columns of one name"),
-        ("a,b\nx\n", "row 2 has other columns"),
+        ("a,b,a\nx,y,z\n", "two columns with the same name"),
+        ("a,b\nx\n", "row 2 has different columns"),
         ("a,b\n", "has no rows"),
     ],
 )

@@ -15,6 +15,7 @@ from sklearn.model_selection import train_test_split
 
 from biasgrid import BiasgridError, comparison, figures
 from biasgrid.configs import read_yaml
+from biasgrid.figures.frame import caption
 from biasgrid.figures.sentiment import distributions, sentiment
 from biasgrid.tables.comparison import published_as
 
@@ -199,9 +200,8 @@ def test_why_a_model_has_no_value_is_its_own_status(tmp_path):
         cell(tmp_path, "b", LOST | {"status": "degenerate:zero_vector"}, model="b"),
     ]
     figure = sentiment(distributions(paths), {"b": "Model B"}, "Origins")
-    note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
-    assert "No value for Model B: degenerate." in note
-    assert "lost" not in note
+    assert "No value for Model B: degenerate." in caption(figure)
+    assert "lost" not in caption(figure)
 
 
 def test_a_figure_without_any_value_says_so(tmp_path):

@@ -137,7 +137,13 @@ def _grouped(groups: Mapping[str, Sequence[str]]) -> type[_Help]:
 class Commands:
     """Sub-commands of a program. Its help lists those that `groups` name; all others can be called, too."""
 
-    def __init__(self, name: str, description: str, epilog: str, groups: Mapping[str, Sequence[str]] = MappingProxyType({})):
+    def __init__(
+        self,
+        name: str,
+        description: str,
+        epilog: str,
+        groups: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ):
         shape: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
         self.parser = _Parser(
             prog=name, description=description, epilog=epilog, **shape | {"formatter_class": _grouped(groups)}

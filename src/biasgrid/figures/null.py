@@ -181,8 +181,8 @@ def _finding(null: Null, tests: Mapping[str, Mapping[str, str]]) -> str:
             continue
         extreme = null.extreme[result["query"]][name] & _on_side(values[name], record)
         # the share is never said to be larger than it is
-        exceeded = np.floor(100 * (1 - extreme.mean() - 1e-12))
-        than = "all" if not extreme.any() else f"{exceeded:.0f} % of"
+        exceeded = int(100 * (1 - extreme.mean() - 1e-12))
+        than = "all" if not extreme.any() else f"{exceeded} % of"
         compared = re.split(" of the | within ", tests[name]["compared"])[0].removeprefix("draws of ")
         side = "lower" if record["alternative"] == "less" else "larger"
         return f"The score is {side} than {than} {compared}"
