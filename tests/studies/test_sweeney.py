@@ -200,7 +200,7 @@ def test_why_a_model_has_no_value_is_its_own_status(tmp_path):
         cell(tmp_path, "b", LOST | {"status": "degenerate:zero_vector"}, model="b"),
     ]
     figure = sentiment(distributions(paths), {"b": "Model B"}, "Origins")
-    assert "No value for Model B: degenerate." in caption(figure)
+    assert "No value for Model B: undefined." in caption(figure)
     assert "lost" not in caption(figure)
 
 

@@ -52,7 +52,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
 
     table = rows_where(table, set=words)
     if table.empty:
-        return empty_page(HEADING, "no two metrics or models have numbers of ten words of it.")
+        return empty_page(HEADING, f"{words}: no two metrics or models have numbers of ten of these words.")
     models = models_in_order(table["model"])
     methods = sorted(set(keys_of(table, "metric", "model")), key=lambda m: (m[0], models.index(m[1])))
     traits = list(dict.fromkeys(table["trait"]))
