@@ -16,7 +16,7 @@ from biasgrid.verdicts.summary import Conclusion, lines
 ROOT = Path(__file__).parents[1]
 README, STUDY = ROOT / "README.md", ROOT / "results" / "embedded"
 START, END = "<!-- make readme: what results/embedded says -->", "<!-- end -->"
-WIDTH = 100
+WIDTH = 116
 CODE = re.compile(r"(?s)(```python\n(.*?)```\n\n```text\n)(.*?)(```)")
 
 

@@ -24,7 +24,7 @@ def word(number):
 
 
 def test_readme_is_a_front_page():
-    assert len(README.splitlines()) <= 120
+    assert len(README.splitlines()) <= 90
     assert len(README.split()) <= 1000
 
 
