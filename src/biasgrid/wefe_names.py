@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 COMPAT = "biasgrid.compat.wefe"
-LOST = "lost words always warn, once per query and model, and result.lost has them"
+LOST = "missing words always warn, once per query and model, and result.lost has them"
 IN_A_GRID = "a grid measures several queries: biasgrid.measure_grid(metrics, queries, models)"
 FORMS = 'say preprocessors=[{}, {"lowercase": True}], one mapping per form of a word, tried in this order'
 NEVER_CHANGED = "a model is never changed: change what it was loaded from, and load it again"

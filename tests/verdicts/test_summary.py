@@ -243,7 +243,7 @@ def test_sub_queries_count_as_their_query():
     [
         ({"none": 3}, {}, "No evidence of bias in these tests"),
         ({"permutation": 1, "none": 3}, {}, "Weak evidence of bias: unrelated word groups differ as much"),
-        ({"permutation": 1}, {"p_groups": nan}, "Weak evidence of bias: no random-word baseline was used"),
+        ({"permutation": 1}, {"p_groups": nan}, "Weak evidence of bias: there is no random-word baseline"),
         ({"out_of_reach": 2}, {}, "Too few words to tell whether there is bias"),
         ({"all": 1, "none": 1}, {"tests": 1}, "Evidence of Gender bias in 1 of 2 models"),
         ({"untested": 3}, {}, "3 scores measured, none tested"),
@@ -269,7 +269,8 @@ def test_evidence_in_one_test_and_in_none():
         "0 of 1 query shows clear evidence of bias. This does not prove that there is no bias."
     )
     without = [row | {"p_groups": nan} for row in scores(permutation=3)]
-    assert said("Bias", scores=without).endswith("On 1 query, the evidence is weak: there is no baseline.")
+    weak = "On 1 query, the evidence is weak: there is no random-word baseline."
+    assert said("Bias", scores=without).endswith(weak)
     # older results
     older = pd.DataFrame(scores(all=2)).drop(columns="evidence").to_dict("records")
     assert list(concluded(scores=older).topics) == ["Missing"]

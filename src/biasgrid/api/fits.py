@@ -50,7 +50,7 @@ def fit(method: Method, model: Model, **options: Any) -> Transform:
     if isinstance(model, DebiasedModel):
         raise InputError(
             f"{method.name}: {model.name} is under a transform already: to debias it again, save it and load it; "
-            "else fit on the untouched model (model.model)"
+            "else fit on the original model (model.model)"
         )
     check_model(model, ("rows", "take", "fingerprint"))
     names = [*method.words, *method.parameters]

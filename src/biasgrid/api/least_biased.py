@@ -49,7 +49,7 @@ def least_biased(
     """`Grid.least_biased`."""
     if not study.config.inference.bootstrap:
         raise BiasgridError(
-            "least_biased: which model is decided needs a bootstrap, which this grid does not have"
+            "least_biased: finding a clearly lowest model needs a bootstrap, which this grid does not have"
         )
     by_place = {(answer.criterion, answer.metric): answer for answer in answers_of(study)}
     places = [(criterion, metric) for criterion in criteria for metric in metrics]

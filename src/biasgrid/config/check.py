@@ -204,7 +204,7 @@ def _check_debias(config: StudyConfig, where: str) -> None:
         for key, entry in entries.items():
             place = f"{where}: debias: {criterion}: {key}"
             if key == UNTOUCHED or keys.count(key) > 1 or key in models:
-                reason = "stands for the untouched model" if key == UNTOUCHED else "occurs twice"
+                reason = "stands for the original model" if key == UNTOUCHED else "occurs twice"
                 raise BiasgridError(f"{place}: this key {reason}; give it a different name")
             check_names("criterion", entry.criteria or [], criteria, f"{place}: criteria")
             check_names("model", entry.models or [], models, f"{place}: models")

@@ -83,8 +83,8 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
     if agreement.order:
         order = ", ".join(names.state(model) for model in agreement.order)
         return (
-            f"Overall order, the least biased first: {order}. Each pair of models is decided by at least one metric, "
-            "and no two metrics contradict each other."
+            f"Overall order, the least biased first: {order}. At least one metric finds each pair of models "
+            "different, and no two metrics contradict each other."
         )
     if agreement.against:
         statements = [

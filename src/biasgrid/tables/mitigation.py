@@ -36,14 +36,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         if key == UNTOUCHED:
             continue
         if (criterion, model, UNTOUCHED) not in states:
-            raise BiasgridError(f"{criterion}: {model}: there is no evaluation of the untouched model")
+            raise BiasgridError(f"{criterion}: {model}: there is no evaluation of the original model")
         untouched_measures = {
             (m["group"], m["measure"]): m for m in states[criterion, model, UNTOUCHED]["measures"]
         }
         place = (criterion, model, key)
         for after in record["measures"]:
             measure_key = (after["group"], after["measure"])
-            # a displacement is from the untouched model
+            # a displacement is from the original model
             before = untouched_measures.get(measure_key, {"value": 0.0, "status": "ok"})
             status = before["status"] if before["status"] != "ok" else after["status"]
             rows.append((*place, *measure_key, before["value"], after["value"], after["n"], status))

@@ -46,6 +46,8 @@ class Findings:
         How many queries were tested.
     weak
         How many queries without clear evidence have a score that is significant in one of two tests.
+    is_weak_beside_groups
+        Whether any of these scores was tested against random groups.
     has_two_tests
         Whether scores can have both tests of words. Then scores of metrics that can have one test alone do not count.
     has_groups
@@ -57,6 +59,7 @@ class Findings:
     topics: tuple[TopicFindings, ...]
     queries: int
     weak: int
+    is_weak_beside_groups: bool
     has_two_tests: bool
     has_groups: bool
     is_out_of_reach: bool
@@ -109,6 +112,7 @@ def find_evidence(scores: pd.DataFrame | None, queries: Mapping[str, str]) -> Fi
         topics,
         len({*_places(rows)}),
         len({*_places(rows[is_weak])} - clear),
+        "p_groups" not in rows or bool(rows.loc[is_weak, "p_groups"].notna().any()),
         has_two,
         has_groups,
         bool((rows["evidence"] == OUT_OF_REACH).all()),

@@ -221,8 +221,8 @@ def _headline(
         )
     if findings.clear:
         texts = _clear_headlines(findings)
-    elif not findings.has_groups and findings.weak:
-        texts = ["Weak evidence of bias: no random-word baseline was used", "Weak evidence of bias"]
+    elif findings.weak and not findings.is_weak_beside_groups:
+        texts = ["Weak evidence of bias: there is no random-word baseline", "Weak evidence of bias"]
     elif findings.weak:
         texts = ["Weak evidence of bias: unrelated word groups differ as much", "Weak evidence of bias"]
     elif findings.is_out_of_reach:
@@ -322,7 +322,8 @@ def _bias_card(
     elif none:
         sentences.append("This does not prove that there is no bias.")
     if findings.weak:
-        why = "unrelated word groups differ as much" if findings.has_groups else "there is no baseline"
+        is_tested = findings.is_weak_beside_groups
+        why = "unrelated word groups differ as much" if is_tested else "there is no random-word baseline"
         more = "more " if findings.clear else ""
         queries = pluralize(findings.weak, f"{more}query", f"{more}queries")
         sentences.append(f"On {queries}, the evidence is weak: {why}.")
