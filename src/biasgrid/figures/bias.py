@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from ..files import slug
 from ..labels import sic
 from ..verdicts.overview import FILLED as FILLED_MARK
 from ..verdicts.overview import ZEROS, BiasPicture, Row, bias_pictures
@@ -211,22 +210,18 @@ def _legend(
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    """Plan a figure of the first metric, and of each other whose values are on the common scale."""
+    """Plan a figure of the study's first metric; `Grid.plot` draws that of any other."""
     # imported late: the tables import numpy's and more modules
     from ..tables.inputs import FACTS
-    from ..tables.scales import metrics_on_common_scale
 
-    first, *others = FACTS["metrics"](study)
-    on_scale = metrics_on_common_scale(study)
-    queries: dict[str, dict[str, dict[str, None]]] = {}
+    first, *_ = FACTS["metrics"](study)
+    queries: dict[str, dict[str, None]] = {}
     for cell in study.grid.cells.values():
-        queries.setdefault(cell.metric, {}).setdefault(cell.criterion, {})[cell.query] = None
-    for metric in (first, *(key for key in others if key in on_scale)):
-        name = "bias" if metric == first else f"bias-{slug(metric)}"
-        spec = {} if metric == first else {"metric": metric}
-        pages = _pages(study, metric, queries.get(metric, {}))
-        for i, only in enumerate(pages):
-            yield Drawing(page_name(name, i), spec=spec | ({"only": only} if len(pages) > 1 else {}))
+        if cell.metric == first:
+            queries.setdefault(cell.criterion, {})[cell.query] = None
+    pages = _pages(study, first, queries)
+    for i, only in enumerate(pages):
+        yield Drawing(page_name("bias", i), spec={"only": only} if len(pages) > 1 else {})
 
 
 def _pages(study: Planned, metric: str, queries: Mapping[str, Mapping[str, None]]) -> list[list[list[Any]]]:

@@ -66,16 +66,6 @@ def pair_scales(study: Planned) -> dict[str, dict[str, str]]:
     }
 
 
-def metrics_on_common_scale(study: Planned) -> list[str]:
-    """Return the metrics by which models are compared on the common scale, that of random groups of each model."""
-    if "random_groups" not in study.config.inference.parts:
-        return []
-    metrics = {key: study.metric(name, key) for name in study.config.criteria for key in study.metrics(name)}
-    return [
-        key for key, metric in metrics.items() if KINDS[metric.needs].random_groups and metric.compares_models
-    ]
-
-
 def metrics_without_common_zero(study: Planned) -> list[str]:
     """Return the metrics of vectors by which two models are not compared (`Metric.compares_models`)."""
     metrics = {key: study.metric(name, key) for name in study.ranked_criteria for key in study.metrics(name)}
