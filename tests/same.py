@@ -7,7 +7,8 @@ models by 1e-6, as their libraries add in another order on another machine. Rank
 room (but for those of a normal curve, which counts nothing), nor have text and the order of rows. A p-value or a rank
 that differs because two values tie within 1e-12 is listed like any other difference: who compares decides. A quotient
 x of small differences (`Column.is_quotient`) is compared as x / (1 + |x|), which has rounding errors no larger than
-those of the differences.
+those of the differences. Standardised bias, and what pairs.csv makes of it, is a small difference in units of a small spread: it
+may differ by 1e-9. The p-values of pairs.csv are those of a curve.
 
 A column or key that one side alone has is a difference. `--gone NAME` is for what OTHER should lack, with all that
 is under it: it is a difference if RESULTS does not have it, or OTHER does.
@@ -31,7 +32,7 @@ import pandas as pd
 
 from biasgrid.tables import REGISTRY
 
-ROOM, ROOM_OF_LANGUAGE_MODELS = 1e-12, 1e-6
+ROOM, ROOM_OF_LANGUAGE_MODELS, ROOM_OF_SCALE = 1e-12, 1e-6, 1e-9
 FOLDERS = ("cells", "inference", "aggregates", "evaluation", "frequency", "sentence_scores", "queries")
 HOW_MADE = {"versions", "made_of", "code", "schema"}  # keys of JSON
 # names of columns and keys; a p-value of a curve is a number like others
@@ -57,6 +58,11 @@ def differences(first: Path, second: Path, gone: Collection[str] = ()) -> list[s
         files_text = f"in {len(cases)} files, such as {file}: " if file != part else ""
         lines.append(": ".join(filter(None, (part, place, files_text + what))))
     return lines
+
+
+def is_counted(name: str) -> bool:
+    """Return whether a column or key holds counts, ranks or p-values that are counted, which have no room."""
+    return EXACT.fullmatch(name) is not None
 
 
 def _files(folder: Path) -> list[str]:
@@ -94,7 +100,10 @@ def _tables(
     for name in columns[0]:
         if name in columns[1]:
             texts = [table[name].to_numpy() for table in tables]
-            yield from _differing(name, *texts, room, texts[0], name in quotients)
+            is_scaled = first.stem == "pairs" or name.startswith("standardized")
+            of_column = np.maximum(room, ROOM_OF_SCALE) if is_scaled else room
+            is_exact = is_counted(name) and not (first.stem == "pairs" and name.startswith(("p", "other_p")))
+            yield from _differing(name, *texts, of_column, texts[0], name in quotients, is_exact)
 
 
 def _differing(
@@ -104,10 +113,11 @@ def _differing(
     room: np.ndarray,
     beside: np.ndarray,
     is_quotient: bool = False,
+    is_exact: bool = False,
 ) -> Iterator[tuple[str, str]]:
     """What differs in a column, or at one place of JSON, whose values are texts; `beside`: those beside them."""
     differ = first != second
-    if differ.any() and not EXACT.fullmatch(name.rpartition("/")[2]):
+    if differ.any() and not is_exact:
         numbers, others, all_numbers = map(_numbers, (first, second, beside))
         if is_quotient:
             numbers, others, all_numbers = (x / (1 + np.abs(x)) for x in (numbers, others, all_numbers))
@@ -157,7 +167,9 @@ def _records(
         else:
             beside = [value for other in siblings[place.rpartition("/")[0]] for value in leaves[0][other]]
             yield from _differing(
-                place, *values, np.full(len(values[0]), room), np.array(beside, dtype=object)
+                place,
+                *(*values, np.full(len(values[0]), room), np.array(beside, dtype=object)),
+                is_exact=is_counted(place.rpartition("/")[2]),
             )
 
 

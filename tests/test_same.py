@@ -92,6 +92,21 @@ def test_a_quotient_of_small_differences_is_compared_where_it_is_well_conditione
     assert (differences(first, second) == []) == is_same
 
 
+def test_numbers_in_units_of_a_small_spread_have_more_room(folders):
+    first, second = folders
+
+    def write(folder, name, column, value):
+        (folder / f"{name}.csv").write_text(f"model,{column}\none,{value}\n")
+
+    for name, column in (("scores", "standardized_low"), ("pairs", "difference"), ("pairs", "p_adjusted")):
+        write(first, name, column, "0.5")
+        write(second, name, column, "0.5000000001")
+        assert differences(first, second) == []
+        write(second, name, column, "0.500001")
+        assert len(differences(first, second)) == 1
+        (second / f"{name}.csv").write_text((first / f"{name}.csv").read_text())
+
+
 def test_rows_have_an_order(folders):
     first, second = folders
     pd.read_csv(first / "scores.csv").iloc[[1, 0, 2, 3]].to_csv(second / "scores.csv", index=False)

@@ -137,7 +137,7 @@ def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Any:
     metric = library.metric(name if name in WEFES else "WEAT")
     key, label = (metric.name, metric.label) if name in WEFES else (name, name)
     table = _long(results, "query", "value").assign(metric=key)
-    return with_show(scores(table, {key: label}, "Results", {key: metric.neutral}), SAVE)
+    return with_show(scores(table, {key: label}, "Results", key, {key: metric.neutral}), SAVE)
 
 
 def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Any:

@@ -28,10 +28,15 @@ STRATEGIES = {"first": "the first that the model has", "all": "all that the mode
 
 def make(material: Material) -> dict[str, Any]:
     config, spec = material.config, material.spec
-    labels = LABELS | {name: test.label for name, test in significance.REGISTRY.items()}
+    labels = LABELS | {
+        name: test.label
+        for name, test in significance.REGISTRY.items()
+        if significance.REGISTRY.is_shipped(name)
+    }
 
     def lines(entries: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         return [
+            # results can be read without the plugin that a test is from
             (key, labels.get(key, key.replace("_", " ").capitalize()), _text(key, value))
             for key, value in entries.items()
         ]
