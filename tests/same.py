@@ -7,8 +7,8 @@ models by 1e-6, as their libraries add in another order on another machine. Rank
 room (but for those of a normal curve, which counts nothing), nor have text and the order of rows. A p-value or a rank
 that differs because two values tie within 1e-12 is listed like any other difference: who compares decides. A quotient
 x of small differences (`Column.is_quotient`) is compared as x / (1 + |x|), which has rounding errors no larger than
-those of the differences. Standardised bias, and what pairs.csv makes of it, is a small difference in units of a small spread: it
-may differ by 1e-9. The p-values of pairs.csv are those of a curve.
+those of the differences. Standardised bias, and what pairs.csv makes of it, is a small difference in units of a small
+spread: it may differ by 1e-9. The p-values of pairs.csv are those of a curve.
 
 A column or key that one side alone has is a difference. `--gone NAME` is for what OTHER should lack, with all that
 is under it: it is a difference if RESULTS does not have it, or OTHER does.
