@@ -109,7 +109,7 @@ REFUSED = {
     ("fetch", 0): "nobody-has-this",
     ("verify", 0): "__init__.py",
     ("train", 0): "one",
-    ("texts", 0): "no model is elsewhere",
+    ("texts", 0): "no model has answers in a file",
     ("evaluate", 0): "unknown evaluation",
 }
 # modules that Python, Snakemake, pip, Jupyter, or the run itself import

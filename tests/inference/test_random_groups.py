@@ -353,7 +353,7 @@ def test_no_test_has_its_reason(random_model, word2vec):
     with pytest.warns(UserWarning, match="too few words"):
         grid = measure_grid(["weat"], {"C": [query]}, [small], progress=False, **tests)
     assert grid.scores["no_baseline"].tolist() == ["too few coherent topics"]
-    assert "1 score on C has no baseline" in grid.summary().replace("\n  ", " ")
+    assert "1 score on C has no random-word baseline" in grid.summary().replace("\n  ", " ")
     assert metrics.weat(query, small).no_baseline == ""
     many = word2vec.words()[5000:5130]
     result = metrics.weat(Query([many[::2], many[1::2]], [CAREER, FAMILY]), word2vec, random_groups={})

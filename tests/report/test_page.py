@@ -20,12 +20,14 @@ from biasgrid.in_memory import InMemory
 from biasgrid.numbers import share, typeset
 from biasgrid.report import score_records, step
 from biasgrid.report.report_step import report_step
-from biasgrid.report.sections import REGISTRY
+from biasgrid.report.sections import REGISTRY, agreement
 from biasgrid.report.step import mark_misspellings
-from biasgrid.verdicts.evidence import MEANINGS
+from biasgrid.statistics.aggregation import OVERALL
+from biasgrid.verdicts.evidence import phrase
 from biasgrid.words import NOT_FOUND
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
+WARNING = "Some queries contain words that stereotype or insult people."
 OPTIONAL = {"dt", "dd", "p", "li"}  # whose ends HTML leaves out
 
 
@@ -46,7 +48,8 @@ class Page(HTMLParser):
             self.links.append(attributes["href"])
         self.sources += [attributes[name] for name in ("src", "srcset", "data") if name in attributes]
         self.sources += [attributes["href"]] if tag == "link" else []
-        self.scripts += tag == "script"
+        # a packed picture is text that the page unpacks
+        self.scripts += tag == "script" and attributes.get("type") != "text/plain"
         while (
             self.open
             and self.open[-1] in OPTIONAL
@@ -104,19 +107,28 @@ def test_the_page_is_whole_and_loads_nothing(page):
 def test_the_page_begins_with_what_was_asked_of_which_models_and_when(page_study):
     text = text_of(page_study)
     head = text[text.index("<header>") : text.index("</header>")]
+    assert "5 models, 7 metrics, 6 queries on 4 topics." in head
+    verdict, grid = (
+        text[text.index(f'<section id="{name}"') :].partition("</section>")[0] for name in ("verdict", "grid")
+    )
+    (models,) = re.findall(r"<dt>Models</dt><dd>(.*?)</dd>", verdict)
+    states = "; ".join(f"Model &lt;{key}&gt;: Model &lt;{key}&gt;" for key in ("one", "two", "three"))
+    assert f"{states}; A corpus: A corpus; A table: A table of scores" in models
+    assert "<h3>Does Hard debias help?</h3>" in verdict
+    scores = len(tables.read(page_study.paths.table_file("scores")))
+    assert f"of {scores} scores could not be computed" in verdict
+    # the date is at the end
+    foot = text[text.index("<footer>") : text.index("</footer>")]
     cell = max(path.stat().st_mtime for path in page_study.results.glob("cells/**/*.json"))
     day = datetime.fromtimestamp(cell, UTC)
-    assert f"measured {day.day} {day:%B} {day.year}" in head
-    states = ", also under Hard debias; ".join(
-        ("Model &lt;one&gt;", "Model &lt;two&gt;", "Model &lt;three&gt;")
-    )
-    assert f"{states}; A corpus; A table of scores" in head
-    scores = len(tables.read(page_study.paths.table_file("scores")))
-    assert f"6 queries (First 3; Second 1; Text 1; Sentences 1) by 7 metrics: {scores} scores" in head
-    # then the verdict, and the grid with all criteria but the first folded
-    grid = text[text.index('<section id="grid"') :].partition("</section>")[0]
-    assert re.findall(r'<details class="panel" id="[^"]*"( open)?', grid) == [" open", "", ""]
-    order = ["</header>", '<section id="verdict"', "Content warning", '<section id="grid"', 'id="find"']
+    assert f"measured {day.day} {day:%B} {day.year}" in foot
+    # then a picture of what is biased, and one of the models with a row for each topic, whose numbers are folded
+    assert re.findall(r'<tr class="topic"><th [^>]*>(\w+)', verdict) == ["First", "Second"]
+    assert re.findall(r'<tr(?: class="all")?><th scope="row">([\w ]+)<small>', grid) == [
+        *("First", "Second", "All topics")
+    ]
+    assert "<details><summary>The comparisons in numbers</summary>" in grid
+    order = ["</header>", '<section id="verdict"', WARNING, '<section id="grid"', 'id="find"']
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
 
 
@@ -130,10 +142,10 @@ def test_what_is_below_the_grid_is_folded_and_says_what_is_in_it(page_study):
 
 def test_each_fact_is_said_once(page_study):
     text = text_of(page_study)
-    verdicts = dict(re.findall(r'<p class="says"><b>(\w+)</b> (.*?)</p>', text))
-    missing = re.search(r"\d+ of \d+ scores are missing", verdicts["Missing"])[0]
-    print_sentence = verdicts["Published"].partition(";")[0].rstrip(".")
-    for said in (missing, print_sentence, "Content warning", '<p class="checked'):
+    notes = dict(re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", text[text.index('<dl class="notes">') :]))
+    missing = re.search(r"\d+ of \d+ scores could not be computed", notes["Missing"])[0]
+    print_sentence = notes["Published"].partition(";")[0].rstrip(".")
+    for said in (missing, print_sentence, WARNING, "<h1>", '<p class="subtitle">'):
         assert text.count(said) == 1, said
 
 
@@ -232,33 +244,36 @@ def test_one_section_says_which_scores_are_unstable(page_study):
     sums = unstable.loc["weat"]
     assert f"{sums['sum']:g} of {sums['size']:g}</td>" in bar
     assert f"<b>{share(sums['mean'])}</b>" in bar
-    signs = signs[signs["criterion"].isin(["First", "Second"])]
-    turns = (signs["verdict"] == "may turn").groupby(signs["metric"]).agg(["sum", "size"])
-    assert f"{turns['sum']['weat']} of {turns['size']['weat']} signs</td>" in text
+    # the card has the share of all metrics, and names the most stable one
+    assert unstable["mean"].idxmin() == "weat"
+    turning = unstable["sum"].sum() / unstable["size"].sum()
+    assert f"<b>{share(turning)}</b> of scores could change sign with other words" in text
+    assert f"Most stable is WEAT ({share(sums['mean'])} could change), least " in text
     record = weat.iloc[0]
     assert f"<dt>Other words<dd>same sign in {html.escape(share(record['value']))} of lists" in text
 
 
 def test_the_grid_marks_what_aggregates_are_evidence_for(page_study):
     text = text_of(page_study)
-    aggregates = tables.read(page_study.paths.table_file("aggregates")).query("aggregation == 'abs_avg'")
-    evidence = aggregates.set_index(["criterion", "model", "debias", "metric"])["evidence"]
-    signs = {"all": "●", "permutation": "◐", "groups": "◐", "none": "○", "out_of_reach": "", "untested": ""}
-    panel, row = (
-        r'<details class="panel".*?<h3>(.*?)</h3>(.*?)</details>',
-        r'<tr data-model="(\w+)">(.*?)</tr>',
+    aggregates = tables.read(page_study.paths.table_file("aggregates")).query(
+        "aggregation == 'abs_avg' and debias == 'none'"
     )
-    verdicts = set()
-    for criterion, part in re.findall(panel, text, re.DOTALL):
-        for model, cells in re.findall(row, part, re.DOTALL):
-            state = model, "hard" if "Hard debias" in cells else "none"
-            for metric, cell in re.findall(r'data-metric="(WEAT|RND|MAC)‡?">(.*?)</td>', cells):
-                if (place := (criterion, *state, metric.lower())) in evidence:
-                    sign = re.search(r'aria-hidden="true">(.)</span><span class="hidden"> (.*?)</span>', cell)
-                    assert (sign[1] if sign else "") == signs[evidence[place]]
-                    assert sign is None or sign[2] == html.escape(MEANINGS[evidence[place]])
-                    verdicts.add(evidence[place])
-    assert len(verdicts) > 1
+    rows = aggregates.set_index(["criterion", "model", "metric"])
+    grid = text[text.index('<section id="grid"') :].partition("</section>")[0]
+    seen = {}
+    for criterion, metric, marks in re.findall(
+        r'aria-label="([^"]*), (WEAT|RND|MAC)">(.*?)</svg><p', grid, re.DOTALL
+    ):
+        for model, said in re.findall(r"<title>Model &lt;(\w+)&gt;: [^<]*\), ([^<]*)</title>", marks):
+            row = rows.loc[(criterion.replace("All topics", OVERALL), model, metric.lower())]
+            assert said == html.escape(phrase(row["evidence"], row["tests"], row["tests"]))
+            seen[criterion, model, metric] = row["evidence"]
+    # each mark of these metrics says it
+    assert len(seen) == len(
+        re.findall(r"<title>", "".join(re.findall(r', (?:WEAT|RND|MAC)">.*?</svg><p', grid, re.DOTALL)))
+    )
+    assert len(seen) > 20
+    assert {*seen.values()} == {"all", "none", "untested"}
 
 
 def shades(text, metric):
@@ -311,19 +326,32 @@ def test_the_sides_of_a_value_are_named_by_the_querys_own_sets(page_study):
     assert sides("rnd", f"{first} and {second} wrt {one}") == [one, second, first]
 
 
-def test_few_models_have_no_correlations_of_metrics(page_study, page):
-    """Coefficient, interval and n; three models are too few for a coefficient."""
+def test_few_models_have_no_correlations_of_metrics(page_study, monkeypatch):
+    """The section counts the models of correlations.csv, debiased ones included; five are too few for a finding."""
     text = text_of(page_study)
-    part = re.sub(
-        r"<[^>]*>", " ", text[text.index('<section id="agreement"') : text.index('<section id="debias"')]
+    section = text[text.index('<section id="agreement"') : text.index('<section id="debias"')]
+    part = re.sub(r"<[^>]*>", " ", section)
+    ranked = tables.read(page_study.paths.table_file("rankings")).query(
+        "criterion == 'Overall' and rank.notna()"
     )
-    assert "n = 3" in part
-    assert "Three models are too few to say whether metrics agree." in part
-    assert "too few models" in part
-    assert (
-        'class="strip"'
-        not in text[text.index('<section id="agreement"') : text.index('<section id="debias"')]
-    )
+    counts = ranked.groupby("metric").size()
+    assert counts.nunique() == 1
+    assert counts.iloc[0] > ranked.query("debias == 'none'").groupby("metric").size().max()
+    assert f"n = {counts.iloc[0]} models" in part
+    assert "Five models are too few to say whether metrics agree." in part
+    # each coefficient of the table, and no matrix of shades
+    table = tables.read(page_study.paths.table_file("correlations"))
+    table = table.query("method == 'spearman' and metric_a < metric_b")
+    assert section.count('class="strip"') == len(table.dropna(subset=["correlation"])) > 0
+    assert "too few models" not in part
+    assert '<table class="correlations">' not in section
+    # below the limit there is no coefficient
+    monkeypatch.setattr(agreement, "FEW", counts.iloc[0] + 1)
+    made = report_step(page_study)
+    text = step.render(made.inputs, made.spec)
+    section = text[text.index('<section id="agreement"') : text.index('<section id="debias"')]
+    assert section.count("too few models") == len(table)
+    assert 'class="strip"' not in section
 
 
 def test_the_ranking_has_each_value_and_the_ranks_of_original_models(page_study, page):
@@ -366,7 +394,7 @@ def test_published_numbers_have_their_verdict(page):
 
 def test_the_sentence_on_print_is_open_and_its_table_folded(page_study):
     text = text_of(page_study)
-    assert "<b>Published</b> 0 of 1 published number is reproduced (1 differs)" in text
+    assert "<dt>Published</dt><dd>0 of 1 published number is reproduced (1 differs).</dd>" in text
     section = text[text.index('<section id="published"') :]
     section = section[: section.index("</section>")]
     assert "The sources that the study names have no numbers of MAC" in section

@@ -53,7 +53,7 @@ def test_the_page_of_odd_texts_is_whole(folder):
     assert odd("one").split("<b>")[0] in text
     assert "<b>&amp; " not in text.partition("<pre")[0]  # escaped once more
     # and the same is read back
-    assert bg.open_study(study.results).study.labels["one"] == odd("one")
+    assert bg.open_study(study.results).study.models["one"]["label"] == odd("one")
 
 
 PLACES = {

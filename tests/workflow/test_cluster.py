@@ -112,7 +112,7 @@ def test_a_submitted_job_is_not_refused_by_the_lock_of_the_run_that_submitted_it
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused = finished.snakemake("--cores", "1")
         assert refused.returncode == 2
-        assert "another run of small is at work" in refused.stderr
+        assert "another run of small is active here" in refused.stderr
         done = job(finished, "--force-use-threads")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "biasgrid:" not in done.stdout + done.stderr

@@ -572,7 +572,7 @@ def test_two_runs_at_once_are_refused(project):
             time.sleep(0.05)
         second = project.snakemake("--cores", "1")
         assert second.returncode == 2
-        assert "another run of small is at work" in second.stderr
+        assert "another run of small is active here" in second.stderr
         # of another study it is none
         other = {**project.config, "study": "other", "metrics": {"weat": {}}}
         (project.folder / "config" / "other.yaml").write_text(yaml.safe_dump(other, sort_keys=False))

@@ -73,7 +73,7 @@ SECTIONS = (
         make,
         "agreement.html",
         place=60,
-        lead="correlations between metrics, over the original models",
+        lead="correlations between metrics, over all models, debiased ones included",
         nav="Metrics",
     ),
 )
