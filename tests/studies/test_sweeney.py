@@ -169,9 +169,8 @@ def test_figure_of_cells(tmp_path):
     assert drawn(sikh) == ([0.4, 0.6], 0.5)
     assert not lost.lines
     assert a.get_xlim() == b.get_xlim()
-    note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
-    assert "No value for Model C: lost words." in note
-    assert "no intervals of shares" in note
+    assert "No value for Model C: lost words." in caption(figure)
+    assert "no intervals of shares" in caption(figure)
 
 
 def head(axes):
