@@ -7,6 +7,7 @@ import warnings
 import finished_study
 import pandas as pd
 import pytest
+from matplotlib.text import Annotation
 from refusals import refused
 
 from biasgrid.api.opening import open_study
@@ -180,19 +181,22 @@ def test_the_least_biased_models_are_printed_in_80_columns(grid):
 def test_a_figure_of_several_metrics_is_drawn_of_some(grid):
     panels = {axes.get_title(loc="left") for axes in grid.plot("order", metric=["weat", "cosine"]).axes}
     assert panels == {"WEAT", "RND (cosine)"}
-    assert "MAC" in grid.plot("influence", criterion="Second", metric="mac").texts[0].get_text()
+    subtitle = grid.plot("influence", criterion="Second", metric="mac").texts[1].get_text()
+    assert subtitle.startswith("Second, MAC: ")
     (legend,) = grid.plot("rankings", metric=["weat", "mac"]).legends
     assert [text.get_text() for text in legend.texts] == ["MAC", "WEAT"]
     *panels, _ = grid.plot("correlations", metric=["weat", "mac"]).axes
-    names = [[[t.get_text() for t in axis.get_ticklabels()] for axis in (a.yaxis, a.xaxis)] for a in panels]
-    assert names == [[["WEAT"], ["MAC"]]] * 3
+    rows = [[label.get_text() for label in axes.get_yticklabels()] for axes in panels]
+    # over each column, along the triangle's edge
+    columns = [[text.get_text() for text in axes.texts if isinstance(text, Annotation)] for axes in panels]
+    assert (rows, columns) == ([["WEAT"]] * 3, [["MAC"]] * 3)
 
 
 @pytest.mark.filterwarnings("ignore:figure .* is gone")
 @pytest.mark.parametrize("kind", ["order", "rank-intervals"])
 def test_ranks_of_one_criterion_are_drawn(grid, kind):
-    assert grid.plot(kind, criterion="First").texts[0].get_text().endswith(" First")
-    assert grid.plot(kind).texts[0].get_text().endswith(" Overall")
+    assert grid.plot(kind, criterion="First").texts[1].get_text().startswith("First: ranks ")
+    assert grid.plot(kind).texts[1].get_text().startswith("All topics: ranks ")
 
 
 def test_the_lost_words_and_other_tables_are_there(grid):

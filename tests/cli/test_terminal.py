@@ -92,7 +92,8 @@ def test_lists_have_a_line_for_each_entry():
         found = [row[0] for row in rows if row and row[0] in names and len(row) > 1]
         assert sorted(found) == sorted(names), topic
         others = [line for line in lines if not line.split() or line.split()[0] not in names]
-        assert len(others) < 15, topic
+        # heads and what stands between them: no entry goes on in a second line
+        assert len(others) <= 15, topic
         # a name stands once
         for record in records:
             if label := record.get("label"):

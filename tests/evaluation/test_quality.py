@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from artists import PUBLISHED, assert_readable, quality_table, ranking_table, unwrapped
+from artists import PUBLISHED, assert_readable, quality_table, ranking_table
 from conftest import GRID_WORDS, ROOT, Project, grid_config, make_store
 from in_process import make_all
 from matplotlib.text import Annotation
@@ -18,7 +18,7 @@ from biasgrid import BiasgridError, tables
 from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import evaluate
 from biasgrid.figures import draw
-from biasgrid.figures.frame import as_wide_as
+from biasgrid.figures.frame import as_wide_as, caption
 from biasgrid.figures.quality_ranks import quality_ranks
 from biasgrid.plan.study import Study
 from biasgrid.tables.quality import QUALITY
@@ -209,24 +209,21 @@ def test_on_real_vectors_the_common_value_is_scipys(word2vec, tmp_path):
 # the figure
 
 
-def cell_texts(axes, rows):
-    """Numbers in a half's cells, by place."""
-    found = {
-        tuple(map(int, text.get_position())): text.get_text()
-        for text in axes.texts
-        if not isinstance(text, Annotation)
-    }
-    return [[found[j, i] for j in range(len(found) // rows)] for i in range(rows)]
-
-
-def columns_beside(axes):
-    """Head -> what stands to the right of each row."""
-    found = {}
-    for text in axes.texts:
-        if isinstance(text, Annotation):
-            found.setdefault(text.get_position()[0], []).append((text.xy[1], text.get_text()))
-    columns = [[text for _, text in sorted(of_column)] for of_column in found.values()]
-    return {texts[-1]: texts[:-1] for texts in columns}
+def columns_of(figure):
+    """Half -> of each model, its name and what stands in its column, by row, in the figure's order."""
+    found = {"Bias": [], "Quality": []}
+    for axes in figure.axes:
+        rows = [label.get_text() for label in axes.get_yticklabels()]
+        texts = {
+            tuple(map(int, text.get_position())): text.get_text()
+            for text in axes.texts
+            if not isinstance(text, Annotation)
+        }
+        found[axes.get_title("left").partition(":")[0]] += [
+            (label.get_text(), {row: texts[column, place] for place, row in enumerate(rows)})
+            for column, label in enumerate(axes.get_xticklabels())
+        ]
+    return found
 
 
 def test_what_is_missing_shows():
@@ -237,19 +234,21 @@ def test_what_is_missing_shows():
     lost = (good["model"] == "word2vec-google-news-300") & (good["benchmark"] == "MEN")
     good.loc[lost, ["common_rank", "coverage"]] = np.nan, 0.0
     figure = quality_ranks(ranks, good, {})
-    bias, right = figure.axes
+    columns = columns_of(figure)
+    assert [len(of_half) for of_half in columns.values()] == [len(PUBLISHED)] * 2
     # the model that misses a rank is last
-    assert bias.get_yticklabels()[-1].get_text().startswith(first.split()[0])
-    assert cell_texts(bias, 7)[-1] == ["n/a", "1", "1", "2"]
-    assert columns_beside(bias)["mean rank"][-1] == "(1.3)"
-    assert sum("†" in text.get_text() for text in bias.texts) == 1
-    assert sum(text.get_text() == "n/a" for text in right.texts) == 1
-    assert sum("(" in text for text in columns_beside(right)["mean rank"]) == 1
-    assert any(text.startswith("0 to ") for text in columns_beside(right)["coverage"])
-    shown = " ".join(unwrapped(figure))
-    assert "n/a: no value (in brackets" in shown
+    name, column = columns["Bias"][-1]
+    assert name.startswith(first.split()[0])
+    assert list(column.values()) == ["n/a", "1", "1", "2", "(1.3)"]
+    bias, good = ([column for _, column in of_half] for of_half in columns.values())
+    assert sum("†" in text for column in bias for text in column.values()) == 1
+    assert sum(text == "n/a" for column in good for text in column.values()) == 1
+    assert sum("(" in column["mean rank"] for column in good) == 1
+    assert any(column["coverage"].startswith("0 to ") for column in good)
+    shown = caption(figure)
+    assert "(5 models)" in shown
+    assert "n/a: no value. In brackets: the mean of the other ranks" in shown
     assert "† ranked without some scores" in shown
-    assert "over the 5 models that have all ranks" in shown
     assert_readable(figure)
 
 
@@ -259,7 +258,7 @@ def test_a_model_that_has_too_few_to_compare_says_so():
     good.loc[few, ["common_value", "common_rank"]] = np.nan
     good.loc[few, "status"] = "too_few_to_compare"
     figure = quality_ranks(ranking_table(), good, {})
-    assert any("too few pairs or questions to compare: fewer than 100" in text for text in unwrapped(figure))
+    assert "too few pairs or questions to compare: fewer than 100" in caption(figure)
     assert_readable(figure)
 
 
@@ -280,7 +279,9 @@ def test_any_number_of_models_and_one_metric_or_twelve_are_readable(models):
             figure = quality_ranks(ranks, good if metrics > 1 else good[good["benchmark"] == "MEN"], names)
         assert_readable(figure)
         if models < 3:
-            assert any("Too few models" in text for text in unwrapped(figure))
+            # no correlation in the title, and no conclusion
+            assert figure.texts[0].get_text() == "Ranks by bias and by quality"
+            assert "So few models support no conclusion about others." in caption(figure)
 
 
 def test_an_empty_table_is_one_line():

@@ -13,6 +13,7 @@ import small_page
 
 from biasgrid import Grid, open_study
 from biasgrid.figures.drawing import order_of
+from biasgrid.figures.frame import caption
 from biasgrid.figures.palette import model_looks, ordered
 from biasgrid.plan.study import Study
 from biasgrid.report import step
@@ -174,10 +175,10 @@ def check_page_metrics(study, verdicts):
 
 
 def check_note_of_the_figure(study, verdicts):
-    """The note of the figure of ranks names the models that are different."""
+    """The caption of the figure of ranks names the models that clearly differ."""
     for criterion in {criterion for criterion, _ in verdicts}:
         figure = open_study(study.results).plot("rank-intervals", criterion=criterion)
-        note = " ".join(figure.texts[1].get_text().split())
+        note = caption(figure)
         of_criterion = {
             metric: pairs for (name, metric), (_, pairs, _) in verdicts.items() if name == criterion
         }
@@ -191,7 +192,7 @@ def check_note_of_the_figure(study, verdicts):
             for b in re.findall(r"Model <(\w+)>", others)
         }
         assert named == differ
-        assert ("No two models are shown to be different" in note) == (not differ)
+        assert ("No two models clearly differ" in note) == (not differ)
 
 
 def page_of(study):

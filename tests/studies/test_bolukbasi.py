@@ -193,7 +193,7 @@ def test_figure(study):
     assert list(study.figures) == [f"professions-professions-{MODEL}"]
     # left is what the study names first, as in the paper; the numbers: figures/test_pictures.py
     she, he, _ = figures.draw(study.figures[f"professions-professions-{MODEL}"]).axes
-    assert (she.get_title("left"), he.get_title("left")) == ("towards she", "towards he")
+    assert (she.get_title("left"), he.get_title("left")) == ("closer to she", "closer to he")
     labels = she.get_yticklabels()[:3]
     assert [label.get_text() for label in labels] == ["homemaker", "registered nurse", "nurse"]
     assert [label.get_weight() for label in labels] == ["bold", "normal", "bold"]

@@ -260,8 +260,8 @@ def test_projections_name_the_extremes_of_both_poles(study):
         names = [text.get_text() for text in axes.get_yticklabels()]
         assert (len(names), names[0], names[-1]) == (20, first, last)
     shown = [" ".join(text.split()) for text in texts(figure)]
-    assert "towards Female terms: 124 of 258 words" in shown
-    assert "towards Male terms: 134 of 258 words" in shown
+    assert "closer to Female terms: 124 of 258 words" in shown
+    assert "closer to Male terms: 134 of 258 words" in shown
     # bars of both sides have one scale
     scale = [axes.get_window_extent().width / np.ptp(axes.get_xlim()) for axes in (female, male)]
     assert scale[0] == pytest.approx(scale[1])
@@ -272,7 +272,7 @@ def test_projections_of_few_words_and_one_side():
     figure = projections(words, ("First", "Second"), "title", "note", most=1)
     assert isinstance(figure, Figure)
     shown = {" ".join(text.split()) for text in texts(figure)}
-    assert {"no word", "towards First: 2 of 2 words", "towards Second: 0 of 2 words"} <= shown
+    assert {"no word", "closer to First: 2 of 2 words", "closer to Second: 0 of 2 words"} <= shown
     # a model that lacks the words does not end a study
     empty = projections(words.assign(value=math.nan), ("First", "Second"), "title", "note")
     assert "Nothing to draw: no word has a value. note" in texts(empty)

@@ -161,7 +161,7 @@ def test_figure_of_cells(tmp_path):
         "Model A RNSB 0.500, accuracy .90",
         "b RNSB 0.0100, accuracy .90",
         "Model A RNSB 0.500, accuracy .90",
-        "b no value: lost words (German, Irish)",
+        "b no value: missing words (German, Irish)",
     ]
     assert [label.get_text() for label in a.get_yticklabels()] == list(shares)
     assert drawn(a) == ([0.7, 0.2, 0.1], pytest.approx(1 / 3))
@@ -169,9 +169,8 @@ def test_figure_of_cells(tmp_path):
     assert drawn(sikh) == ([0.4, 0.6], 0.5)
     assert not lost.lines
     assert a.get_xlim() == b.get_xlim()
-    note = " ".join(" ".join(text.get_text().split()) for text in figure.texts)
-    assert "No value for Model C: lost words." in note
-    assert "no intervals of shares" in note
+    assert "No value for Model C: missing words." in caption(figure)
+    assert "no intervals of shares" in caption(figure)
 
 
 def head(axes):
@@ -207,7 +206,7 @@ def test_why_a_model_has_no_value_is_its_own_status(tmp_path):
 def test_a_figure_without_any_value_says_so(tmp_path):
     figure = sentiment(distributions([cell(tmp_path, "a", LOST)]), {}, "Origins")
     (axes,) = figure.axes
-    assert head(axes) == "a no value: lost words (German, Irish)"
+    assert head(axes) == "a no value: missing words (German, Irish)"
     with pytest.raises(BiasgridError, match="the table is empty"):
         sentiment(distributions([]), {}, "Origins")
     (tmp_path / "a.json").write_text("[]")

@@ -258,7 +258,7 @@ def _line_count(label: str) -> int:
 FIGURES = (
     Figure(
         "bias",
-        "What is biased, and in which models: a row per query, a mark per model, on the scale that metrics share.",
+        "What is biased: a row per query, a mark per model, on the common scale.",
         from_tables(bias),
         question=BIAS,
         heading=HEADING,

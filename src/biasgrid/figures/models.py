@@ -232,7 +232,7 @@ def _chunks(names: Sequence[str], most: int) -> list[list[str]]:
 FIGURES = (
     Figure(
         "models",
-        "Which model has how much bias on each topic according to each metric, and whether one is clearly lowest.",
+        "How biased each model is by topic and metric, and if one is clearly lowest.",
         _draw,
         question=RANKS,
         heading=HEADING,

@@ -144,9 +144,9 @@ def _facts(part: pd.DataFrame) -> str:
         return "not measured"
     first = part.iloc[0]
     if np.isnan(first["value"]):
-        why, _, lost = first["status"].partition(":")
+        lost = first["status"].partition(":")[2]
         lost_sets = lost.replace(";", ", ") if lost.count(";") < 6 else f"{lost.count(';') + 1} sets"
-        return f"no value: {why.replace('_', ' ')}{f' ({lost_sets})' if lost_sets else ''}"
+        return f"no value: {reasons(part['status'])}{f' ({lost_sets})' if lost_sets else ''}"
     accuracy = "" if np.isnan(first["accuracy"]) else f", accuracy {coefficient(first['accuracy'])}"
     return f"RNSB {typeset(first['value'])}{accuracy}"
 
