@@ -18,6 +18,7 @@ SPEC = {
     "topics": ["Gender", "Religion"],
     "criteria": ["Gender"],
     "labels": LABELS,
+    "metrics": ["weat", "rnd", "mac"],
     "queries": {"q1": "Q"},
     "models": 3,
     "debias": {"hard": "Gender"},
@@ -229,6 +230,12 @@ def test_queries_with_evidence_and_in_how_many_models():
     assert concluded(scores=many).headline == "Clear evidence of Gender bias in both models"
 
 
+def test_the_metrics_are_named_if_the_first_one_does_not_find_it():
+    rows = [row | {"metric": metric} for metric in ("rnd", "mac") for row in scores(all=1, none=1)]
+    assert "Q (1 of 2 models by RND and MAC)" in said("Bias", scores=rows)
+    assert "Q (1 of 2 models)" in said("Bias", scores=rows + scores(all=1))
+
+
 def test_sub_queries_count_as_their_query():
     rows = [
         row | {"query": f"Q, part {i}", "query_id": "q1"} for i in range(2) for row in scores(all=1, none=1)
@@ -299,6 +306,7 @@ def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found()
         "Half of those that cannot tell would find a difference of 0.94 SD with 80 % power.",
     ]
     assert len(of_pairs(pairs[:2], 0.3)) == 1
+    assert of_pairs(pairs[2:5], 0.3)[0] == "None of 3 comparisons of two models can tell them apart."
     assert of_pairs(None, 0.3) == of_pairs(pairs[5:], 0.3) == of_pairs(pairs.drop(columns="scale"), 0.3) == []
     other = pairs.assign(other_answer=["different", "cannot tell", "", "", "alike", "", "different"])
     assert of_pairs(other, 0.3)[2:] == ["For other queries like these, 1 of 3 finds a clear difference."]
@@ -369,7 +377,7 @@ def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
         "queries have a value."
     )
     assert said("Missing", scores=rows_without(a=1, b=1)) == f"2 of 1,000 scores {lacks}"
-    assert said("Missing", scores=rows_without(a=0)) == "All 500 scores could be computed."
+    assert said("Missing", scores=rows_without(a=0)) == "None: all 500 scores could be computed."
     several = rows_without(a=3)
     several[0]["status"], several[1]["status"] = "degenerate", "of_a_plugin:x"
     assert said("Missing", scores=several) == (
@@ -431,8 +439,8 @@ def test_scores_that_could_change_sign_are_counted_by_metric():
     rows = [("weat", "holds"), ("weat", "may turn"), ("weat", "may turn"), ("mac", "holds"), ("rnd", "")]
     card = [{"metric": metric, "verdict": verdict, "coefficient": "sign"} for metric, verdict in rows]
     assert said("Other words", reliability=card) == (
-        "50 % of scores could change sign with other words. For 2 of 4, another list of the same size keeps the sign "
-        "in 95 % of cases or more. Most stable is MAC (0 % could change), least WEAT (67 % could change)."
+        "50 % of scores could change sign with other words. These 2 of 4 keep the sign in fewer than 95 % "
+        "of word lists of the same size. Most stable is MAC (0 % could change), least WEAT (67 % could change)."
     )
     assert said("Other words", reliability=[row | {"coefficient": "order"} for row in card]) == ""
 

@@ -21,7 +21,7 @@ from ..verdicts.overview import (
 from ..verdicts.summary import models_headline
 from .figure import Drawing, Example, Figure, Files, legend_height, page_name
 from .frame import Frame, empty_page, styled
-from .palette import CLEAR, ZEBRA, Look, model_looks, models_in_order
+from .palette import CLEAR, ZEBRA, Look, model_looks, models_in_order, open_mark
 from .questions import RANKS
 from .rows import read_table, rows_of
 from .text import BOLD, SMALL, fit_text, left_to_right, line_count, metric_head, sentences, shorten
@@ -176,7 +176,8 @@ def _draw_cell(
         if mark := marks.get(model):
             y = top + (0.05 + LANE * (place + 0.5)) / high
             intervals(axes, [mark.low], [mark.high], [y], looks[model])
-            axes.plot([mark.value], [y], zorder=3, clip_on=False, **looks[model])
+            look = looks[model] if mark.is_clear else open_mark(looks[model], 0.9)
+            axes.plot([mark.value], [y], zorder=3, clip_on=False, **look)
             if cell.clear == model:
                 ring: Look = {"markersize": 10, "markerfacecolor": "none", "markeredgecolor": CLEAR}
                 axes.plot([mark.value], [y], "o", zorder=4, clip_on=False, markeredgewidth=1.4, **ring)

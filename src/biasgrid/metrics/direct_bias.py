@@ -273,7 +273,7 @@ METRICS = (
         asks="How far do the words of {W} lie along the direction in which {G} differ?",
         above="the words of {W} lie along the direction in which {G} differ",
         details={
-            "bias": "cosine with the direction: the sign says which of {G} the word leans to, positive the first"
+            "bias": "cosine with the direction: the sign says which of {G} the word is closer to, positive the first"
         },
         template=("k", "n"),
         range=(0.0, 1.0),

@@ -190,15 +190,15 @@ SENTENCES: dict[str, dict[str, Any]] = {
         "details": {"proximity": "share of its nearest neighbours that are near because of the direction"},
     },
     "pmn": {
-        "asks": "How many of the nearest neighbours of the words of {A} lean to {T1} rather than to {T2}?",
+        "asks": "How many of the nearest neighbours of the words of {A} are closer to {T1} than to {T2}?",
         "above": "most neighbours are closer to {T1}",
         "below": "most neighbours are closer to {T2}",
-        "details": {"share": "share of its nearest neighbours that lean to {T1}"},
+        "details": {"share": "share of its nearest neighbours that are closer to {T1}"},
         "nearer": "first",
     },
 }
 CORRELATION_FIELDS = {
-    "asks": "Do words of {A} that lean to {T1} have more nearest neighbours that lean to {T1}?",
+    "asks": "Do words of {A} that are closer to {T1} have more nearest neighbours that are, too?",
     "above": "words of {A} that are closer to {T1} have more neighbours that are, too",
     "below": "words of {A} that are closer to {T1} have fewer neighbours that are, too",
     "nearer": "",  # of a set's value

@@ -209,8 +209,8 @@ METRICS = (
         above="the words of {A} are closer to {T1}",
         below="the words of {A} are closer to {T2}",
         details={
-            "inner_product": "inner product with the relation vector: positive leans to {T1}, negative to {T2}",
-            "word_values": "mean inner product with the relation vectors: positive leans to {T1}, negative to {T2}",
+            "inner_product": "inner product with the relation vector: positive is closer to {T1}, negative to {T2}",
+            "word_values": "mean of these products: positive is closer to {T1}, negative to {T2}",
         },
         nearer="first",
         template=(2, 1),

@@ -242,10 +242,10 @@ METRICS = (
         name="same",
         label="SAME",
         function=same,
-        asks="How far do the words of {W} lean to any of {G}?",
+        asks="How much closer are the words of {W} to some of {G} than to others?",
         above="the words of {W} are closer to some of {G} than to others",
         details={
-            "bias": "how far it leans; of two groups, positive to the first of {G}, negative to the second"
+            "bias": "how much closer it is to a group; of two, positive to the first of {G}, negative to the second"
         },
         template=("k", "n"),
         range=(0.0, 1.0),

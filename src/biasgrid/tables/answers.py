@@ -65,6 +65,6 @@ def summary_spec(study: Planned) -> dict[str, Any]:
         "labels": study.labels,
         "debias": {key: criterion for key, (criterion, _) in study.debias.items()},
         "sides": sides_of(study),
-        **facts_of(study, ("adjust", "aggregation", "level", "margin", "queries")),
+        **facts_of(study, ("adjust", "aggregation", "level", "margin", "metrics", "queries")),
         "draws": sorted({test.draws for test in tests if test} - {None}),
     }

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Found:
-    """A query with clear evidence of bias: its label, in how many models, of how many that were tested."""
+    """A query with clear evidence of bias.
+
+    Its label, in how many models, of how many that were tested, and the metrics that find it.
+    """
 
     label: str
     models: int
     models_of: int
+    metrics: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,11 @@ def _topic(name: str, rows: pd.DataFrame, has_groups: bool) -> TopicFindings:
     _, labels = query_labels(dict.fromkeys(rows["asked"]))
     clear = rows[(rows["evidence"] == ALL) & has_groups]
     found = [
-        Found(labels[query], of_query["model"].nunique(), rows.loc[rows["asked"] == query, "model"].nunique())
+        Found(
+            *(labels[query], of_query["model"].nunique()),
+            rows.loc[rows["asked"] == query, "model"].nunique(),
+            tuple(dict.fromkeys(of_query["metric"])),
+        )
         for query, of_query in clear.groupby("asked", sort=False)
     ]
     found.sort(key=lambda entry: -entry.models)

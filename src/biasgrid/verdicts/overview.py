@@ -335,8 +335,8 @@ def how_to_read_models(is_scaled: bool) -> str:
     else:
         unit = "Average distance from no bias, on each metric's own scale; further right is more bias."
     return (
-        f"{unit} Lines: intervals. Ring: clearly lowest of the models compared. \N{LEFT DOUBLE QUOTATION MARK}Cannot "
-        "tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
+        f"{unit} Lines: confidence intervals. Filled: the average is significant in every test. Ring: clearly "
+        "lowest. \N{LEFT DOUBLE QUOTATION MARK}Cannot tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
     )
 
 

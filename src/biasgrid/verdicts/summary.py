@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # the tables that it reads, beside those of `least_biased.answers`
 READ = ("scores", "aggregates", "pairs", "comparison", "reliability")
 LONGEST_HEADLINE = 10  # words
+FEW_METRICS = 2  # more are counted
 MOST_NAMED = 3  # queries of a topic, topics
 MOST_SENTENCES = 2  # of a card that are seen at once
 FEW_METHODS = 2  # of more debias methods, the counts are added
@@ -133,11 +134,11 @@ def conclude(
         The tables of `READ` that the study has, by name.
     spec
         As `biasgrid.tables.answers.summary_spec` gives it. "title"; "topics", all criteria, and "criteria", the
-        ranked ones; "labels"; "queries", names by id; "models", how many; "absent", labels of models that could not
-        be downloaded; "debias", the topic of each method; "recovery", whether the study measures how much bias can
-        be recovered; "sides", as `direction.directions` takes it; "aggregation", by which models are ranked;
-        "margin", within which two models are alike; "adjust" and "level", how p-values are adjusted, and what they
-        are compared with; "draws" of the tests of words.
+        ranked ones; "metrics", in their order; "labels"; "queries", names by id; "models", how many; "absent", labels
+        of models that could not be downloaded; "debias", the topic of each method; "recovery", whether the study
+        measures how much bias can be recovered; "sides", as `direction.directions` takes it; "aggregation", by which
+        models are ranked; "margin", within which two models are alike; "adjust" and "level", how p-values are
+        adjusted, and what they are compared with; "draws" of the tests of words.
     """
     scores, labels = tables.get("scores"), spec["labels"]
     findings = find_evidence(scores, spec["queries"])
@@ -315,7 +316,7 @@ def _bias_card(
     evidence = "clear evidence" if findings.has_two_tests else "evidence"
     show = "shows" if findings.queries == 1 else "show"
     unit = f"{'query' if findings.queries == 1 else 'queries'} {show} {evidence} of bias"
-    sentences = [_queries_of(topic) for topic in findings.clear]
+    sentences = [_queries_of(topic, spec) for topic in findings.clear]
     none = [topic.name for topic in findings.topics if not topic.found]
     if none and findings.clear:
         sentences.append(f"None on {_few(none, 'or')}; this does not prove that there is none.")
@@ -333,11 +334,19 @@ def _bias_card(
     return Card(BIAS, "Is there bias?", f"{findings.found} of {findings.queries}", unit, tuple(sentences))
 
 
-def _queries_of(topic: TopicFindings) -> str:
-    """Name a topic's queries with evidence: "Gender: Man Roles and Woman Roles (all 4 models)."."""
-    named = [
-        f"{query.label} ({_of_models(query.models, query.models_of)})" for query in topic.found[:MOST_NAMED]
-    ]
+def _queries_of(topic: TopicFindings, spec: Mapping[str, Any]) -> str:
+    """Name a topic's queries with evidence: "Gender: Man Roles and Woman Roles (all 4 models)."
+
+    If the first metric, which the picture shows at first, does not find it, the metrics that do are named.
+    """
+    named = []
+    for query in topic.found[:MOST_NAMED]:
+        by = ""
+        if spec["metrics"][0] not in query.metrics:
+            keys = [metric for metric in spec["metrics"] if metric in query.metrics]
+            labels = [spec["labels"].get(metric, metric) for metric in keys]
+            by = f" by {join_names(labels)}" if len(labels) <= FEW_METRICS else f" by {len(labels)} metrics"
+        named.append(f"{query.label} ({_of_models(query.models, query.models_of)}{by})")
     rest = len(topic.found) - len(named)
     return f"{topic.name}: {'; '.join([*named, f'{rest} more'] if rest else named)}."
 
@@ -420,7 +429,8 @@ def _extremes(
             pair = tuple((mark.model, "none") for mark in (ordered[0], ordered[-1]))
             differ = "clearly differ" if pair in answer.decided_pairs else "do not clearly differ"
             by = labels.get(answer.metric, answer.metric)
-            return [f"According to {by}, {high} has the most bias and {low} the least; they {differ}."]
+            among = f", among {len(marks)} ranked models," if answer.not_ranked else ","
+            return [f"According to {by}{among} {high} has the most bias and {low} the least; they {differ}."]
     return []
 
 
@@ -454,6 +464,11 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
         int((rows["answer"] == name).sum()) for name in (DIFFERENT, ALIKE, CANNOT_TELL)
     )
     is_scaled = rows["scale"] == STANDARDIZED
+    if unclear == len(rows):
+        return [
+            f"None of {pluralize(unclear, 'comparison')} of two models can tell them apart.",
+            *_could_find(rows),
+        ]
     parts = [f"{different:,} find a clear difference"]
     # raw distances have other units for each metric, and are never alike
     if is_scaled.any():
@@ -461,12 +476,7 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
     if unclear:
         parts.append(f"{unclear:,} cannot tell")
     sentences = [f"Of {pluralize(len(rows), 'comparison')} of two models, {join_names(parts)}."]
-    smallest = rows.loc[(rows["answer"] == CANNOT_TELL) & is_scaled, "smallest_difference"]
-    if smallest.size:
-        sentences.append(
-            f"Half of those that cannot tell would find a difference of {number(float(smallest.median()), 2)} SD "
-            "with 80 % power."
-        )
+    sentences += _could_find(rows)
     if "other_answer" in pairs:
         other = pairs.loc[pairs["family"] == MODELS, "other_answer"]
         if total := int(other.isin([DIFFERENT, ALIKE, CANNOT_TELL]).sum()):
@@ -476,6 +486,16 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
                 f"For other queries like these, {found or 'none'} of {total:,} {find} a clear difference."
             )
     return sentences
+
+
+def _could_find(rows: pd.DataFrame) -> list[str]:
+    """Say which difference half of the comparisons that cannot tell would have found."""
+    is_unclear = (rows["answer"] == CANNOT_TELL) & (rows["scale"] == STANDARDIZED)
+    smallest = rows.loc[is_unclear, "smallest_difference"]
+    if smallest.empty:
+        return []
+    difference = number(float(smallest.median()), 2)
+    return [f"Half of those that cannot tell would find a difference of {difference} SD with 80 % power."]
 
 
 def _not_compared(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
@@ -497,8 +517,8 @@ def _words_card(reliability: pd.DataFrame | None, labels: Mapping[str, str]) -> 
         return None
     count, total = int(unstable["sum"].sum()), int(unstable["size"].sum())
     sentences = [
-        f"For {total - count:,} of {total:,}, another list of the same size keeps the sign in "
-        f"{share(THRESHOLDS['holds'])} of cases or more."
+        f"These {count:,} of {total:,} keep the sign in fewer than {share(THRESHOLDS['holds'])} of word lists of the "
+        "same size."
     ]
     ends = dict.fromkeys([unstable["mean"].idxmin(), unstable["mean"].idxmax()])
     if len(ends) > 1:
@@ -561,7 +581,7 @@ def _missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Map
         return []
     missing = scores[scores["value"].isna()]
     if missing.empty:
-        return [f"All {len(scores):,} scores could be computed."] * (len(scores) > 1)
+        return [f"None: all {len(scores):,} scores could be computed."] * (len(scores) > 1)
     reasons = missing["status"].str.partition(":")[0].value_counts()
     why = [REASONS.get(str(name), str(name).replace("_", " ")) for name in reasons.index]
     if len(why) > 1:
