@@ -101,7 +101,7 @@ def test_before_and_after_of_every_measure(tmp_path):
     written = tables.read(tmp_path / "mitigation.csv")[MITIGATION.names]
     pd.testing.assert_frame_equal(written, table, check_dtype=False)
     # a method whose untouched model was not evaluated
-    with pytest.raises(BiasgridError, match="Gender: m: there is no evaluation of the untouched model"):
+    with pytest.raises(BiasgridError, match="Gender: m: there is no evaluation of the original model"):
         MITIGATION.make(inputs | {"evaluations": inputs["evaluations"][1:]}, spec)
 
 
@@ -134,7 +134,7 @@ def test_a_method_is_measured_on_its_criterion_and_its_cells_draw_what_the_untou
 @pytest.mark.parametrize(
     ("config", "says"),
     [
-        (config_with(key="none"), "debias: First: none: this key stands for the untouched model"),
+        (config_with(key="none"), "debias: First: none: this key stands for the original model"),
         (config_with(key="one"), "debias: First: one: this key occurs twice"),
         (config_with(criterion="Third"), "debias: unknown criterion 'Third'; allowed: First, Second"),
         (config_with(criteria=["Third"]), "hard: criteria: unknown criterion 'Third'"),

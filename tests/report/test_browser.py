@@ -340,25 +340,28 @@ def test_a_search_shows_the_queries_and_sets_that_have_a_word_and_the_models(pag
     assert status.text == "1 of 4 models: others are hidden in all tables."
 
 
-def test_the_grid_shows_one_criterion_at_a_time(study, page, browser):
+def test_the_picture_shows_one_metric_at_a_time(study, page, browser):
     browser.open(page, folded=True)
-    criteria = [OVERALL, *ranking(study[1])["ranked"]]
-    shown = """return [...document.querySelectorAll(".panel")].filter((panel) => panel.checkVisibility())
-      .map((panel) => panel.querySelector("h3").textContent)"""
-    assert [label.text for label in browser.all("#criterion-switch label")] == criteria
-    assert browser.run(shown) == criteria[:1]
-    browser.all("#criterion-switch label")[2].click()
-    assert browser.run(shown) == [criteria[2]]
-    table = browser.run("return document.querySelector('.panel.on .tiles').checkVisibility()")
-    assert table
+    labels = [
+        study[1].labels[key]
+        for key in study[1].config.metrics
+        if key in set(table(study, "scores")["metric"])
+    ]
+    boxes = browser.all("#bias-switch label")
+    assert [box.text for box in boxes] == labels
+    shown = """return [...document.querySelectorAll(".of-bias")].filter((part) => part.checkVisibility())
+      .map((part) => [part.id, part.querySelectorAll(".marks").length > 0])"""
+    (first,) = browser.run(shown)
+    assert first[1]
+    boxes[1].click()
+    browser.until("return document.querySelectorAll('.of-bias:not([hidden]) .marks').length > 0")
+    (second,) = browser.run(shown)
+    assert second[0] != first[0]
     # by keyboard
     from selenium.webdriver import Keys
 
-    browser.press(Keys.ARROW_RIGHT)
-    assert browser.run(shown) == [criteria[3]]
-    # a link to a criterion shows it
-    browser.go("#grid/first")
-    assert browser.run(shown) == ["First"]
+    browser.press(Keys.ARROW_LEFT)
+    assert browser.run(shown) == [first]
 
 
 def test_a_link_to_a_score_shows_what_the_metric_asks(page, browser):
@@ -523,24 +526,23 @@ def test_a_printed_page_is_small(page, browser):
 
 
 def check_first(browser, page):
-    """The sentences and the first of the grid's models are seen at once; all of both is printed on the first page."""
+    """Check that headline, cards and the first row of marks are seen at once, and printed on the first page."""
     browser.look()
     browser.open(page, folded=True)
-    sentences, row = browser.run(
-        """const sentences = [...document.querySelectorAll("#verdict .says")];
-        return [sentences.at(-1), document.querySelector(".tiles tr[data-model]")]
-          .map((element) => element.getBoundingClientRect())"""
+    headline, cards, row = browser.run(
+        """return ["h1", ".cards-of-study article:last-of-type", ".bias .marks"]
+          .map((selector) => document.querySelector(selector).getBoundingClientRect())"""
     )
-    assert sentences["bottom"] < row["top"] < row["bottom"] < 800
+    assert headline["bottom"] < row["top"] < row["bottom"] < 800
+    assert headline["bottom"] < cards["top"] < cards["bottom"] < 900
     browser.run(
         """document.head.append(Object.assign(document.createElement("style"), {textContent:
-          `main > :not(#verdict, #grid), #grid > details:not(:first-of-type), #grid .panel ~ *,
-          .panel > :not(summary, .scroll, .forest) {display: none !important}`}))"""
+          `main > :not(#verdict) {display: none !important}`}))"""
     )
-    assert browser.printed().count(b"/Type /Page\n") == 1
+    assert browser.printed().count(b"/Type /Page\n") <= 2
 
 
-def test_the_verdict_is_on_the_first_screen_and_the_first_printed_page(page, browser):
+def test_the_finding_is_on_the_first_screen_and_the_first_printed_pages(page, browser):
     check_first(browser, page)
 
 
