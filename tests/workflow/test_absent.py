@@ -152,7 +152,7 @@ def test_the_others_are_measured_as_in_a_study_without_it(served, server, tmp_pa
     assert absent["small/quality.csv"]["model"].tolist() == ["three"]
     page = served.results()["small/report.html"].decode()
     assert "Model three is not measured: it could not be downloaded." in page
-    assert re.search(r"All \d+ scores could be computed", page)
+    assert re.search(r"all \d+ scores could be computed", page)
     study = open_study(served.folder / "results" / "small")
     assert list(study.models) == ["one", "two"]
     assert set(study.scores.loc[study.scores["model"] == "three", "status"]) == {"not_downloaded"}
