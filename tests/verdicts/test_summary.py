@@ -93,6 +93,20 @@ def test_which_model_is_the_least_biased(p_values, more, text):
     assert found.startswith(text)
 
 
+def test_a_clear_winner_names_the_models_that_it_was_not_compared_with():
+    lost = {"queries": {"a": 3, "b": 6}}
+    values = {metric: EVEN for metric in ("weat", "mac")}
+    found = answered(values, {"weat": LOW, "mac": LOW}, **lost)
+    sentence = "It was not compared with GloVe 840B (3 of 7 queries)."
+    assert said("Models", found).startswith(
+        f"word2vec is clearly the least biased according to both metrics. {sentence}"
+    )
+    of_all = [replace(answer, criterion="Overall") for answer in answered(values)]
+    spec = SPEC | {"criteria": ["Gender", "Religion"]}
+    assert said("Models", [*found, *of_all], spec).endswith(sentence)
+    assert "not compared with" not in said("Models", answered(values, {"weat": LOW}))
+
+
 def test_single_topics_are_named_with_their_metrics():
     values = {metric: EVEN for metric in ("weat", "mac")}
     single = answered(values, {"weat": LOW, "mac": LOW})

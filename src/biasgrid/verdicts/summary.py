@@ -15,6 +15,7 @@ from ..comparison.wholes import counted
 from ..numbers import number, plain, share
 from ..statistics.aggregation import OVERALL
 from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
+from ..statistics.shared import FEW_SHARED
 from ..statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS, STANDARDIZED
 from .debias_effect import Effect, effects, metrics_by_length, pooled
 from .direction import directions, of_directions
@@ -22,7 +23,7 @@ from .findings import Findings, TopicFindings, Untestable, find_evidence, find_u
 from .least_biased import Answer
 from .overview import ModelsCell, models_picture
 from .reliability import THRESHOLDS, unstable_by_metric
-from .text import capitalized, count_name, join_names, number_of, pluralize
+from .text import capitalized, count_name, join_names, number_of, pluralize, with_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -389,7 +390,9 @@ def _models_card(
         and len(answer.models_with_value) > 1
         and answer.comparable
     ]
+    winners = {answer.least_biased for answer in compared} - {None}
     sentences = [
+        *(_not_compared_with(compared, labels) if len(winners) == 1 else ()),
         *_extremes(compared, [cell for cell in cells if cell.criterion == together], labels),
         *_single_topics(single, labels),
         *of_pairs(pairs, spec["margin"]),
@@ -414,6 +417,19 @@ def _winner(compared: Sequence[Answer], labels: Mapping[str, str]) -> tuple[str,
     if len(compared) == 1 or (len(decisive) < len(compared) and len(decisive) == 1):
         by = labels.get(decisive[0].metric, decisive[0].metric)
     return labels.get(model, model), f"is clearly the least biased according to {by}"
+
+
+def _not_compared_with(answers: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:
+    """Say which models the clearly least biased one was not compared with, and why."""
+    rivals = dict.fromkeys(rival for answer in answers if answer.is_decided for rival in answer.incomparable)
+    names = [
+        with_note(
+            labels.get(rival.model, rival.model),
+            f"{rival.queries} of {rival.queries_of} queries" if rival.reason == FEW_SHARED else rival.reason,
+        )
+        for rival in rivals
+    ]
+    return [f"It was not compared with {join_names(names)}."] if names else []
 
 
 def _extremes(
@@ -447,10 +463,11 @@ def _single_topics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list
         return [
             f"On single topics, one model is clearly lowest in {len(decided)} of {len(answers)} rankings."
         ]
-    return [
-        f"On {topic}, {model} is clearly lowest according to {join_names(metrics)}."
-        for (topic, model), metrics in winners.items()
-    ]
+    sentences = []
+    for (topic, model), metrics in winners.items():
+        sentences.append(f"On {topic}, {model} is clearly lowest according to {join_names(metrics)}.")
+        sentences += _not_compared_with([a for a in decided if a.criterion == topic], labels)
+    return sentences
 
 
 def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
