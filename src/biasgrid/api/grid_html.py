@@ -9,7 +9,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
-from ..labels import short_labels
 from ..numbers import NO_VALUE, decimal, plain, typeset, typographic
 from ..statistics.aggregation import OVERALL
 from ..statistics.scale import NO_BASELINE
@@ -159,9 +158,8 @@ def _head(study: Study, key: str, scale: Scale | None) -> str:
 
 
 def _state(study: Study, model: str, debias: str) -> str:
-    labels = short_labels({name: study.labels[name] for name in study.models})
     method = "" if debias == UNTOUCHED else f", {isolate(study.labels[debias])}"
-    return f"{isolate(labels[model])}{method}"
+    return f"{isolate(study.labels[model])}{method}"
 
 
 def _cell(row: Any, column: str, scale: Scale | None) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BiasgridError, join_names, unknown_name
-from ..labels import short_labels
 from ..registry import UnknownEntryError
 from ..results import without_collection
 from .figure import Drawing, Figure, Files
@@ -54,12 +53,15 @@ def plan_figures(study: Planned, names: Iterable[str]) -> dict[str, Drawing]:
 
 
 def order_of(config: Any) -> Order:
-    """What colours and fonts follow: the keys of models and of metrics, in the config's order, and the languages
-    other than English."""
+    """Return the keys of models and metrics in the config's order, the models' whole labels, and the languages.
+
+    Colours follow the keys, captions have the whole labels, and fonts follow the languages other than English.
+    """
     lists = [config.metrics, *(entry.metrics for entry in config.criteria.values())]
     metrics = dict.fromkeys(key for metrics in lists for key in metrics or ())
     languages = sorted({entry.language for entry in config.models.values()} - {None, "en"})
-    order = {"models": list(config.models), "metrics": list(metrics)}
+    names = [entry.label for entry in config.models.values()]
+    order = {"models": list(config.models), "names": names, "metrics": list(metrics)}
     return order | ({"languages": languages} if languages else {})
 
 
@@ -69,16 +71,16 @@ def draw(drawing: Drawing) -> figure.Figure:
     from .frame import add_to_caption
 
     spec, kind = dict(drawing.spec), REGISTRY.find(drawing.kind)
-    long = dict(spec.get("labels", {}))
-    short = short_labels({key: long[key] for key in drawing.order.get("models", ()) if key in long})
-    if long:
-        spec["labels"] = shorten_labels(long | short)
+    labels = dict(spec.get("labels", {}))
+    if labels:
+        spec["labels"] = shorten_labels(labels)
     for fact in OF_CRITERION.intersection(kind.facts) if "criterion" in spec else ():
         spec[fact] = {metric: value for name, metric, value in spec[fact] if name == spec["criterion"]}
     with ordered(drawing.order), without_collection():
         drawn = kind.draw(drawing.inputs, spec)
-    # the long labels stand in the caption alone
-    shortened = [f"{label} is {long[key]}" for key, label in short.items() if label != long[key]]
+    # the whole labels stand in the caption alone
+    whole = zip(drawing.order.get("models", ()), drawing.order.get("names", ()), strict=False)
+    shortened = [f"{labels[key]} is {name}" for key, name in whole if labels.get(key, name) != name]
     if shortened:
         add_to_caption(drawn, f"Models: {'; '.join(shortened)}.")
     return drawn

@@ -8,7 +8,6 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..files import slug
-from ..labels import short_labels
 from ..statistics.aggregation import OVERALL
 from ..tables.inputs import When, facts_of, files_of, holds
 from .text import method_name
@@ -160,14 +159,9 @@ def of_criteria(name: str, criteria: Iterable[str]) -> Iterator[Drawing]:
         yield Drawing(f"{name}-{slug(criterion)}", spec={"criterion": criterion})
 
 
-def model_labels(study: Planned) -> dict[str, str]:
-    """What models are called in figures: their short labels."""
-    return short_labels({key: study.labels[key] for key in study.models})
-
-
 def state_label(study: Planned, cell: Cell) -> str:
     """What a cell's model is called, with its debias method."""
-    model = model_labels(study)[cell.model]
+    model = study.labels[cell.model]
     return model if cell.debias == "none" else f"{model}, after {method_name(study.labels[cell.debias])}"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..errors import BiasgridError
 from ..files import slug
 from ..numbers import share
-from .figure import Drawing, Example, Figure, Files, evaluations_of, model_labels
+from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, styled
 from .palette import NO_FILL, Look
 from .projections import EXACT, PANEL, ROW, word_bars
@@ -130,7 +130,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
                     "expected": [
                         [end, list(words)] for end, words in evaluation_spec.direct.extremes.items()
                     ],
-                    "label": model_labels(study)[model],
+                    "label": study.labels[model],
                     "criterion": criterion,
                     "excluded": bool(evaluation_spec.direct.exclude),
                 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..labels import short_labels
 from ..numbers import plain
 from ..statistics.aggregation import OVERALL
 from ..statistics.ranks import most_resampled
@@ -176,12 +175,11 @@ def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: floa
         return f"No two models clearly differ {limit}."
     if len(pairs) > MOST_PAIRS:
         return f"Models clearly differ in {len(pairs)} comparisons {limit}."
-    short = short_labels({model: labels.get(model, model) for _, *models in pairs for model in models})
     others: dict[tuple[str, str], list[str]] = {}
     for metric, a, b in pairs:
-        others.setdefault((metric, a), []).append(short[b])
+        others.setdefault((metric, a), []).append(labels.get(b, b))
     texts = [
-        f"{short[a]} from {join_names(names)} according to {labels.get(metric, metric)}"
+        f"{labels.get(a, a)} from {join_names(names)} according to {labels.get(metric, metric)}"
         for (metric, a), names in others.items()
     ]
     return f"Clearly different, the less biased first {limit}: {'; '.join(texts)}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files import slug
-from .figure import Drawing, Example, Figure, Files, evaluations_of, model_labels
+from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, empty_page, styled
 from .palette import NO_FILL, Look, series_mark
 from .questions import WORDS
@@ -75,7 +75,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion in study.config.evaluation:
         if study.evaluation_specs[criterion].map:
             for model, (evaluation, *_) in evaluations_of(study, criterion).items():
-                spec = {"label": model_labels(study)[model], "criterion": criterion}
+                spec = {"label": study.labels[model], "criterion": criterion}
                 inputs = {"evaluation": study.paths.evaluation_file(evaluation)}
                 yield Drawing(f"set-map-{slug(criterion)}-{model}", inputs, spec)
 
