@@ -17,7 +17,6 @@ from biasgrid.report.sentences import (
     of_coverage,
     of_debiasing,
     of_frequency,
-    of_incomparable,
     of_lost_queries,
     of_single,
     of_stability,
@@ -46,11 +45,13 @@ def test_a_model_that_lost_queries_says_how_many_it_has():
 
 
 def test_a_rival_without_comparison_is_named():
+    def incomparable(answer):
+        return [(rival.model, rival.reason, rival.queries, rival.queries_of) for rival in answer.incomparable]
+
     answer = only({"a": 0.1, "b": 0.5, "c": 0.05}, {("a", "b"): 0.01}, queries={"c": 3})
-    assert of_incomparable(answer, NAMES) == "not compared with Gamma: 3 of 7 queries"
-    assert of_incomparable(only({"a": 0.1, "b": 0.5}), NAMES) == ""
-    without = only({"a": 0.1, "b": 0.5}, why="no baseline")
-    assert of_incomparable(without, NAMES) == "not compared with Beta: no baseline"
+    assert incomparable(answer) == [("c", "too few shared queries", 3, 7)]
+    assert incomparable(only({"a": 0.1, "b": 0.5})) == []
+    assert incomparable(only({"a": 0.1, "b": 0.5}, why="no baseline")) == [("b", "no baseline", 7, 7)]
 
 
 def test_one_order_by_all_metrics_or_why_there_is_none():
@@ -182,8 +183,8 @@ def test_where_tests_that_hold_frequency_disagree_with_marks():
     ]
     table = pd.DataFrame(rows, columns=["evidence", "p_bands_adjusted", "p_controls_adjusted"])
     assert of_frequency(table, 0.05) == (
-        "Of 3 scores with full or half marks, some are not significant in tests that hold frequency: 1 of 2 within "
-        "bands of frequency and 1 of 2 against control words (adjusted p > 0.05; of those that were tested)."
+        "Of 3 significant scores, some are not significant once word frequency is controlled for: 1 of 2 within "
+        "bands of frequency and 1 of 2 against control words (adjusted p > 0.05; of the scores with such a test)."
     )
     assert of_frequency(table.drop(columns="evidence"), 0.05) == ""
     assert of_frequency(table.assign(p_bands_adjusted=nan, p_controls_adjusted=nan), 0.05) == ""

@@ -110,7 +110,7 @@ def offset(place: int, models: int) -> float:
 
 
 def value_text(mark: Mark, axis: str) -> str:
-    """Return a mark's value in words: "6.6 SD above the baseline (95 % interval 4.1 to 9.0)"."""
+    """Return a mark's value in words: "6.6 SD (interval 4.1 to 9.0)"."""
     unit = " SD" if axis == BASELINE else ""
     interval = "" if isnan(mark.low) else f" (interval {number(mark.low, 2)} to {number(mark.high, 2)})"
     return f"{number(mark.value, 2)}{unit}{interval}"

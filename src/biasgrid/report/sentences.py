@@ -30,16 +30,6 @@ REASONS = {
 }
 
 
-def of_incomparable(answer: Answer, names: Names) -> str:
-    """Which rivals the first model was not compared with; else empty."""
-    rivals = [
-        f"{names.state(r.model)}: "
-        f"{f'{r.queries} of {r.queries_of} queries' if r.reason == FEW_SHARED else r.reason}"
-        for r in answer.incomparable
-    ]
-    return f"not compared with {join_names(rivals)}" if rivals else ""
-
-
 def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
     """That there is nothing to compare, where no metric has two untouched models; else empty."""
     models = {model for answer in of_criterion for model in answer.models_with_value}
@@ -186,8 +176,7 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: 
 
 
 def of_frequency(scores: pd.DataFrame, limit: float) -> str:
-    """How many scores with full or half marks are not significant where frequency is held; empty where that was not
-    tested, or marks cannot be read."""
+    """Say how many significant scores are not so once word frequency is controlled for; empty if untested."""
     if "evidence" not in scores:
         return ""
     marked = scores[scores["evidence"].isin([ALL, *TESTS])]
@@ -198,7 +187,8 @@ def of_frequency(scores: pd.DataFrame, limit: float) -> str:
             statements.append(f"{share} {test.noun.partition('test ')[2]}")
     if not statements:
         return ""
+    scores_of = pluralize(len(marked), "significant score")
     return (
-        f"Of {pluralize(len(marked), 'score')} with full or half marks, some are not significant in tests that hold "
-        f"frequency: {join_names(statements)} (adjusted p > {plain(limit)}; of those that were tested)."
+        f"Of {scores_of}, some are not significant once word frequency is controlled for: {join_names(statements)} "
+        f"(adjusted p > {plain(limit)}; of the scores with such a test)."
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isnan
-from typing import Any
 
 from ..statistics.two_models import LENGTHS
 from .least_biased import Answer
@@ -92,6 +91,6 @@ def pooled(of_methods: Iterable[Effect], is_own: bool) -> Counts:
     return together
 
 
-def metrics_by_length(of_methods: Iterable[Effect]) -> list[Any]:
+def metrics_by_length(of_methods: Iterable[Effect]) -> list[str]:
     """Return the metrics that do not compare models before and after debiasing, in order."""
     return list(dict.fromkeys(metric for effect in of_methods for metric in effect.by_length))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from ..numbers import count
-from .least_biased import Answer, RankedState
 
 NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -33,22 +32,11 @@ def join_names(names: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(first_names)} {last} {end}" if first_names else end
 
 
-def model_name(model: str, answer: Answer, labels: Mapping[str, str]) -> str:
-    """A model, with the number of its queries where it lost some."""
-    states = {state.model: state for state in (*answer.models, *answer.not_ranked)}
-    note = queries_of(states[model]) if states[model].has_lost_queries else ""
-    return with_note(labels.get(model, model), note)
-
-
 def with_note(label: str, note: str) -> str:
     """A label with a note in its brackets."""
     if not note:
         return label
     return f"{label[:-1]}; {note})" if label.endswith(")") else f"{label} ({note})"
-
-
-def queries_of(state: RankedState) -> str:
-    return f"{state.queries} of {state.queries_of} queries"
 
 
 AND = " and "

@@ -51,7 +51,6 @@ def _drawn(picture: BiasPicture, models: list[str], material: Material) -> dict[
         "place": {model: i for i, model in enumerate(models)},
         "says": says,
         "filled": picture.filled,
-        "has_clear": any(mark.is_clear for mark in picture.marks),
     }
 
 
