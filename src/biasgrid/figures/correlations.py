@@ -9,6 +9,7 @@ import numpy as np
 
 from ..numbers import coefficient, typeset
 from ..statistics.aggregation import OVERALL
+from ..verdicts.agreement import FEW_MODELS, of_few_models
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
 from .palette import SIGNED
@@ -25,7 +26,6 @@ FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
 SHORTEST = 0.5  # inches of a panel
 CELL = 0.42  # inches of a cell that has an interval
-FEW = 8  # models: with fewer, correlations say little
 HEADING = "Rank correlations of the metrics"
 
 
@@ -90,7 +90,8 @@ def correlations(
         f"n/a: fewer than {FEWEST} models that both metrics rank, or one metric ranks all alike.": has_missing,
         f"Not drawn, as fewer than {FEWEST} models have ranks: {_topics(small_criteria)}.": small_criteria,
         f"Not drawn: {_topics(single)} {_have(single)} one metric.": single,
-        "With so few models, only a few values are possible.": most_models is not None and most_models < FEW,
+        "With so few models, only a few values are possible.": most_models is not None
+        and most_models < FEW_MODELS,
         "The ranks are WEFE's, of raw values. The intervals say nothing about other models.": has_intervals,
     }
     page = Frame(
@@ -133,9 +134,8 @@ def _finding(matrix: pd.DataFrame, models: int | None) -> str:
     if not len(values):
         return HEADING
     opposite = int((values < 0).sum())
-    if models is not None and models < FEW:
-        says = "Metrics disagree" if opposite else "Metrics agree"
-        return f"{says}, but {models} models cannot say by how much"
+    if models is not None and models < FEW_MODELS:
+        return of_few_models(models)
     if opposite:
         return f"{opposite} of {len(values)} pairs of metrics rank in opposite orders"
     return f"Metrics agree: all correlations are {typeset(values.min(), form=coefficient)} or higher"

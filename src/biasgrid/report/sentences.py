@@ -9,7 +9,7 @@ from ..inference import significance
 from ..numbers import NO_VALUE, coefficient, count, interval, plain, share
 from ..statistics.aggregation import OVERALL
 from ..statistics.shared import FEW_SHARED, FEW_UNITS
-from ..verdicts.agreement import Agreement
+from ..verdicts.agreement import Agreement, of_few_models
 from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, DebiasedState, RankedState
 from ..verdicts.reliability import NONE, ORDER, SCORE, SIGN, UNDECIDED
@@ -105,7 +105,7 @@ def of_correlations(criterion: Mapping[str, Any], limit: int) -> str:
     """
     models = max(criterion["n"].values())
     if models < limit:
-        return f"{count_name(models).capitalize()} models are too few to say whether metrics agree."
+        return f"{of_few_models(models)}."
     pairs = [criterion["pairs"][place] for place, n in criterion["n"].items() if n >= limit]
     counts = [sum(pair.ci_low > 0 for pair in pairs), sum(pair.ci_high < 0 for pair in pairs)]
     agree = f"{criterion['name']}: {counts[0]} of {pluralize(len(pairs), 'pair')} of metrics clearly agree"

@@ -6,6 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .least_biased import Answer
+from .text import count_name
+
+FEW_MODELS = 8  # of fewer, a correlation of ranks says little
+
+
+def of_few_models(models: int) -> str:
+    """Say that so many models are too few for correlations of metrics."""
+    return f"{count_name(models).capitalize()} models are too few to say whether metrics agree"
 
 
 @dataclass(frozen=True)

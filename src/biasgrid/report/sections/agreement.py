@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from ...verdicts.agreement import FEW_MODELS
 from .. import sentences
 from .section import Material, Section
 
@@ -12,9 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FEW = 4  # correlations over fewer models are not shown
-MATRIX = (
-    8  # models from which on a matrix of coefficients is shown; of fewer, each coefficient with its interval
-)
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -40,11 +38,11 @@ def make(material: Material) -> dict[str, Any]:
     ]
     return {
         "criteria": criteria,
-        "finding": sentences.of_correlations(criteria[0], MATRIX) if criteria else "",
+        "finding": sentences.of_correlations(criteria[0], FEW_MODELS) if criteria else "",
         "shade": shade,
         "method": {"spearman": "Spearman", "kendall": "Kendall", "pearson": "Pearson"}[method],
         "FEW": FEW,
-        "MATRIX": MATRIX,
+        "MATRIX": FEW_MODELS,
     }
 
 
