@@ -1,4 +1,4 @@
-"""Embeddings: the store, readers of foreign formats, and sources that archives come from."""
+"""Embeddings: the store, readers of other formats, and sources of archives."""
 
 from .building import STORE_VERSION, build_store
 from .readers import convert

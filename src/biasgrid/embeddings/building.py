@@ -1,4 +1,4 @@
-"""A model's folder, made from its source."""
+"""Building of a model's folder from its source."""
 
 from __future__ import annotations
 
@@ -16,27 +16,44 @@ from .readers.conversion import reading_options
 from .store import MODEL, EmbeddingStore
 from .store_of import StoreOf, is_made_of
 
-# raise it when a change of the readers changes stores: every model is converted anew
+# Raise this number if a change of the readers changes stores. Every model is then converted again.
 STORE_VERSION = 1
 
 
 def build_store(
     name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False, stores: Path | None = None
 ) -> EmbeddingStore:
-    """The store `folder`/`name` of a model, made from the archive in `folder`/raw/`name`, which is fetched if it is
-    missing; a model that is trained here is made from its corpus' archive, an encoded one from its encoder's. With
-    `stores` it is `stores`/`name`, which no other study uses.
+    """Make the store `folder`/`name` of a model, or `stores`/`name` if `stores`, which no other study uses,
+    is given.
 
-    `model` is the model's entry in `Study.models`; what its folder holds depends on its kind. A store that was made
-    from this entry is used as it is, and nothing is written, so that the folder may be read-only. The archive of a
-    model of vectors whose source says `keep: false` is then deleted, but for its manifest. Another store is
-    replaced; but not in a folder that studies share (`shared`), where another study may be using it. Processes that
-    need the same store wait for each other.
+    The store is made from the archive in `folder`/raw/`name`, which is fetched if it is missing. A model that
+    is trained here is made from its corpus' archive, and an encoded one from its encoder's archive.
 
-    Raises BiasgridError for a source that cannot be fetched or does not match its checksum, for a file that is not a
-    model, for a shared folder that holds a different model of this name, and for a folder that cannot be written.
+    A store that was made from the same entry is used unchanged, and nothing is written, so the folder may be
+    read-only. Another store is replaced, except in a folder that studies share (`shared`), because another
+    study may be using it. If the source of a model of vectors has `keep: false`, its archive is deleted
+    afterwards, except for its manifest. Processes that need the same store wait for each other.
+
+    Parameters
+    ----------
+    name
+        The model's name.
+    model
+        The model's entry in `Study.models`. The contents of its folder depend on its kind.
+    folder
+        The folder of stores and archives.
+    shared
+        Whether several studies share the folder.
+    stores
+        A folder for stores that only this study uses.
+
+    Raises
+    ------
+    BiasgridError
+        A source cannot be fetched or does not match its checksum, a file is not a model, a shared folder
+        holds a different model of this name, or a folder cannot be written.
     """
-    # imported late: cells import this package and need no HTTP client
+    # Imported late, because measuring a score imports this package but does not need an HTTP client.
     from .sources import discard, fetch, fits, read_manifest
 
     folder, kind = Path(folder), kind_of(model)
@@ -49,7 +66,9 @@ def build_store(
     if not is_kept and fits(manifest := read_manifest(raw / name), model["source"]):
         made_of = _origin(model) | {"archive": _digests(manifest)}
         if is_made_of(_record(kind, place / name), made_of):
-            discard(name, raw)  # kept so far, or by a process that was killed
+            discard(
+                name, raw
+            )  # `keep` was true until now, or a process was killed before it deleted the archive
             return _described(kind, place / name, description, of_study)
     if not all(read_manifest(raw / archive) for archive in archives_of(name, model)):
         check_extra(name, model)
@@ -60,7 +79,7 @@ def build_store(
     digests = [_digests(read_manifest(raw / archive)) for archive in archives]
     if place != folder:
         place.mkdir(parents=True, exist_ok=True)
-    # all that the store depends on
+    # The store depends on these entries only.
     origin = _origin(model)
     origin |= dict(zip(("archive", "start"), digests, strict=False))
     if is_made_of(_record(kind, place / name), origin):
@@ -68,7 +87,7 @@ def build_store(
     try:
         with hold_lock(place / f".{name}.lock"):
             record = _record(kind, place / name)
-            if is_made_of(record, origin):  # another process has made it while this one waited
+            if is_made_of(record, origin):  # another process made the store while this one waited
                 return kind.open(place / name)
             if not of_study and record:
                 key = next(key for key in origin if not is_made_of(record, {key: origin[key]}))
@@ -88,7 +107,10 @@ def build_store(
 
 
 def _described(kind: Kind, store: Path, description: dict[str, Any], of_study: bool) -> EmbeddingStore:
-    """A store that is there, opened; a study's own follows the study in what no vector depends on."""
+    """Open an existing store; first update the description in a study's own store to match the study.
+
+    The description contains only entries on which vectors do not depend.
+    """
     record = _record(kind, store)
     if of_study and record | description != record:
         text = json.dumps(record | description, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
@@ -97,20 +119,20 @@ def _described(kind: Kind, store: Path, description: dict[str, Any], of_study: b
 
 
 def made_store(name: str, model: Mapping[str, Any], stores: Path) -> EmbeddingStore | None:
-    """The store of a model that was made of this entry before, whatever has become of its archive; None where there
-    is none."""
+    """Return the store that was made from this entry before, even if its archive is missing; None if none was
+    made."""
     kind = kind_of(model)
     is_made = _record(kind, stores / name).items() >= _origin(model).items()
     return kind.open(stores / name) if is_made else None
 
 
 def extra_of(model: Mapping[str, Any]) -> str:
-    """The extra that a model needs, such as "language"; empty where it needs none."""
+    """Return the extra that a model needs, such as "language"; empty if it does not need one."""
     return OF_MODELS.get(_form(model), ("", "", ()))[1]
 
 
 def check_extra(name: str, model: Mapping[str, Any]) -> None:
-    """Check for the packages that a model needs, before it is downloaded. Raises BiasgridError."""
+    """Raise BiasgridError if a package that a model needs is missing; called before the model is downloaded."""
     require_for(_form(model), name)
 
 
@@ -134,8 +156,11 @@ def _form(model: Mapping[str, Any]) -> str:
 
 
 def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The archives that a model is made from, name -> source: its own, or that of its corpus or encoder, then that of
-    the weights that its training starts from."""
+    """Return the archives that a model is made from, name -> source.
+
+    These are its own archive, or the archive of its corpus or encoder, followed by the weights from which
+    training starts.
+    """
     source = model["source"]
     parts = [source[part] for part in ("corpus", "encoder", "start") if part in source]
     if source["type"] not in ("trained", "shuffled", "encoded"):
@@ -144,13 +169,13 @@ def archives_of(name: str, model: Mapping[str, Any]) -> dict[str, dict[str, Any]
 
 
 def store_of(folder: Path | str, name: str, model: Mapping[str, Any]) -> StoreOf:
-    """The store `folder`/`name` of a study's model (`model` is its entry in `Study.models`)."""
+    """Return the store `folder`/`name` of a study's model; `model` is its entry in `Study.models`."""
     origin = json.dumps(_origin(model), sort_keys=True)
     return StoreOf(Path(folder) / name, origin, kind_of(model).name)
 
 
 def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
-    """What a store must have been made from, and how, as entries of its model.json."""
+    """Return the source and options that a store must have been made from, as entries of its model.json."""
     form = model.get("format")
     origin = {
         "source": public(model["source"]),
@@ -177,13 +202,14 @@ def _digests(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def maker_version(model: Mapping[str, Any]) -> str:
-    """The version of the code that trains or encodes a model; empty for one that is fetched."""
+    """Return the version of the code that trains or encodes a model; empty for a model that is fetched."""
     origin = _origin(model)
     return str(origin.get("trained_by") or origin.get("encoded_by") or "")
 
 
 def _record(kind: Kind, store: Path) -> dict[str, Any]:
-    """A whole store's model.json; {} where there is none, or one that cannot be opened: it is made anew."""
+    """Return a complete store's model.json, or {} if it is missing or cannot be opened and must be made
+    again."""
     try:
         return kind.open(store).metadata
     except (OSError, BiasgridError):

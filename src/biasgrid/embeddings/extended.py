@@ -1,4 +1,4 @@
-"""A model with more entries than another one, which is the same in all else."""
+"""Models that have more entries than another model, and otherwise equal it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 
 from .model import Model
 
-# rows that are of no vocabulary: of entries of several parts from here on, and of words made of n-grams
+# Row numbers beyond any vocabulary: entries of several parts start at BEHIND, words made of n-grams at OF_NGRAMS.
 BEHIND, OF_NGRAMS = 1 << 40, 2 << 40
 
 
 def row_behind(key: str, first: int) -> int:
-    """A row of no vocabulary, from `first` on: the same wherever its key is looked up."""
+    """Return a row number beyond any vocabulary, from `first` on; it depends only on the key."""
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
     return first + int.from_bytes(digest[:5], "big")
 
 
 class ExtendedModel(Model):
-    """A model that also finds words that `base` lacks: a kind of it gives their `rows` and vectors. `len`, iteration
-    and `vocabulary` are those of `base`."""
+    """A model that also finds words that `base` lacks; subclasses define their `rows` and vectors.
+
+    `len`, iteration and `vocabulary` cover only the entries of `base`.
+    """
 
     def __init__(self, base: Any) -> None:
         self.base = base
@@ -46,12 +48,12 @@ class ExtendedModel(Model):
 
     @property
     def row_count(self) -> int:
-        """That of the vocabulary."""
+        """Return the number of rows of the vocabulary."""
         return int(self.base.row_count)
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
-        """Those of the vocabulary's words."""
+        """Return the counts of the vocabulary's words."""
         counts: NDArray[np.int64] | None = self.base.counts
         return counts
 
@@ -60,7 +62,7 @@ class ExtendedModel(Model):
         return str(self.base.fingerprint)
 
     def words(self) -> list[str]:
-        """Those of the vocabulary."""
+        """Return the words of the vocabulary."""
         return list(self.base.words())
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
@@ -68,7 +70,7 @@ class ExtendedModel(Model):
         return entries, rows
 
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of rows of the vocabulary: float32 (n, dimensions)."""
+        """Return the vectors of rows of the vocabulary: float32 (n, dimensions)."""
         vectors: NDArray[np.float32] = self.base.read(rows)
         return vectors
 

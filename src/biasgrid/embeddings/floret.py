@@ -1,8 +1,9 @@
-"""floret's n-grams: a word's vector is the mean of the rows of one table that its parts are hashed to.
+"""floret's n-grams: a word's vector is the mean of rows of one table, chosen by hashing the parts of the
+word.
 
-The parts are the padded word ("<word>") and its n-grams of `min_n` to `max_n` characters. Each is hashed once, by
-MurmurHash3 (x64, 128 bits), whose four 32-bit numbers give up to four rows. "<" and ">" alone are n-grams, as in
-spaCy; in floret they are not. That matters only where `min_n` is 1.
+The parts are the padded word ("<word>") and its n-grams of `min_n` to `max_n` characters. Each is hashed
+once, with MurmurHash3 (x64, 128 bits), whose four 32-bit numbers select up to four rows. As in spaCy, "<" and
+">" alone count as n-grams; in floret they do not. This matters only if `min_n` is 1.
 """
 
 from __future__ import annotations
@@ -20,7 +21,17 @@ BLOCK = 16  # bytes that the hash takes at a time
 
 @dataclass(frozen=True)
 class Floret:
-    """How floret hashes n-grams: to how many rows, and from which seed; and what stands before and behind a word."""
+    """Parameters of floret's hashing of n-grams.
+
+    Attributes
+    ----------
+    hash_count
+        The number of rows per n-gram.
+    hash_seed
+        The seed of the hash function.
+    bow, eow
+        The texts that are put before and after each word.
+    """
 
     hash_count: int
     hash_seed: int
@@ -31,21 +42,21 @@ class Floret:
 def floret_rows(
     words: Sequence[bytes], min_n: int, max_n: int, buckets: int, floret: Floret
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows of words, with the parameters and results of `subwords.ngram_rows`.
+    """Return the rows of words, with the parameters and results of `subwords.ngram_rows`.
 
-    Those of a word come as in spaCy: of the whole word, then of its n-grams by length, then by where they begin. The
-    empty word has none.
+    A word's rows are ordered as in spaCy: first the whole word, then its n-grams by length and position. The
+    empty word does not have rows.
     """
     bow, eow = (mark.encode("utf-8", "surrogatepass") for mark in (floret.bow, floret.eow))
     padded = [bow + word + eow if word else b"" for word in words]
     text = np.frombuffer(b"".join(padded), dtype=np.uint8)
     lengths = np.array([len(word) for word in padded], dtype=np.int64)
     word_ends = np.cumsum(lengths)
-    # characters: bytes that do not continue one
+    # A character begins at each byte that does not continue one.
     begins = np.flatnonzero((text & 0xC0) != 0x80)
     ends = np.append(begins[1:], len(text))
     owner = np.repeat(np.arange(len(words)), lengths)[begins]
-    last = np.searchsorted(owner, owner, side="right")  # the character behind the word's last
+    last = np.searchsorted(owner, owner, side="right")  # the character after the word's last
     place = np.arange(len(begins))
     has_rows = np.flatnonzero(lengths)
     owners = [has_rows]
@@ -63,10 +74,10 @@ def floret_rows(
 def _hashes(
     text: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64], floret: Floret
 ) -> NDArray[np.uint32]:
-    """The hashes of pieces of a text, uint32 (pieces, hash_count)."""
+    """Return the hashes of parts of a text, uint32 (parts, hash_count)."""
     lengths = ends - begins
     hashes = np.empty((len(begins), 2), dtype="<u8")
-    for length in np.unique(lengths).tolist():  # pieces of one length take the same steps
+    for length in np.unique(lengths).tolist():  # parts of the same length are hashed together
         places = np.flatnonzero(lengths == length)
         table = np.zeros((len(places), -(-length // BLOCK) * BLOCK), dtype=np.uint8)
         table[:, :length] = text[begins[places, None] + np.arange(length)]
@@ -75,13 +86,15 @@ def _hashes(
 
 
 def _murmurhash3(numbers: NDArray[np.uint64], length: int, seed: int) -> NDArray[np.uint64]:
-    """MurmurHash3_x64_128 (Austin Appleby): uint64 (n, 2). `numbers`: (n, 2 per block) uint64, the last block filled
-    up with zero bytes."""
+    """Compute MurmurHash3_x64_128 (Austin Appleby): uint64 (n, 2).
+
+    `numbers` is uint64 (n, 2 per block); the last block is padded with zero bytes.
+    """
     h1 = np.full(len(numbers), seed, dtype=np.uint64)
     h2 = h1.copy()
     whole = length // BLOCK
     for block in range(numbers.shape[1] // 2):
-        # of zero bytes nothing changes
+        # Zero bytes do not change the hash.
         h1 ^= _rotate(numbers[:, 2 * block] * C1, 31) * C2
         if block < whole:
             h1 = (_rotate(h1, 27) + h2) * np.uint64(5) + np.uint64(0x52DCE729)

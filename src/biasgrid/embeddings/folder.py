@@ -1,4 +1,5 @@
-"""A model's folder is written whole: its files are made in a folder inside it, and moved out when all are there."""
+"""Complete writing of a model's folder: files are made in a folder inside it, and moved out when all are
+complete."""
 
 from __future__ import annotations
 
@@ -14,30 +15,32 @@ from ..files import FULL, refuse_other_folder, scratch_folder, to_disk
 from .store import MODEL
 
 PARTIAL = ".partial"
-LEFT_OVER = (PARTIAL, f"{PARTIAL}.lock")  # by a writer that was killed
+LEFT_OVER = (PARTIAL, f"{PARTIAL}.lock")  # files that a killed writer leaves
 
 
 def check_folder(folder: Path) -> None:
-    """Raise BiasgridError for a folder that a model would be written into, between other things."""
+    """Raise BiasgridError if a model would be written into a folder that contains other things."""
     refuse_other_folder(folder, {MODEL, *LEFT_OVER}, "a store needs a folder of its own")
 
 
 @contextmanager
 def write_folder(folder: Path, activity: str) -> Iterator[Path]:
-    """An empty folder inside a model's, which is made, for the files that `finish_folder` moves out of it. Where the
-    block ends before that, a former model in the folder stays as it was.
+    """Yield an empty folder inside a model's folder, for the files that `finish_folder` moves out of it.
+
+    Both folders are created. If the block ends before `finish_folder`, a former model in the folder stays
+    unchanged.
 
     Parameters
     ----------
     folder
-        The model's.
+        The model's folder.
     activity
-        What the message for another process that writes there says that this one is doing.
+        A phrase for the message that another writer gets, which says what this process is doing.
 
     Raises
     ------
     BiasgridError
-        The folder is a file or has other things in it, or another process writes there.
+        The folder is a file or contains other things, or another process writes to it.
     """
     check_folder(folder)
     with ExitStack() as stack:
@@ -52,20 +55,20 @@ def write_folder(folder: Path, activity: str) -> Iterator[Path]:
                 scratch = stack.enter_context(scratch_folder(folder / PARTIAL, busy))
                 break
             except FileNotFoundError:
-                continue  # another writer, which failed, removed the empty folder in between
+                continue  # another writer failed and removed the empty folder in between
         try:
             yield scratch
         except OSError as error:
-            # an error of writing names no file, and one of copying the file that it copies
+            # An error of writing does not name a file, and an error of copying names the copied one.
             if error.errno not in FULL:
                 raise
             raise OSError(error.errno, error.strerror, str(folder)) from None
 
 
 def finish_folder(scratch: Path, record: Mapping[str, Any]) -> None:
-    """Write model.json, and move it and all other files of `write_folder`'s folder to the model's.
+    """Write model.json, and move it and all other files of `write_folder`'s folder to the model's folder.
 
-    Raises BiasgridError where an entry of the record is not UTF-8.
+    Raise BiasgridError if an entry of the record is not UTF-8.
     """
     folder = scratch.parent
     try:
@@ -77,12 +80,12 @@ def finish_folder(scratch: Path, record: Mapping[str, Any]) -> None:
     with (scratch / MODEL).open("wb") as file:
         file.write(text + b"\n")
         to_disk(file)
-    # a former model stops being one before the first of its files changes
+    # Remove the former model.json before any other file changes.
     (folder / MODEL).unlink(missing_ok=True)
     for path in (*files, scratch / MODEL):
         os.replace(path, folder / path.name)
 
 
 def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):  # a model is in it, or another process is about to write one
+    with suppress(OSError):  # the folder contains a model, or another process is about to write one
         folder.rmdir()

@@ -1,4 +1,4 @@
-"""How frequent the words of a model are: in the corpus that it was trained on, or in other texts of its language."""
+"""Frequencies of a model's words, in its training corpus or in other texts of its language."""
 
 from __future__ import annotations
 
@@ -15,19 +15,25 @@ from ..errors import BiasgridError, unknown_name
 from ..extras import require
 from .extended import BEHIND
 
-COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # what frequencies are known by
-ENGLISH = "en"  # the language of a model whose config names none
+COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # sources of frequencies
+ENGLISH = "en"  # the default language of a model
 
 
 @dataclass(frozen=True)
 class Frequency:
     """The frequencies of a model's words, by row.
 
-    counts    int64 (rows,), how often each word occurs in the corpus; None where that is not known
-    tokens    how many tokens the corpus has; None where that is not known
-    language  without counts, the language in which the package wordfreq looks words up; empty: the order of rows
-              gives the frequencies
-    prefix    what stands before each word in the vocabulary
+    Attributes
+    ----------
+    counts
+        How often each word occurs in the corpus, int64 (rows,); None if this is not known.
+    tokens
+        The number of tokens in the corpus; None if it is not known.
+    language
+        Without counts, the language in which the package wordfreq looks words up. If it is empty, the order
+        of rows gives the frequencies.
+    prefix
+        The text that precedes each word in the vocabulary.
     """
 
     counts: NDArray[np.int64] | None = None
@@ -37,22 +43,22 @@ class Frequency:
 
     @classmethod
     def of(cls, model: Any, source: str | None = None, language: str | None = None) -> Frequency:
-        """The frequencies of a model's words.
+        """Return the frequencies of a model's words.
 
         Parameters
         ----------
         model
             An open model.
         source
-            Where a model without counts has its frequencies from, as `Study.frequency_source` has it: "wordfreq", a
-            proxy, or else the order of its words.
+            The source of frequencies for a model without counts, as in `Study.frequency_source`: "wordfreq",
+            a proxy, or else the order of its words.
         language
-            The model's, such as "fr", for "wordfreq"; left out: English.
+            The model's language for "wordfreq", such as "fr"; English by default.
 
         Raises
         ------
         BiasgridError
-            One sentence, where the package wordfreq, or its list of the language, is missing.
+            The package wordfreq, or its list of the language, is missing.
         """
         if (counts := counts_of(model)) is not None:
             return cls(counts, getattr(model, "tokens", None) or model.metadata.get("tokens"))
@@ -63,9 +69,12 @@ class Frequency:
         return cls(language=language, prefix=model.vocab_prefix)
 
     def logarithms(self, entries: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How frequent vocabulary entries (found in `rows`) are, as natural logarithms: of occurrences per million
-        tokens, or of 1 / rank, which differs from that by about a constant (Zipf's law). Differences of two say how
-        many times as frequent one word is as another. NaN of a word whose frequency is not known."""
+        """Return the natural logarithms of the frequencies of vocabulary entries, found in `rows`.
+
+        The frequency is the number of occurrences per million tokens, or 1 / rank; their logarithms differ by
+        about a constant (Zipf's law). The difference of two logarithms gives the ratio of the words'
+        frequencies. The result is NaN for a word of unknown frequency.
+        """
         if (is_made := rows >= BEHIND).any():
             logs = np.full(len(rows), np.nan)
             logs[~is_made] = self.logarithms(
@@ -79,19 +88,22 @@ class Frequency:
             return -np.log(rows + 1.0)
         else:
             per_million = self.counts[rows] * (1e6 / (self.tokens or int(self.counts.sum())))
-        # no frequency: a word that has a vector but no count, and a word that wordfreq does not list
+        # The frequency is unknown for a word with a vector but without a count, and for one that wordfreq lacks.
         with np.errstate(divide="ignore"):
             logs = np.log(per_million)
         return np.where(np.isfinite(logs), logs, np.nan)
 
     @property
     def source(self) -> str:
-        """Where the frequencies come from: `COUNTS`, `RANK` or `WORDFREQ`."""
+        """Return the source of the frequencies: `COUNTS`, `RANK` or `WORDFREQ`."""
         return WORDFREQ if self.language else RANK if self.counts is None else COUNTS
 
     def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
-        """The rank of each row: 1 plus the number of more frequent words; by the order of rows from 1. NaN
-        where neither counts nor the order are known, and of a word that is not in the vocabulary."""
+        """Return the rank of each row: 1 plus the number of more frequent words, or else its position, from 1
+        on.
+
+        It is NaN if neither counts nor the order are known, and for a word that is not in the vocabulary.
+        """
         ranks = np.full(len(rows), np.nan)
         is_known = rows < BEHIND
         if self.language:
@@ -106,7 +118,7 @@ class Frequency:
     def of_set(
         self, rows: NDArray[np.int64], ranks: NDArray[np.float64], logs: NDArray[np.float64]
     ) -> dict[str, Any]:
-        """A set's entries of the frequency table; NaN where no word has a known number."""
+        """Return a word set's entries of the frequency table; NaN if the number is not known for any word."""
         missing = np.array([np.nan])
         is_known = rows < BEHIND
         counts = missing if self.counts is None or not is_known.any() else self.counts[rows[is_known]]
@@ -126,16 +138,19 @@ class Frequency:
 
 
 def counts_of(model: Any) -> NDArray[np.int64] | None:
-    """How often the word of each row of an open model is in its corpus; None where that is not known, and where all
-    words have the same count: older versions stored that for files without counts."""
+    """Return how often each row's word occurs in an open model's corpus; None if this is not known.
+
+    It is also None if all words have the same count, because older versions stored equal counts for files
+    without counts.
+    """
     counts: NDArray[np.int64] | None = getattr(model, "counts", None)
     return None if counts is None or (len(counts) > 1 and counts.min() == counts.max()) else counts
 
 
 def most_frequent(number: int, language: str) -> list[str]:
-    """The most frequent words of a language, as the package wordfreq has them; only words of letters.
+    """Return the most frequent words of a language according to the package wordfreq; only words of letters.
 
-    Raises BiasgridError where the package, or its list of the language, is missing.
+    Raise BiasgridError if the package, or its list of the language, is missing.
     """
     if not number:
         return []
@@ -148,20 +163,20 @@ def most_frequent(number: int, language: str) -> list[str]:
 
 @cache
 def _languages() -> frozenset[str]:
-    """The languages of wordfreq, which lists the files of its folder each time that it is asked."""
+    """Return the languages of wordfreq. The result is cached, as wordfreq lists its folder at each call."""
     import wordfreq
 
     return frozenset(wordfreq.available_languages())
 
 
 def _occurrences(word: str, language: str) -> float:
-    """The share of the tokens of a language's texts that are a word, as the package wordfreq has it; 0: unknown."""
+    """Return a word's share of the tokens of a language's texts according to wordfreq; 0 for an unknown word."""
     require("wordfreq", "frequencies: wordfreq")
-    # imported late: it is optional, and its lists take a second
+    # Imported late, as it is optional and its lists take a second to load.
     import wordfreq
 
     name = language.partition("-")[0]
-    # for another language it would take the nearest that it has: English for Klingon
+    # For a language that it lacks, wordfreq would use the nearest one: English for Klingon.
     if name not in _languages():
         raise BiasgridError(f"frequencies: wordfreq: {unknown_name('language', name, sorted(_languages()))}")
     try:

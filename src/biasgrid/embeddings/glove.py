@@ -1,16 +1,18 @@
-"""GloVe (Pennington, Socher and Manning 2014): word vectors made of how often words are near each other.
+"""GloVe (Pennington, Socher and Manning 2014): word vectors from the co-occurrence of words.
 
-X_ij is how often word j is near word i: each time that there are k - 1 words between them it grows by 1/k, up to a
-distance of `window`, on both sides, within a sentence (section 4.2). The vectors of words w, those of words as
-contexts c, and a bias of each, b and d, minimise (equations 8 and 9)
+X_ij is how often word j is near word i. Each time that there are k - 1 words between them it grows by 1/k, up
+to a distance of `window`, on both sides, within a sentence (section 4.2). The training minimises (equations 8
+and 9)
 
-    J = sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2 over all X_ij > 0,  f(x) = min(1, (x / x_max)^alpha)
+    J = sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2 over all X_ij > 0,  f(x) = min(1, (x /
+    x_max)^alpha)
 
-by AdaGrad (Duchi et al. 2011), which divides each coordinate's steps by the root of the sum of its squared gradients.
-A step here is that of a batch of pairs, drawn once for all epochs, where the paper has one step per pair: sums over a
+over the vectors w of words, the vectors c of context words, and their biases b and d, by AdaGrad (Duchi et
+al. 2011). AdaGrad divides each coordinate's steps by the root of the sum of its squared gradients. The paper
+makes one step per pair. Here a step uses a batch of pairs, drawn once for all epochs, because sums over a
 batch are products of sparse and dense matrices. A word's vector is w + c (section 4.2).
 
-The numbers are added up by SciPy in one thread and in one order: the same seed gives the same bytes.
+SciPy adds the numbers in one thread and in one order, so the same seed gives the same bytes.
 """
 
 from __future__ import annotations
@@ -26,14 +28,17 @@ from scipy import sparse
 
 from ..errors import BiasgridError
 
-VERSION = 1  # raise it when a change of this module changes vectors
-BATCHES = 64  # of pairs, in an epoch
+VERSION = 1  # raise this number if a change of this module changes vectors
+BATCHES = 64  # batches of pairs per epoch
 TOKENS = 1 << 22  # tokens whose pairs are in memory at a time
 
 
 def vocabulary(sentences: Iterable[list[str]], min_count: int) -> tuple[list[str], NDArray[np.int64], int]:
-    """The words that occur `min_count` times, by falling frequency and then by the alphabet; their counts, int64
-    (words,); and the number of all tokens."""
+    """Count words; return the words, their counts and the number of all tokens.
+
+    The words occur at least `min_count` times; they are sorted by falling frequency and then alphabetically.
+    The counts are int64 (words,).
+    """
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)
@@ -44,10 +49,10 @@ def vocabulary(sentences: Iterable[list[str]], min_count: int) -> tuple[list[str
 def cooccurrences(
     sentences: Iterable[list[str]], words: list[str], window: int, *, distance_weights: bool = True
 ) -> sparse.csr_array:
-    """How often words are near each other: X above, float64 (words, words), symmetric.
+    """Compute how often words are near each other: X as defined above, float64 (words, words), symmetric.
 
-    Tokens that are none of the words are left out first, as by word2vec. Without `distance_weights` each pair
-    counts 1, whatever the distance.
+    Tokens that are not among the words are left out first, as in word2vec. Without `distance_weights` each
+    pair counts 1, at any distance.
     """
     shape = len(words), len(words)
     total = sparse.csr_array(shape)
@@ -63,7 +68,7 @@ def cooccurrences(
 
 
 def _blocks(sentences: Iterable[list[str]], words: list[str], window: int) -> Iterator[NDArray[np.int32]]:
-    """The words' numbers in whole sentences, each followed by `window` times -1."""
+    """Yield the numbers of the words in whole sentences, each sentence followed by `window` times -1."""
     row = {word: place for place, word in enumerate(words)}
     iterator = iter(sentences)
     while True:
@@ -82,9 +87,14 @@ def _blocks(sentences: Iterable[list[str]], words: list[str], window: int) -> It
 class Pairs:
     """Pairs of words with X_ij > 0, in the order of words.
 
-    rows, columns  int32 (pairs,): i and j
-    starts         int32 (words + 1,): where the pairs of each word i begin
-    logs, weights  float (pairs,): log X_ij and f(X_ij)
+    Attributes
+    ----------
+    rows, columns
+        The words i and j, int32 (pairs,).
+    starts
+        The index at which the pairs of each word i begin, int32 (words + 1,).
+    logs, weights
+        log X_ij and f(X_ij), float (pairs,).
     """
 
     rows: NDArray[np.int32]
@@ -97,7 +107,7 @@ class Pairs:
     def from_matrix(
         cls, matrix: sparse.csr_array, x_max: float, alpha: float, dtype: type[np.floating] = np.float64
     ) -> Pairs:
-        """All pairs of X."""
+        """Return all pairs of X."""
         entries = matrix.tocoo()
         logs = np.log(entries.data).astype(dtype)
         weights = np.minimum(1, (entries.data / x_max) ** alpha).astype(dtype)
@@ -110,7 +120,7 @@ class Pairs:
         return cls(rows.astype(np.int32), columns.astype(np.int32), starts, logs, weights)
 
     def split(self, parts: int, rng: np.random.Generator) -> list[Pairs]:
-        """The pairs, divided at random into `parts` parts."""
+        """Divide the pairs at random into `parts` parts."""
         part_of_pair = rng.integers(parts, size=len(self.rows))
         words = len(self.starts) - 1
         places = (np.flatnonzero(part_of_pair == part) for part in range(parts))
@@ -118,12 +128,12 @@ class Pairs:
         return [self._from_arrays(words, *(array[indices] for array in arrays)) for indices in places]
 
     def errors(self, main: NDArray, context: NDArray) -> NDArray:
-        """w_i . c_j + b_i + d_j - log X_ij of each pair."""
+        """Compute w_i . c_j + b_i + d_j - log X_ij for each pair."""
         return np.einsum("ij,ij->i", main[self.rows], context[self.columns]) - self.logs
 
 
 def objective(main: NDArray, context: NDArray, pairs: Pairs) -> float:
-    """J, equation 8.
+    """Compute J, equation 8.
 
     Parameters
     ----------
@@ -131,12 +141,14 @@ def objective(main: NDArray, context: NDArray, pairs: Pairs) -> float:
         (words, dimensions + 2): w, b and a one.
     context
         (words, dimensions + 2): c, a one and d, so that a product of two rows is w . c + b + d.
+    pairs
+        The pairs of X.
     """
     return float(pairs.weights @ pairs.errors(main, context) ** 2)
 
 
 def gradient(main: NDArray, context: NDArray, pairs: Pairs) -> tuple[NDArray, NDArray]:
-    """The derivatives of `objective` by `main` and by `context`; 0 where these hold a one."""
+    """Compute the derivatives of `objective` with respect to `main` and `context`; 0 for their constant ones."""
     weighted_errors = 2 * pairs.weights * pairs.errors(main, context)
     shape = len(main), len(context)
     matrix = sparse.csr_array((weighted_errors, pairs.columns, pairs.starts), shape=shape)
@@ -147,7 +159,7 @@ def gradient(main: NDArray, context: NDArray, pairs: Pairs) -> tuple[NDArray, ND
 
 
 def start(words: int, dimensions: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-    """`main` and `context` before the first step: uniform within half a unit, divided by the dimensions."""
+    """Draw `main` and `context` for the first step: uniform between -0.5 and 0.5, divided by the dimensions."""
     main, context = ((rng.random((words, dimensions + 2)) - 0.5) / dimensions for _ in range(2))
     main[:, -1] = context[:, -2] = 1
     return main, context
@@ -163,12 +175,12 @@ def fit(
     alpha: float,
     seed: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """`main` and `context` of X, as `objective` has them, float32 (words, dimensions + 2)."""
+    """Fit `main` and `context` (see `objective`) to X; return them as float32 (words, dimensions + 2)."""
     rng = np.random.default_rng(seed)
     batches = Pairs.from_matrix(matrix, x_max, alpha, np.float32).split(BATCHES, rng)
     main, context = (array.astype(np.float32) for array in start(matrix.shape[0], vector_size, rng))
     arrays = main, context
-    # from 1 on, so that no first step is larger than the gradient
+    # Squares start at 1, so that the first step is not larger than the gradient.
     squares = [np.ones_like(array) for array in arrays]
     for _ in range(epochs):
         for place in rng.permutation(BATCHES):
@@ -181,7 +193,7 @@ def fit(
 
 
 def vectors(main: NDArray, context: NDArray) -> NDArray:
-    """The words' vectors, w + c: (words, dimensions)."""
+    """Return the words' vectors, w + c: (words, dimensions)."""
     return main[:, :-2] + context[:, :-2]
 
 
@@ -198,12 +210,13 @@ def train(
     alpha: float = 0.75,
     seed: int = 1,
 ) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
-    """Words by falling frequency, their vectors (words, vector_size) and counts, and how many tokens there are.
+    """Train GloVe; return words by falling frequency, their vectors and counts, and the number of tokens.
 
-    `window`, `x_max` and `alpha` are the paper's by default. The paper's steps are of one pair each, and these of a
-    batch: the rate, .05 in the paper, is larger, and there are fewer epochs.
+    The vectors are float32 (words, vector_size). The defaults of `window`, `x_max` and `alpha` are the
+    paper's. The paper makes one step per pair, this function one per batch: so the learning rate, .05 in the
+    paper, is larger, and there are fewer epochs.
 
-    Raises BiasgridError, naming the corpus as `where`, where no word occurs `min_count` times.
+    Raise BiasgridError, with the corpus named `where`, if no word occurs `min_count` times.
     """
     words, counts, tokens = vocabulary(sentences, min_count)
     if not words:

@@ -1,4 +1,4 @@
-"""Entries of several words: the mean of their parts' vectors, under a key that says so, such as "la + tragédie"."""
+"""Entries of several words: the mean of their parts' vectors, under a key such as "la + tragédie"."""
 
 from __future__ import annotations
 
@@ -13,28 +13,31 @@ from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
 from .model import Model
 
 RAW, UNIT = "raw", "unit"
-WAYS = {RAW: " + ", UNIT: " ⊕ "}  # whose vectors the mean is of -> what stands between the parts in a key
+WAYS = {RAW: " + ", UNIT: " ⊕ "}  # the vectors that are averaged -> the sign between the parts of a key
 
 
 def parts_of(key: str) -> list[str]:
-    """The parts of such a key; nothing of another."""
+    """Return the parts of a key of several words; an empty list for another key."""
     return next((key.split(sign) for sign in WAYS.values() if sign in key), [])
 
 
 def rows_in_parts(model: Model, keys: Sequence[str]) -> NDArray[np.int64]:
-    """The row of each key as the model has it, and of several parts, all of which the model has, one behind all
-    others; -1 of what it lacks."""
+    """Return the row of each key: the model's row, a row beyond the vocabulary for a key of several words, or
+    -1.
+
+    A key of several words has a row only if the model has all of its parts; -1 marks missing keys.
+    """
     rows = model.rows(keys)
     for place in np.flatnonzero((rows < 0) | (rows >= BEHIND)).tolist():
         if parts := _keys(model, keys[place]):
-            # n-grams of the key itself, which joins words by a sign, are no word's
+            # A vector from n-grams of the key itself would be meaningless, because the key contains a sign.
             is_whole = (model.rows(parts) >= 0).all()
             rows[place] = row_behind(keys[place], BEHIND) if is_whole else -1
     return rows
 
 
 def are_in_parts(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows are of entries that are made of parts."""
+    """Return which rows belong to entries of several words."""
     return (rows >= BEHIND) & (rows < OF_NGRAMS)
 
 
@@ -44,11 +47,12 @@ def _keys(model: Model, key: str) -> list[str]:
 
 
 class InParts(ExtendedModel):
-    """A model that also has entries of several words. All else is the model's."""
+    """A model that also has entries of several words, and otherwise equals the base model."""
 
     @classmethod
     def of(cls, model: Model) -> InParts:
-        """That of a model: one object for each, so that what is cached of it is computed once."""
+        """Return the extended model of a model; there is one object per model, so that cached results are
+        computed once."""
         in_parts: InParts = vars(model).setdefault("_in_parts", cls(model))
         return in_parts
 
@@ -70,7 +74,7 @@ class InParts(ExtendedModel):
         return vectors
 
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        # not by way of `take`: a vocabulary in float64 has twice its size
+        # `take` would need twice the memory, as it returns float64.
         if not are_in_parts(rows).any():
             of_base: NDArray[np.float32] = self.base.matrix(words, rows)
             return of_base

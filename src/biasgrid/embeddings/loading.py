@@ -1,4 +1,4 @@
-"""Models of vectors from what a user has: a file of any format, or vectors in memory."""
+"""Models of word vectors from a user's data: a file of any supported format, or vectors in memory."""
 
 from __future__ import annotations
 
@@ -32,8 +32,11 @@ def load(
     limit: int | None = None,
     broken_words: str = REPLACE,
 ) -> Model:
-    """A model of vectors, with the options of `biasgrid.load`: of a file or folder (`Path`) a temporary store, which
-    goes with the model; of all else a model in memory."""
+    """Load a model of word vectors, with the options of `biasgrid.load`.
+
+    A file or folder (`Path`) becomes a temporary store, which is removed together with the model. All other
+    sources become a model in memory.
+    """
     if not isinstance(source, Path):
         broken = None if broken_words == REPLACE else broken_words
         check_in_memory(format=format, sha256=sha256, limit=limit, broken_words=broken)
@@ -48,9 +51,10 @@ def load(
 
 
 def with_words(source: Any, words: Iterable[str], name: str | None = None) -> tuple[list[str], Any]:
-    """The pair (words, array) of a torch.nn.Embedding, or an array, and the words of its rows, in order.
+    """Return the pair (words, array) for a torch.nn.Embedding or an array, and the words of its rows in
+    order.
 
-    Raises InputError for another source, and where there are not as many words as rows.
+    Raise InputError for another source, and if the numbers of words and rows differ.
     """
     weight = getattr(source, "weight", source)
     if hasattr(weight, "detach"):
@@ -72,11 +76,11 @@ def with_words(source: Any, words: Iterable[str], name: str | None = None) -> tu
 def _of_object(source: Any, name: str | None, prefix: str, subwords: bool) -> Model:
     if hasattr(source, "check_model"):
         raise InputError("a transform is no model: put it over one with model.under(transform)")
-    # WEFE's model has a gensim one in wv, as gensim's own whole models do
+    # WEFE's model, like gensim's full models, has gensim's vectors in `wv`.
     name = name or _text(getattr(source, "name", None))
     prefix = prefix or _text(getattr(source, "vocab_prefix", None)) or ""
     vectors = getattr(source, "wv", None)
-    if vectors is None:  # Flair's, of fastText or before 0.12
+    if vectors is None:  # Flair's fastText vectors, and its vectors before version 0.12
         vectors = getattr(source, "precomputed_word_embeddings", source)
     name = name or type(source).__name__
     words = next(
@@ -124,7 +128,7 @@ def is_pair(source: Any) -> bool:
 
 def _read_frame(frame: Any) -> tuple[Sequence[str], NDArray[Any]]:
     try:
-        # of pandas' own types and of objects, too
+        # Columns of pandas' own types, of objects and of mixed types are converted to float64.
         plain = len(set(map(str, frame.dtypes))) == 1 and isinstance(frame.dtypes.iloc[0], np.dtype)
         return list(frame.index), _array(frame.to_numpy(dtype=None if plain else np.float64))
     except InputError:
@@ -134,7 +138,7 @@ def _read_frame(frame: Any) -> tuple[Sequence[str], NDArray[Any]]:
 
 
 def _read_flair(embeddings: Any) -> tuple[Sequence[str], NDArray[Any]]:
-    # behind the words' rows is one for unknown words
+    # The last row, after the rows of the words, is for unknown words.
     rows = embeddings.embedding.weight.detach().cpu().numpy()
     return list(embeddings.vocab), rows[list(embeddings.vocab.values())]
 

@@ -1,4 +1,5 @@
-"""How the folder of a model is made, by kind: `Kind.make`. All that is imported here stands below the kinds."""
+"""Functions that make a model's folder, one per kind: `Kind.make`. All imports here are from layers below the
+kinds."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from .readers.conversion import convert, reading_options
 def make_vectors(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
-    """The store of a model of vectors, converted, trained or encoded."""
+    """Make the store of a model of word vectors: converted, trained or encoded."""
     source = model["source"]
     if source["type"] == "encoded":
         from .language import encoding
@@ -36,7 +37,7 @@ def make_vectors(
         folder,
         name=name,
         format=model.get("format"),
-        # a pickle is read only if what was fetched is what a checksum in the config says
+        # A pickle is read only if the config has a checksum, which the fetched file was compared with.
         trust_pickle=not {"sha256", "md5"}.isdisjoint(source),
         vocab_prefix=metadata["vocab_prefix"],
         metadata=metadata,
@@ -45,7 +46,8 @@ def make_vectors(
 
 
 def make_language_model(archive: Path, folder: Path, *, start: Path | None = None, **settings: Any) -> None:
-    """The folder of a language model, from its files, or trained on a corpus from the weights `start` on."""
+    """Make the folder of a language model, from its files or by training on a corpus, starting from the
+    weights `start`."""
     if start is None:
         from .language.building import make_language_model
 

@@ -1,4 +1,4 @@
-"""A model in memory, from vectors that a program has: it gives the same values as a store of these vectors."""
+"""Models in memory, from vectors that a program has; they give the same values as a store of these vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BLOCK = 1 << 16  # rows that are copied at a time
 
 
 def check_in_memory(**file_options: Any) -> None:
-    """Raises InputError for options of a file, where there is none."""
+    """Raise InputError if an option that applies only to files was given for vectors in memory."""
     for option, value in file_options.items():
         if value is not None:
             raise InputError(f"{option} is for files, and this model is in memory: leave it out")
@@ -29,21 +29,21 @@ def check_in_memory(**file_options: Any) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryModel(Model):
-    """Words and vectors in memory; `biasgrid.load` makes it.
+    """Words and vectors in memory, made by `biasgrid.load`.
 
-    Vectors are float32, as those of a store are: what is given in float64 is rounded, so that a model in memory and
-    its file give the same values.
+    Vectors are float32, as in a store. Values given in float64 are rounded, so that a model in memory and its
+    file give the same values.
 
     Attributes
     ----------
     name
         The model's name.
     array
-        The vectors, float32 (words, dimensions), read-only: a copy of what was given.
+        The vectors, float32 (words, dimensions), read-only; a copy of the given ones.
     vocab_prefix
-        What stands before every word in the vocabulary.
+        The text that precedes every word in the vocabulary.
     metadata
-        The model's name, and counts of the words that were dropped or repaired when it was made.
+        The model's name, and counts of the words that were dropped or repaired when the model was made.
     """
 
     name: str
@@ -62,25 +62,25 @@ class MemoryModel(Model):
         vocab_prefix: str = "",
         where: str | None = None,
     ) -> MemoryModel:
-        """A model of words and their vectors.
+        """Make a model of words and their vectors.
 
         Parameters
         ----------
         words
-            Word i has vector i. Of duplicates the first counts, and a warning says how many there were.
+            Word i has vector i. Of duplicates the first is kept, and a warning gives their number.
         vectors
-            (words, dimensions), of any type of numbers; rounded to float32.
+            (words, dimensions), of any numeric type; rounded to float32.
         name
             The model's name.
         vocab_prefix
-            What stands before every word in the vocabulary.
+            The text that precedes every word in the vocabulary.
         where
-            What messages call the input; None for the name.
+            The name of the input in messages; None for `name`.
 
         Raises
         ------
         BiasgridError
-            Something is no word, a value is not finite, or there are not as many vectors as words.
+            A word is not a string, a value is not finite, or the numbers of vectors and words differ.
         """
         where = where or name
         if getattr(vectors, "ndim", 0) != 2 or vectors.dtype.kind not in "fiu":
@@ -123,7 +123,7 @@ class MemoryModel(Model):
 
     @cached_property
     def fingerprint(self) -> str:
-        """The checksum (sha256) of the vectors: that of a store of the same vectors."""
+        """Return the checksum (sha256) of the vectors, the same as for a store of these vectors."""
         digest = hashlib.sha256(npy_header("<f4", self.array.shape))
         for start in range(0, len(self.array), BLOCK):
             digest.update(np.ascontiguousarray(self.array[start : start + BLOCK], dtype="<f4").data)
@@ -134,20 +134,20 @@ class MemoryModel(Model):
             raise InputError(f"{words!r}: expected a list of words, not one text")
         try:
             return np.array([self._rows.get(word, -1) for word in words], dtype=np.int64)
-        except TypeError:  # what has no order, or no hash
+        except TypeError:  # not iterable, or not hashable
             raise InputError(f"{quote(words)}: expected a list of words") from None
 
     def words(self) -> list[str]:
-        """Every word, by row."""
+        """Return all words in the order of their rows."""
         return list(self._rows)
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """The words of the first `limit` rows, and the rows (int64)."""
+        """Return the words of the first `limit` rows, and the rows (int64)."""
         words = self.words()[:limit]
         return words, np.arange(len(words), dtype=np.int64)
 
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of rows: float32 (n, dimensions)."""
+        """Return the vectors of rows, float32 (n, dimensions)."""
         return self.array[rows]
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -161,7 +161,7 @@ class MemoryModel(Model):
 
 
 class _ArrayRows(Rows):
-    """Collects vectors in an array of known size."""
+    """A collector of vectors in an array of known size."""
 
     def __init__(self, where: str, rows: int, dimensions: int):
         super().__init__(where)

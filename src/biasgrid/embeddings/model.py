@@ -1,4 +1,4 @@
-"""What all models of word vectors have in common, however their vectors are kept."""
+"""The base class of models of word vectors, whether the vectors are in files or in memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BLOCK = 8192  # rows that are in memory at a time
 
 
 class Transform(Protocol):
-    """What `Model.under` takes of a debias method's transform (`debias.transform.Transform`)."""
+    """The part of a debias method's transform (`debias.transform.Transform`) that `Model.under` uses."""
 
     @property
     def method(self) -> str: ...
@@ -36,24 +36,26 @@ class Transform(Protocol):
 
 
 class Model(ABC):
-    """Words and their vectors: an `EmbeddingStore`, a `MemoryModel`, or one of them under a transform.
+    """Words and their vectors: an `EmbeddingStore`, a `MemoryModel`, or one of them with a debias transform
+    applied.
 
-    A kind of model gives `rows` (words to numbers of rows), `take`, `matrix` and `read` (rows to vectors), `words`,
-    `vocabulary` and `row_count`, and the attributes below; everything else is made of these, here and in metrics,
-    debias methods and inference. Words are looked up exactly as given: no case folding, and
-    with the vocabulary's prefix where there is one. (Metrics look words up with preprocessors, and add the prefix.)
+    A subclass defines `rows` (words to row numbers), `take`, `matrix` and `read` (rows to vectors), `words`,
+    `vocabulary` and `row_count`, and the attributes below. All other methods, and metrics, debias methods and
+    inference, use only these. Words are looked up exactly as given, without case folding; a vocabulary prefix
+    is part of the word. (Metrics look words up with preprocessors, and add the prefix.)
 
     Attributes
     ----------
     name : str
-        The model's name, as tables print it.
+        The model's name, printed in tables.
     dimensions : int
         The length of each vector.
     vocab_prefix : str
-        What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch); "" in most models.
+        The text that precedes every word in the vocabulary (/c/en/ in ConceptNet Numberbatch); "" in most
+        models.
     metadata : mapping
-        What else is known of it, as a store's model.json has it, such as `sorted` (whether the words are in the order
-        of frequency); may be empty.
+        Further facts about the model, with the keys of a store's model.json, such as `sorted` (whether the
+        words are in order of frequency). It may be empty.
 
     Examples
     --------
@@ -73,7 +75,7 @@ class Model(ABC):
 
     kind = VECTORS
     if TYPE_CHECKING:
-        # fields in one kind of model, and computed in another
+        # Some kinds of models have these as fields, others compute them.
         @property
         def name(self) -> str: ...
 
@@ -85,8 +87,10 @@ class Model(ABC):
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
-        """How often the word of each row occurs in the corpus that the model is of: int64 (rows,). None where that is
-        not known, as in most models."""
+        """Return how often each row's word occurs in the model's training corpus, int64 (rows,).
+
+        None if this is not known, as in most models.
+        """
         return None
 
     @property
@@ -96,40 +100,48 @@ class Model(ABC):
     @property
     @abstractmethod
     def fingerprint(self) -> str:
-        """The checksum (sha256) of the vectors as a store keeps them: what transforms are fitted on."""
+        """Return the checksum (sha256) of the vectors in a store's format; transforms are fitted on it."""
 
     @abstractmethod
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The row of each of the `words` as int64, -1 where the vocabulary lacks it; any thread may ask."""
+        """Return the row of each of the `words` as int64, -1 for words that the vocabulary lacks. It is
+        thread-safe."""
 
     @abstractmethod
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The vectors of `words` that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
+        """Return the vectors of `words` at their `rows` (none is -1) as float64 (n, dimensions)."""
 
     @abstractmethod
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """`take` for a large part of the vocabulary, with the same `words` and `rows`: float32 (n, dimensions)."""
+        """Return the vectors of `words` at their `rows`, like `take`, as float32 (n, dimensions).
+
+        It is meant for a large part of the vocabulary.
+        """
 
     @property
     @abstractmethod
     def row_count(self) -> int:
-        """The number of rows, which may be fewer than words."""
+        """Return the number of rows, which may be smaller than the number of words."""
 
     @abstractmethod
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of `rows`, whatever their words: float32 (n, dimensions). What a debias method is fitted on."""
+        """Return the vectors of `rows`, whatever their words, as float32 (n, dimensions).
+
+        Debias methods are fitted on these vectors.
+        """
 
     @abstractmethod
     def words(self) -> list[str]:
-        """Every word, by row; words that share a row by code point."""
+        """Return all words in the order of their rows; words that share a row are ordered by code point."""
 
     @abstractmethod
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """One word for each of the first `limit` rows, and the rows (int64): no vector twice."""
+        """Return one word for each of the first `limit` rows, and the rows (int64), so that no vector occurs
+        twice."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """Number of words, which may be more than rows."""
+        """Return the number of words, which may be larger than the number of rows."""
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and bool(self.rows([word])[0] >= 0)
@@ -138,7 +150,8 @@ class Model(ABC):
         return iter(self.words())
 
     def __getitem__(self, word: str) -> NDArray[np.float32]:
-        """The vector of one word, float32 (dimensions,). Raises WordError, a KeyError, for one that it lacks."""
+        """Return the vector of one word, float32 (dimensions,). Raise WordError, a KeyError, if the model
+        lacks it."""
         if not isinstance(word, str):
             raise InputError(
                 f"{self.name}: expected one word, not {quote(word)}; several: model.vectors(['he', 'she'])"
@@ -147,7 +160,7 @@ class Model(ABC):
         return vector
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of words.
+        """Return the vectors of words.
 
         Parameters
         ----------
@@ -157,7 +170,7 @@ class Model(ABC):
         Returns
         -------
         numpy.ndarray
-            float32 (words, dimensions); a debiased model's as a file of it has them.
+            float32 (words, dimensions). A debiased model gives the same vectors as a file saved from it.
 
         Raises
         ------
@@ -180,27 +193,27 @@ class Model(ABC):
         topn: int = 10,
         restrict_vocab: int | None = None,
     ) -> list[tuple[str, float]]:
-        """The words whose vectors are nearest, by cosine, to a word, a vector, or a sum of several.
+        """Find the words whose vectors are nearest, by cosine, to a word, a vector, or a sum of several.
 
         Parameters
         ----------
         positive, negative
             A word, a vector (dimensions,), or a list of these. Their unit vectors are added and subtracted.
         topn
-            How many words to return.
+            The number of words to return.
         restrict_vocab
-            Search only the first so many rows: in most models the most frequent words.
+            Search only this many first rows; in most models these are the most frequent words.
 
         Returns
         -------
         list of (str, float)
-            Words and their cosines (-1 to 1), the nearest first; without the words that were given. Of words that
-            share a vector one stands for all.
+            Words and their cosines (-1 to 1), the nearest first, without the given words. If words share a
+            vector, only one of them is returned.
 
         Raises
         ------
         BiasgridError
-            The model lacks a word, or nothing with a direction was given.
+            The model lacks a word, or the given vectors add up to zero.
 
         Examples
         --------
@@ -233,7 +246,7 @@ class Model(ABC):
             part = slice(start, start + BLOCK)
             vectors = self.matrix(entries[part], rows[part])
             lengths = np.linalg.norm(vectors, axis=1)
-            # a zero vector has no direction, and is no word's neighbour
+            # A zero vector does not have a direction, so it is never a neighbour.
             products = vectors @ (direction / length).astype(np.float32)
             cosines[part] = np.where(lengths > 0, products / np.where(lengths > 0, lengths, 1), -np.inf)
         cosines[np.isin(rows, self.rows(words))] = -np.inf
@@ -243,19 +256,19 @@ class Model(ABC):
         return [(entries[place], float(cosines[place])) for place in best]
 
     def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
-        """This model under a debias method's transform: vectors change when they are looked up.
+        """Apply a debias method's transform to this model; vectors change when they are looked up.
 
         Parameters
         ----------
         transform
-            What `debias.hard` and the like return.
+            A fitted transform, as `debias.hard` and the other methods return it.
         name
-            The debiased model's name; None for the model's, the method's and "debiased", joined by "_".
+            The debiased model's name. None joins the model's name, the method's name and "debiased" with "_".
 
         Raises
         ------
         BiasgridError
-            The transform was fitted on other vectors, or is none.
+            The transform was fitted on other vectors, or the argument is not a transform.
         """
         if name is not None and not isinstance(name, str):
             raise InputError(f"{self.name}.under: name: expected a text, not {quote(name)}")
@@ -267,24 +280,25 @@ class Model(ABC):
         return DebiasedModel(self, transform, name)
 
     def save(self, path: Path | str) -> None:
-        """Write the model: words of the vocabulary and their vectors, float32.
+        """Write the words of the vocabulary and their float32 vectors to a file or folder.
 
         Parameters
         ----------
         path
             .bin, .txt and .vec are word2vec's formats (also .gz), .kv is gensim's, .npz holds `words` and
-            `vectors`; a name without suffix becomes a store's folder. A file that is there is replaced.
+            `vectors`; a name without suffix becomes a store's folder. An existing file is replaced.
 
         Raises
         ------
         BiasgridError
-            Another suffix, a word that the format cannot hold, a folder with other things in it.
+            The suffix is unknown, the format cannot hold a word, or the folder contains other things.
         DiskError
-            It cannot be written.
+            The file cannot be written.
         """
         complete(__name__).save(self, path)
 
-    if not TYPE_CHECKING:  # hidden from type checkers, so that they report these names
+    # Type checkers do not see this method, so that they report unknown attributes.
+    if not TYPE_CHECKING:
 
         def __getattr__(self, attribute: str) -> Any:
             raise AttributeError(
@@ -309,13 +323,14 @@ class Model(ABC):
         return f"<table>{cells}</table>"
 
     def _facts(self) -> dict[str, str]:
-        """What its reprs say besides its name and sizes."""
+        """Return further facts for the reprs, in addition to name and sizes."""
         return {}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DebiasedModel(Model):
-    """A model under a transform; `model.under(transform)` makes it. Words are looked up in it as in the model."""
+    """A model with a transform applied, made by `model.under(transform)`. It has the same words as the
+    original model."""
 
     model: Model
     transform: Transform
@@ -323,17 +338,17 @@ class DebiasedModel(Model):
 
     @property
     def name(self) -> str:
-        """As given, else the model's, the method's and "debiased"."""
+        """Return the given name, or else the model's name, the method's name and "debiased", joined with "_"."""
         return self.given_name or f"{self.model.name}_{self.transform.method}_debiased"
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
-        """Those of the model."""
+        """Return the original model's counts."""
         return self.model.counts
 
     @property
     def dimensions(self) -> int:
-        """Those of the vectors as the transform leaves them."""
+        """Return the length of the transformed vectors."""
         return self.transform.output_dimensions
 
     @property
@@ -341,21 +356,21 @@ class DebiasedModel(Model):
         return self.model.vocab_prefix
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Rows of the underlying model."""
+        """Return rows of the original model."""
         return self.model.rows(words)
 
     def words(self) -> list[str]:
-        """Words of the underlying model."""
+        """Return the words of the original model."""
         return self.model.words()
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """Vocabulary of the underlying model."""
+        """Return the vocabulary of the original model."""
         return self.model.vocabulary(limit)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Each word's vector as the transform leaves it, to float32's precision: float64 (n, dimensions).
+        """Return each word's transformed vector as float64 (n, dimensions), rounded to float32's precision.
 
-        So it is what a file of the debiased model holds, and measuring either gives the same numbers.
+        A file of the debiased model holds the same vectors, so measuring either gives the same numbers.
         """
         vectors = self.transform.apply(self.model.take(words, rows), words)
         return vectors.astype(np.float32).astype(np.float64)
@@ -363,7 +378,8 @@ class DebiasedModel(Model):
     def matrix(
         self, words: Sequence[str], rows: NDArray[np.int64], block: int = BLOCK
     ) -> NDArray[np.float32]:
-        """`take` for a large part of the vocabulary, block by block: float32 (n, dimensions)."""
+        """Return the vectors of `words` at their `rows`, like `take`, block by block, as float32 (n,
+        dimensions)."""
         vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
@@ -372,7 +388,7 @@ class DebiasedModel(Model):
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """That of the model."""
+        """Return the original model's metadata."""
         return self.model.metadata
 
     @property
@@ -380,7 +396,8 @@ class DebiasedModel(Model):
         return self.model.row_count
 
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """There are none: words that share a row may differ under a transform."""
+        """Raise an error: rows do not determine debiased vectors, as words that share a row may be
+        transformed differently."""
         raise self._transform_error()
 
     def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:
@@ -388,7 +405,7 @@ class DebiasedModel(Model):
 
     @property
     def fingerprint(self) -> str:
-        """There is none: transforms are fitted on the vectors of a whole model."""
+        """Raise an error: a transform can only be fitted on a whole, original model."""
         raise self._transform_error()
 
     def _transform_error(self) -> BiasgridError:
@@ -404,7 +421,7 @@ class DebiasedModel(Model):
 
 
 def _parts(side: Any) -> list[Any]:
-    """A word, a vector, or a list of these as a list."""
+    """Return a word, a vector, or a list of these as a list."""
     if isinstance(side, str):
         return [side]
     try:
@@ -421,7 +438,7 @@ def _parts(side: Any) -> list[Any]:
 
 
 def _forms(word: object, prefix: str) -> list[str]:
-    """Return other forms in which a word may be in a vocabulary."""
+    """Return other spellings under which a word may be in a vocabulary."""
     if not isinstance(word, str):
         return []
     return [

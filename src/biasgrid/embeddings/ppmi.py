@@ -1,16 +1,18 @@
-"""Positive pointwise mutual information, reduced by an SVD (Levy, Goldberg, Dagan 2015): counts, and no prediction.
+"""Positive pointwise mutual information, reduced by an SVD (Levy, Goldberg, Dagan 2015): a count-based
+method.
 
-X_ij is how many times word j stands at most `window` words from word i, on either side and within a sentence. With
-n_i, the sum of row i, and T, that of all rows (section 2.2, equation 3, and 3.2)
+X_ij is how many times word j occurs at most `window` words from word i, on either side and within a sentence.
+n_i is the sum of row i, and T the sum of all rows (section 2.2, equation 3, and 3.2). Then
 
-    PPMI_ij = max(0, log((X_ij / T) / (n_i / T) / P(j)) - log k),  P(j) = n_j^alpha / sum of n_c^alpha over all c
+    PPMI_ij = max(0, log((X_ij / T) / (n_i / T) / P(j)) - log k),  P(j) = n_j^alpha / sum of n_c^alpha over
+    all c
 
-A word's vector is its row of U S^eig, where U S V' are the largest singular values of PPMI and their vectors (section
-3.3). The paper recommends alpha = .75, k = 1 with an SVD, and eig below 1 ("do not use SVD correctly": .5 or 0,
-section 7.1).
+A word's vector is its row of U S^eig, where U S V' are the largest singular values of PPMI and their vectors
+(section 3.3). The paper recommends alpha = .75, k = 1 with an SVD, and eig below 1 ("do not use SVD
+correctly": .5 or 0, section 7.1).
 
-Nothing is drawn at random: ARPACK always starts from the same vector, and the sign of each dimension is such that its
-largest entry is positive.
+Nothing is drawn at random. ARPACK always starts from the same vector, and the sign of each dimension is
+chosen so that its largest entry is positive.
 """
 
 from __future__ import annotations
@@ -26,11 +28,11 @@ from scipy.sparse.linalg import svds
 from ..errors import BiasgridError
 from .glove import cooccurrences, vocabulary
 
-VERSION = 1  # raise it when a change of this module changes vectors
+VERSION = 1  # raise this number if a change of this module changes vectors
 
 
 def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float = 1) -> sparse.csr_array:
-    """PPMI of X, float64 (words, words).
+    """Compute PPMI of X, float64 (words, words).
 
     Parameters
     ----------
@@ -39,12 +41,12 @@ def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float 
     alpha
         The power of a context's count: 1 is PMI; below 1, rare contexts weigh less.
     shift
-        k, of which the logarithm is subtracted: 1 is PPMI.
+        k, whose logarithm is subtracted: 1 is PPMI.
     """
     entries = matrix.tocoo()
     rows, columns = entries.coords
     word_counts, context_weights = matrix.sum(axis=1), matrix.sum(axis=0) ** alpha
-    with np.errstate(divide="ignore"):  # of a word that stands beside no other
+    with np.errstate(divide="ignore"):  # a word may not co-occur with any other
         logs = (
             np.log(entries.data)
             - np.log(word_counts)[rows]
@@ -57,12 +59,13 @@ def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float 
 
 
 def vectors(matrix: sparse.csr_array, dimensions: int, eig: float = 0.5) -> NDArray[np.float64]:
-    """U S^eig of a matrix: (words, dimensions), the largest singular value first; zeros where that is 0."""
+    """Compute U S^eig of a matrix: (words, dimensions), the largest singular value first; zeros for zero
+    singular values."""
     start = np.random.default_rng(0).random(matrix.shape[0])
     left_vectors, values, _ = svds(matrix, dimensions, v0=start, return_singular_vectors="u")
     order = np.argsort(-values, kind="stable")
     left_vectors, values = left_vectors[:, order], values[order]
-    nonzero = values > 1e-9 * max(values[0], 1e-300)  # below: rounding errors of a singular value that is 0
+    nonzero = values > 1e-9 * max(values[0], 1e-300)  # smaller values are rounding errors of 0
     left_vectors = left_vectors * np.sign(
         left_vectors[np.abs(left_vectors).argmax(axis=0), np.arange(dimensions)]
     )
@@ -80,13 +83,16 @@ def train(
     shift: float = 1,
     eig: float = 0.5,
 ) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
-    """Words by falling frequency, their vectors (words, vector_size) and counts, and how many tokens there are.
+    """Train PPMI vectors; return words by falling frequency, their vectors and counts, and the number of
+    tokens.
+
+    The vectors are float32 (words, vector_size).
 
     Raises
     ------
     BiasgridError
-        Naming the corpus as `where`: it has no more words that occur `min_count` times than a vector has dimensions,
-        or no two of them stand together more often than by chance.
+        At most `vector_size` words occur `min_count` times, or no two of them co-occur more often than by
+        chance. The message names the corpus `where`.
     """
     words, counts, tokens = vocabulary(sentences, min_count)
     if len(words) <= vector_size:

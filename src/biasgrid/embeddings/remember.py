@@ -1,4 +1,4 @@
-"""What was computed of a model, kept for the next call as long as there is the model."""
+"""A cache for results computed from a model, which lasts as long as the model."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ R = TypeVar("R")
 
 
 def remember(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As functools.lru_cache, for functions whose first argument is a model, which it does not keep alive: a model in
-    memory may take gigabytes."""
+    """Cache like functools.lru_cache, without keeping the first argument, a model, alive.
+
+    A model in memory may take gigabytes.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @lru_cache(size)

@@ -1,10 +1,10 @@
-"""The embedding store: a folder that opens in under 1 ms, and from which a cell reads only the rows that it needs.
+"""The embedding store: a folder that opens in under 1 ms and gives single rows without reading the others.
 
 - vectors.npy        float32, C order, one row per vector; memory-mapped
 - vocabulary.sqlite  the words and their rows: `vocabulary`
-- counts.npy         int64, how often the word of each row is in the corpus; only where that is known
-- ngrams.npy, .json  n-grams: `subwords`; only where they are asked for
-- model.json         what the vectors are and where they come from; written last: without it a folder is no store
+- counts.npy         int64, how often each row's word occurs in the corpus; only if this is known
+- ngrams.npy, .json  n-grams: `subwords`; only if they were requested
+- model.json         description and origin of the vectors; written last: a folder without it is not a store
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REMEDY = "convert the model again (in a study: snakemake stores)"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EmbeddingStore(Model):
-    """An opened store; `open` makes it.
+    """An opened store, made by `open`.
 
     Attributes
     ----------
@@ -40,17 +40,17 @@ class EmbeddingStore(Model):
     name
         The model's name.
     array
-        The vectors, float32 (rows, dimensions), memory-mapped, read-only, and not checked: `take`, `matrix` and
-        `read` are.
+        The vectors, float32 (rows, dimensions), memory-mapped and read-only. Unlike the results of `take`,
+        `matrix` and `read`, they are not checked for damage.
     vocab_prefix
-        What stands before every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
+        The text that precedes every word in the vocabulary (/c/en/ in ConceptNet Numberbatch).
     metadata
-        model.json.
+        The contents of model.json.
     word_table
         The words and their rows.
     counts
-        How often the word of each row occurs in the corpus, int64 (rows,), memory-mapped, read-only; None where that
-        is not known. `metadata["tokens"]` is the number of tokens, where that is known.
+        How often each row's word occurs in the corpus, int64 (rows,), memory-mapped, read-only; None if this
+        is not known. `metadata["tokens"]` is the number of tokens, if it is known.
     """
 
     path: Path
@@ -71,15 +71,15 @@ class EmbeddingStore(Model):
         path
             The store's folder.
         name
-            What to call the model; None for the name that it was made with.
+            The name of the model; None for the name that is stored with it.
         keeper
-            What must live as long as the store, such as its folder where that is a temporary one.
+            An object that must live as long as the store, such as its temporary folder.
 
         Raises
         ------
         BiasgridError
-            The folder is not a whole store. The vocabulary is checked against its checksum at the first look-up (1 ms
-            for 50,000 words), vectors and counts are not.
+            The folder is not a complete store. The first look-up verifies the vocabulary's checksum (1 ms for
+            50,000 words); vectors and counts are not verified.
         """
         path = Path(path)
         try:
@@ -89,10 +89,11 @@ class EmbeddingStore(Model):
             vectors = read_npy(path / VECTORS, memory_map=True)
             vocabulary = Vocabulary(path, len(vectors), metadata, REMEDY)
             hashes, words = metadata.get("sha256"), metadata.get("words")
-            # a file that model.json does not name was left by a former store
+            # A file that model.json does not name was left by a former store.
             has_counts = isinstance(hashes, dict) and COUNTS in hashes
             counts = read_npy(path / COUNTS, memory_map=True) if has_counts else None
-            # a writer removes model.json before it moves the others in; two writers may have put the same one back
+            # A writer removes model.json before it moves the other files in. Two writers may have restored the same
+            # model.json.
             is_changed = _stamp(path) != stamp or (path / MODEL).read_text(encoding="utf-8") != text
         except (FileNotFoundError, NotADirectoryError) as error:
             missing = Path(error.filename).name
@@ -125,7 +126,7 @@ class EmbeddingStore(Model):
         return cls(path, name or stored_name, vectors, vocab_prefix, metadata, vocabulary, keeper, counts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle is the path: what unpickles it opens the store again."""
+        """Return the store's path for pickling; unpickling opens the store again."""
         return _unpickle, (self.path.absolute(), self.name)
 
     @property
@@ -133,21 +134,23 @@ class EmbeddingStore(Model):
         return int(self.array.shape[1])
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The row of each word as int64, -1 where the vocabulary lacks it; any thread may ask.
+        """Return the row of each word as int64, -1 for words that the vocabulary lacks. It is thread-safe.
 
         Words are looked up exactly as given: no case folding, no prefix.
         """
         return self.word_table.find(words)
 
     def words(self) -> list[str]:
-        """Every word, by row; words that share a row by code point."""
+        """Return all words in the order of their rows; words that share a row are ordered by code point."""
         return self.word_table.words()
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """One word for each of the first `limit` rows, and the rows (int64): no vector twice.
+        """Return one word for each of the first `limit` rows, and the rows (int64), so that no vector occurs
+        twice.
 
-        Rows are in the order of the source file, in most models that of frequency. Where words share a row, the
-        first plain lower-case one stands for it. A row without a word is left out.
+        Rows are in the order of the source file, which in most models is the order of frequency. If words
+        share a row, the first one that is plain and lower-case represents it. A row without a word is left
+        out.
         """
         word_of_row: dict[int, str] = {}
         for word, row in self.word_table.pairs(limit):
@@ -157,7 +160,7 @@ class EmbeddingStore(Model):
         return [word_of_row[row] for row in rows], np.array(rows, dtype=np.int64)
 
     def _finite(self, vectors: NDArray[np.float32], name_of: Callable[[int], str]) -> NDArray[np.float32]:
-        # nearly always one product without a copy: it overflows only where a value is above 1e15
+        # One product without a copy is nearly always enough; it overflows only if a value is above 1e15.
         if not np.isfinite(np.vdot(vectors, vectors)) and not np.isfinite(vectors).all():
             name = name_of(int(np.argmin(np.isfinite(vectors).all(axis=1))))
             raise BiasgridError(
@@ -166,15 +169,18 @@ class EmbeddingStore(Model):
         return vectors
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The vectors of words that were looked up (`rows`, none -1) as float64 (n, dimensions)."""
+        """Return the vectors of `words` at their `rows` (none is -1) as float64 (n, dimensions)."""
         return self._finite(self.array[rows], lambda place: repr(words[place])).astype(np.float64)
 
     def matrix(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """`take` for a large part of the vocabulary: float32 (n, dimensions)."""
+        """Return the vectors of `words` at their `rows`, like `take`, as float32 (n, dimensions).
+
+        It is meant for a large part of the vocabulary.
+        """
         return self._finite(self.array[rows], lambda place: repr(words[place]))
 
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of rows, whatever their words: float32 (n, dimensions)."""
+        """Return the vectors of rows, whatever their words, as float32 (n, dimensions)."""
         return self._finite(self.array[rows], lambda place: f"row {np.arange(len(self.array))[rows][place]}")
 
     @property
@@ -183,11 +189,11 @@ class EmbeddingStore(Model):
 
     @property
     def fingerprint(self) -> str:
-        """The checksum (sha256) of vectors.npy, as it was when the store was made."""
+        """Return the checksum (sha256) that vectors.npy had when the store was made."""
         return str(self.metadata["sha256"][VECTORS])
 
     def __len__(self) -> int:
-        """Number of words, which may be more than rows."""
+        """Return the number of words, which may be larger than the number of rows."""
         return int(self.metadata["words"])
 
     def _facts(self) -> dict[str, str]:
@@ -195,7 +201,7 @@ class EmbeddingStore(Model):
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """What identifies a file model.json, also among files of the same content."""
+    """Return inode and time of model.json, which tell it apart from another file with the same content."""
     facts = (path / MODEL).stat()
     return facts.st_ino, facts.st_mtime_ns
 

@@ -1,4 +1,4 @@
-"""Writing a store: in a folder inside its own, from which it is moved when it is complete."""
+"""Writing a store: into a folder inside its own, from which the files are moved when they are complete."""
 
 from __future__ import annotations
 
@@ -23,31 +23,34 @@ from .vocabulary import VOCABULARY, write_vocabulary
 
 LONGEST_WORD = 1 << 16  # characters
 LONGEST_TEXT = 32 << 20  # characters
-# what is done about a word that is not UTF-8: U+FFFD takes the place of its broken bytes, or its file is refused
+# If a word is not UTF-8, either U+FFFD replaces its broken bytes, or the whole file is refused.
 BROKEN = REPLACE, REFUSE = "replace", "refuse"
 
 
 class Rows:
-    """Words and vectors as they come from a file or an object: checked, rounded to float32, the first of duplicates
-    kept. Subclasses store the vectors in `_append`.
+    """Words and vectors read from a file or an object: checked, rounded to float32, the first of duplicates
+    kept.
+
+    Subclasses store the vectors in `_append`.
 
     Parameters
     ----------
     where
-        The input, as messages name it.
+        The name of the input in messages.
     subwords
-        Whether to keep n-grams, where the input has them.
+        Whether to keep n-grams, if the input has them.
     limit
-        How many vectors to take: the first ones; None for all. What comes after them is ignored.
+        The number of vectors to keep; None for all. Further vectors are ignored.
     broken_words
-        One of `BROKEN`: what to do about a word that is not UTF-8.
+        One of `BROKEN`: how to treat a word that is not UTF-8.
 
     Attributes
     ----------
     warnings
-        Counts of what was dropped or repaired, such as `duplicate_words`; model.json keeps them.
+        Counts of dropped and repaired words, such as `duplicate_words`; model.json keeps them.
     tokens
-        How many tokens the corpus has that words are counted in; None where that is not known. model.json keeps it.
+        The number of tokens in the corpus in which the words were counted; None if it is not known.
+        model.json keeps it.
     """
 
     def __init__(
@@ -60,7 +63,7 @@ class Rows:
         self.where, self.wants_subwords = where, subwords
         self.limit, self.broken_words = limit, broken_words
         self.rows = 0
-        self.added = 0  # vectors, with those of duplicate words
+        self.added = 0  # number of vectors, including the vectors of duplicate words
         self.dimensions: int | None = None
         self.vocabulary: dict[str, int] = {}
         self.warnings: Counter[str] = Counter()
@@ -83,15 +86,17 @@ class Rows:
         vectors
             (n, dimensions), of any float type; they are rounded to float32.
         rows
-            Integers (words,). Without them a word that was added before is dropped with its vector: the first one
-            counts, as in gensim.
+            Integers (words,). Without them, a word that was added before is dropped with its vector: the
+            first one counts, as in gensim.
         counts
-            How often each vector's word occurs in the corpus, integers (n,); given for all vectors or for none.
+            How often each vector's word occurs in the corpus, integers (n,); given for all vectors or for
+            none.
 
         Raises
         ------
         BiasgridError
-            A value is not finite, the vectors have no dimensions, or a word has more than `LONGEST_WORD` characters.
+            A value is not finite, the vectors do not have dimensions, or a word has more than `LONGEST_WORD`
+            characters.
         """
         if self.dimensions is None:
             self.dimensions = vectors.shape[1]
@@ -101,7 +106,7 @@ class Rows:
             words, vectors, rows, counts = self._first(self.limit - self.added, words, vectors, rows, counts)
         self.added += len(vectors)
         words = self._encodable(words)
-        # what is too large for float32 becomes inf; the sum of finite float32 is finite in float64
+        # Values too large for float32 become inf. The sum of finite float32 values is finite in float64.
         with np.errstate(over="ignore", invalid="ignore"):
             vectors = np.ascontiguousarray(vectors, dtype="<f4")
             finite = np.isfinite(vectors.sum(dtype=np.float64))
@@ -126,12 +131,12 @@ class Rows:
 
     @property
     def is_full(self) -> bool:
-        """Whether `limit` vectors were added, so that no more are wanted."""
+        """Return whether `limit` vectors were added, so that no more are needed."""
         return self.limit is not None and self.added >= self.limit
 
     @staticmethod
     def _first(number: int, words: list[str], vectors: np.ndarray, rows: Any, counts: Any) -> tuple[Any, ...]:
-        """The first vectors, and the words that have them."""
+        """Return the first vectors, and the words that have them."""
         if rows is None:
             words = words[:number]
         else:
@@ -140,9 +145,9 @@ class Rows:
         return words, vectors[:number], rows, None if counts is None else counts[:number]
 
     def decode(self, word: bytes, where: str) -> str:
-        """The text of a word in UTF-8; `where` is its place in the input. A broken one is repaired and counted.
+        """Decode a word from UTF-8; repair and count a broken one. `where` is its position in the input.
 
-        Raises BiasgridError for a broken word where `broken_words` is "refuse".
+        Raise BiasgridError for a broken word if `broken_words` is "refuse".
         """
         text, is_broken = decode_word(word, where, self.broken_words)
         if is_broken:
@@ -150,7 +155,7 @@ class Rows:
         return text
 
     def check_broken_words(self) -> None:
-        """Raises BiasgridError where so many words are broken that the input has another encoding."""
+        """Raise BiasgridError if so many words are broken that the input probably has another encoding."""
         broken = self.warnings["broken_words"]
         if broken > max(10, self.added // 100):
             raise BiasgridError(
@@ -158,11 +163,13 @@ class Rows:
             )
 
     def add_subwords(self, ngrams: np.ndarray, min_n: int, max_n: int, floret: Floret | None = None) -> None:
-        """The vectors of a model's n-grams, for words that it does not have; ignored by default. `floret`: how floret
-        hashes them; None for fastText's."""
+        """Add the vectors of a model's n-grams, which serve words that it lacks; ignored by default.
+
+        `floret` describes how floret hashes the n-grams; None means fastText's hash.
+        """
 
     def _append(self, vectors: np.ndarray) -> None:
-        """Keep vectors: float32 (n, dimensions), contiguous."""
+        """Store vectors: float32 (n, dimensions), contiguous."""
         raise NotImplementedError
 
     def _encodable(self, words: list[str]) -> list[str]:
@@ -173,14 +180,13 @@ class Rows:
                 f"{self.where}: the word {word[:40]!r}... has {len(word)} characters; at most {LONGEST_WORD} are "
                 "allowed"
             )
-        if (
-            longest * len(words) > LONGEST_TEXT and sum(map(len, words)) > LONGEST_TEXT
-        ):  # the same long word, many times
+        # The words may be one long word, many times.
+        if longest * len(words) > LONGEST_TEXT and sum(map(len, words)) > LONGEST_TEXT:
             half = len(words) // 2
             return self._encodable(words[:half]) + self._encodable(words[half:])
         try:
             "".join(words).encode()
-        except UnicodeEncodeError:  # half a surrogate pair, from a pickle or a JSON file
+        except UnicodeEncodeError:  # a lone surrogate, from a pickle or a JSON file
             repaired_words = [w.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for w in words]
             broken = [w for w, repaired in zip(words, repaired_words, strict=True) if w != repaired]
             if self.broken_words == REFUSE:
@@ -199,8 +205,10 @@ class Rows:
 
 
 def decode_word(word: bytes, where: str, broken_words: str = REPLACE) -> tuple[str, bool]:
-    """The text of a word in UTF-8, and whether it was broken: then its broken bytes are U+FFFD. Raises BiasgridError
-    for a broken one if `broken_words` is "refuse"."""
+    """Decode a word from UTF-8, and return whether it was broken; U+FFFD then replaces its broken bytes.
+
+    Raise BiasgridError for a broken word if `broken_words` is "refuse".
+    """
     try:
         return word.decode(), False
     except UnicodeDecodeError as error:
@@ -211,7 +219,7 @@ def decode_word(word: bytes, where: str, broken_words: str = REPLACE) -> tuple[s
 
 
 def broken_word_error(where: str, word: str, reason: str) -> BiasgridError:
-    """The error to raise for a word that is not UTF-8, where such words are refused."""
+    """Return the error to raise for a word that is not UTF-8, if such words are refused."""
     return BiasgridError(
         f"{where}: the word {word[:30]!r} is not UTF-8: {reason}; broken_words: {REPLACE} reads it, with U+FFFD "
         "where it is broken"
@@ -219,23 +227,23 @@ def broken_word_error(where: str, word: str, reason: str) -> BiasgridError:
 
 
 class StoreWriter(Rows):
-    """Writes a store to a folder inside `output`, and moves it out of that when it is complete.
+    """A writer of a store, used as a context manager. It writes to a folder inside `output`.
 
         with StoreWriter(output, where) as writer:
             writer.add(words, vectors)
             writer.finish(metadata)
 
-    Where it ends before `finish`, a former store in `output` stays as it was. The same words and vectors give the
-    same bytes.
+    `finish` moves the complete files into `output`. If the block ends before `finish`, a former store in
+    `output` stays unchanged. The same words and vectors give the same bytes.
 
     Parameters
     ----------
     output
-        The store's folder, which is made.
+        The store's folder, which is created.
     where
-        The input, as messages name it.
+        The name of the input in messages.
     options
-        `subwords`, `limit` and `broken_words` of `Rows`. The n-grams of a model are kept in files beside the
+        `subwords`, `limit` and `broken_words` of `Rows`. A model's n-grams are kept in files next to the
         store's own.
     """
 
@@ -257,7 +265,7 @@ class StoreWriter(Rows):
         self._folder.__exit__(kind, error, trace)
 
     def _close(self) -> None:
-        with suppress(OSError):  # on a full disk what is in its buffer cannot be written: it is thrown away
+        with suppress(OSError):  # a full disk cannot take the buffer, which is then discarded
             self._vectors.close()
 
     def _append(self, vectors: np.ndarray) -> None:
@@ -270,11 +278,11 @@ class StoreWriter(Rows):
 
     @property
     def has_subwords(self) -> bool:
-        """Whether n-grams were added."""
+        """Return whether n-grams were added."""
         return self._has_subwords
 
     def finish(self, metadata: Mapping[str, Any]) -> None:
-        """Write vocabulary and model.json, and move the store in.
+        """Write vocabulary and model.json, and move the files into the store's folder.
 
         Parameters
         ----------
@@ -284,8 +292,8 @@ class StoreWriter(Rows):
         Raises
         ------
         BiasgridError
-            There are no vectors, no word begins with the prefix, an entry is not UTF-8, or the vocabulary cannot be
-            written.
+            There are no vectors, no word begins with the prefix, an entry is not UTF-8, or the vocabulary
+            cannot be written.
         """
         prefix = metadata["vocab_prefix"]
         if not self.vocabulary:
@@ -295,11 +303,12 @@ class StoreWriter(Rows):
         counts = np.concatenate(self.counts) if self.counts else None
         if counts is not None and len(counts) != self.rows:
             raise TypeError(f"counts of {len(counts)} of {self.rows} vectors")
-        assert self.dimensions is not None  # it has a vector
+        assert self.dimensions is not None  # at least one vector was added
         self._vectors.seek(0)
         self._vectors.write(npy_header("<f4", (self.rows, self.dimensions)))
         to_disk(self._vectors)
-        with ThreadPoolExecutor(1) as pool:  # hashing leaves the interpreter to the vocabulary
+        # Hashing releases the GIL, so the vocabulary is written at the same time.
+        with ThreadPoolExecutor(1) as pool:
             vectors_hash = pool.submit(hash_file, self._scratch / VECTORS)
             self._write_vocabulary()
             if counts is not None:
@@ -320,7 +329,8 @@ class StoreWriter(Rows):
             "sha256": hashes,
         }
         finish_folder(self._scratch, record)
-        for name in {COUNTS, NGRAMS, SIZES} - set(files):  # of a former store
+        # Remove optional files that a former store left.
+        for name in {COUNTS, NGRAMS, SIZES} - set(files):
             (self.output / name).unlink(missing_ok=True)
 
     def _write_vocabulary(self) -> None:
@@ -332,7 +342,10 @@ class StoreWriter(Rows):
 
 
 def npy_header(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """What an .npy file begins with: as long for every number of rows, and so written when that is known."""
+    """Return the header of an .npy file.
+
+    Its length is the same for every number of rows, so it can be written again when the number is known.
+    """
     file = io.BytesIO()
     np.lib.format.write_array_header_1_0(file, {"descr": dtype, "fortran_order": False, "shape": shape})
     return file.getvalue()

@@ -1,12 +1,12 @@
-"""n-grams, fastText's and floret's: the vectors that they give words from the parts of their spelling.
+"""n-grams of fastText and floret, which give words vectors computed from the parts of their spelling.
 
-fastText's n-grams of a word are the runs of `min_n` to `max_n` characters of "<word>" (Bojanowski et al. 2017,
-section 3.2), each hashed (FNV-1a) into one of as many rows as there are buckets. The vector of a word that a model
-has is the mean of the word's own row and those of its n-grams; that of another word is the mean of its n-grams' rows.
-All sums are float32 in the order of the n-grams, as in fastText and gensim, so that values are theirs to the last
-bit.
+fastText's n-grams of a word are the runs of `min_n` to `max_n` characters of "<word>" (Bojanowski et al.
+2017, section 3.2). Each is hashed (FNV-1a) into one of `buckets` rows. The vector of a word in the vocabulary
+is the mean of its own row and the rows of its n-grams. The vector of another word is the mean of the rows of
+its n-grams. All sums are float32 in the order of the n-grams, as in fastText and gensim, so that the values
+are equal to the last bit.
 
-floret hashes n-grams in another way (`floret`), and has no rows of words.
+floret hashes n-grams differently (`floret`), and does not have rows of words.
 """
 
 from __future__ import annotations
@@ -25,53 +25,54 @@ from ..untrusted import read_npy
 from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
 from .floret import Floret, floret_rows
 
-NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # beside a store's own files
+NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # next to a store's own files
 BLOCK = 4 << 20  # bytes
-LONGEST_NGRAM = 100  # characters: more are no model's
+LONGEST_NGRAM = 100  # characters; no model has longer ones
 MANY_NGRAMS = 1000  # n-grams of a word
-# Adding up n-grams takes time: of one, that of its numbers and of so many more. A model of 300 dimensions whose words
-# have 30 n-grams each takes 10 per byte
+# Adding an n-gram costs as much as its `dimensions` numbers plus OF_NGRAM. A model of 300 dimensions whose words have
+# 30 n-grams each costs 10 per byte.
 OF_NGRAM, MOST_WORK, FREE = 40, 200, 10_000_000
-END_OF_SENTENCE = b"</s>"  # fastText's own word, of no n-grams
+END_OF_SENTENCE = b"</s>"  # fastText's own word, which does not have n-grams
 OFFSET, PRIME = np.uint32(2166136261), np.uint32(16777619)
 
 
 def ngram_rows(
     words: Sequence[bytes], min_n: int, max_n: int, buckets: int, own_words: bool = True
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The n-grams of words.
+    """Return the rows of the n-grams of words.
 
     Parameters
     ----------
     words
-        In UTF-8.
+        Words in UTF-8.
     min_n, max_n
-        The fewest and the most characters of an n-gram.
+        The smallest and the largest number of characters of an n-gram.
     buckets
-        Into how many rows n-grams are hashed.
+        The number of rows into which n-grams are hashed.
     own_words
-        Whether fastText's own word </s> has none, as in fastText; in gensim it has some.
+        Whether fastText's own word </s> is without n-grams, as in fastText but not in gensim.
 
     Returns
     -------
     rows
-        int64 (n-grams,): the row of each n-gram, word after word; of a word by where they begin, then by length.
+        int64 (n-grams,): the row of each n-gram, word after word; within a word sorted by start, then by
+        length.
     counts
-        int64 (words,): how many each word has.
+        int64 (words,): the number of n-grams of each word.
     """
     no_ngrams = np.zeros(len(words), dtype=np.int64)
     if not buckets or max_n < 1 or not words:
         return np.array([], dtype=np.int64), no_ngrams
     text = np.frombuffer(b"".join(b"<%b>" % word for word in words), dtype=np.uint8)
     lengths = np.array([len(word) + 2 for word in words])
-    # characters: bytes that do not continue one. (The "<" begins one, whatever the word's bytes are.)
+    # A character begins at each byte that does not continue one, and always at "<".
     begins = np.flatnonzero((text & 0xC0) != 0x80)
     ends = np.append(begins[1:], len(text))
     owner = np.repeat(np.arange(len(words)), lengths)[begins]
-    last = np.searchsorted(owner, owner, side="right")  # the character behind the word's last
+    last = np.searchsorted(owner, owner, side="right")  # the character after the word's last
     first = np.searchsorted(owner, owner, side="left")
     place = np.arange(len(begins))
-    # bytes are signed in fastText: those of other than ASCII characters are extended by ones
+    # fastText uses signed bytes, so bytes of non-ASCII characters are sign-extended.
     signed_bytes = text.astype(np.int8).astype(np.int32).view(np.uint32)
     hashes = np.full(len(begins), OFFSET)
     longest = int((last - first).max())
@@ -83,7 +84,7 @@ def ngram_rows(
             has_byte = begins[tails] + byte < ends[tails]
             longer = starts[has_byte]
             hashes[longer] = (hashes[longer] ^ signed_bytes[begins[tails[has_byte]] + byte]) * PRIME
-        # "<" and ">" alone are no n-grams
+        # "<" and ">" alone do not count as n-grams.
         if n >= min_n and n == 1:
             starts = starts[(place[starts] > first[starts]) & (place[starts] < last[starts] - 1)]
         if n >= min_n:
@@ -104,20 +105,20 @@ def vectors_of_words(
     own_words: bool = True,
     floret: Floret | None = None,
 ) -> Iterator[tuple[slice, NDArray[np.float32]]]:
-    """The vectors of a model's words, part by part: which words, and float32 (n, d).
+    """Yield the vectors of a model's words, part by part: a slice of the words, and float32 (n, d).
 
     Parameters
     ----------
     words, min_n, max_n, own_words
-        As in `ngram_rows`.
+        See `ngram_rows`.
     own
-        The words' own rows (words or more, d); None for floret's, which have none.
+        The words' own rows (words or more, d); None for floret, which does not have them.
     ngrams
-        Those of the n-grams (buckets, d).
+        The rows of the n-grams (buckets, d).
     where
-        What a message calls the model.
+        The name of the model in messages.
     floret
-        How floret hashes n-grams; None for fastText's.
+        Parameters of floret's hashing; None for fastText's.
 
     Raises
     ------
@@ -150,7 +151,8 @@ def full_words(
     rows: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """The mean of each word's own row (n, d) and its n-grams' (`ngram_rows`): float32 (n, d)."""
+    """Compute the mean of each word's own row (n, d) and the rows of its n-grams (`ngram_rows`): float32 (n,
+    d)."""
     total = _add_ngrams(np.array(word_vectors, dtype=np.float32), ngrams, rows, counts)
     total /= (counts + 1).astype(np.float32)[:, None]
     return total
@@ -159,7 +161,8 @@ def full_words(
 def _means(
     ngrams: NDArray[np.float32], rows: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """The mean of the rows of each word's n-grams alone: float32 (n, d), zeros where it has none."""
+    """Compute the mean of the rows of each word's n-grams alone: float32 (n, d), zeros for a word without
+    n-grams."""
     zeros = np.zeros((len(counts), ngrams.shape[1]), dtype=np.float32)
     total = _add_ngrams(zeros, ngrams, rows, counts)
     total /= np.maximum(counts, 1).astype(np.float32)[:, None]
@@ -172,26 +175,26 @@ def _add_ngrams(
     rows: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """One n-gram of each word after the other, as float32 sums depend on their order."""
+    """Add each word's n-grams one after the other, as float32 sums depend on their order."""
     starts = np.cumsum(counts) - counts
-    # words with the most n-grams first, so that those with an n-th n-gram are the first ones
+    # Sort the words by their number of n-grams, so that the words with an n-th n-gram come first.
     order = np.argsort(-counts, kind="stable")
     negative_counts = -counts[order]
     for n in range(min(MANY_NGRAMS, int(counts.max(initial=0)))):
         words = order[: np.searchsorted(negative_counts, -n, side="left")]
         total[words] += ngrams[rows[starts[words] + n]]
-    for word in np.flatnonzero(counts > MANY_NGRAMS):  # no word of a language
+    for word in np.flatnonzero(counts > MANY_NGRAMS):  # not a word of any language
         word_rows = rows[starts[word] + MANY_NGRAMS : starts[word] + counts[word]]
         for start in range(0, len(word_rows), step(total.shape[1])):
             block = ngrams[word_rows[start : start + step(total.shape[1])]]
             block[0] += total[word]
-            total[word] = np.add.accumulate(block, axis=0, out=block)[-1]  # one after the other
+            total[word] = np.add.accumulate(block, axis=0, out=block)[-1]  # adds in order, unlike `sum`
     return total
 
 
 def parts(words: Sequence[bytes], dimensions: int, lengths: int) -> Iterator[slice]:
-    """Slices of words to work on at a time: so few that neither their vectors nor their n-grams, of `lengths`
-    different lengths, take much memory."""
+    """Yield slices of words so small that their vectors and n-grams, of `lengths` different lengths, take
+    little memory."""
     limit = step(dimensions)
     start = size = 0
     for place, word in enumerate(words):
@@ -204,16 +207,24 @@ def parts(words: Sequence[bytes], dimensions: int, lengths: int) -> Iterator[sli
 
 
 def step(dimensions: int) -> int:
-    """How many vectors to work on at a time."""
+    """Return the number of vectors to process at a time."""
     return max(1, min(8192, BLOCK // (4 * dimensions)))
 
 
 @dataclass(frozen=True, eq=False)
 class Subwords:
-    """The n-grams of a model: their vectors float32 (buckets, dimensions), and how many characters they have.
+    """The n-grams of a model.
 
-    `folder` is where they lie, if they are mapped from there; a pickle has then only the path. `floret` is how floret
-    hashes them; None for fastText's.
+    Attributes
+    ----------
+    ngrams
+        Their vectors, float32 (buckets, dimensions).
+    min_n, max_n
+        The smallest and the largest number of characters.
+    folder
+        The folder from which the vectors are memory-mapped, if any; a pickle then contains only the path.
+    floret
+        Parameters of floret's hashing; None for fastText's.
     """
 
     ngrams: NDArray[np.float32]
@@ -224,7 +235,7 @@ class Subwords:
 
     @classmethod
     def open(cls, folder: Path) -> Subwords:
-        """Those beside a store. Raises BiasgridError where there are none."""
+        """Open the n-grams in a store's folder. Raise BiasgridError if there are none."""
         try:
             sizes = json.loads((folder / SIZES).read_text(encoding="utf-8"))
             floret = Floret(**sizes["floret"]) if "floret" in sizes else None
@@ -243,11 +254,11 @@ class Subwords:
         return Subwords, (self.ngrams, self.min_n, self.max_n, None, self.floret)
 
     def have_ngrams(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which words have n-grams: bool (words,)."""
+        """Return which words have n-grams: bool (words,)."""
         return self._rows(words)[1] > 0
 
     def vectors(self, words: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of words from their n-grams alone: float32 (words, dimensions)."""
+        """Compute vectors of words from their n-grams alone: float32 (words, dimensions)."""
         return _means(self.ngrams, *self._rows(words))
 
     def _rows(self, words: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -260,7 +271,7 @@ class Subwords:
 def write_subwords(
     folder: Path, ngrams: NDArray[np.float32], min_n: int, max_n: int, floret: Floret | None = None
 ) -> None:
-    """Write what `Subwords.open` reads, block by block."""
+    """Write the files that `Subwords.open` reads, block by block."""
     target = np.lib.format.open_memmap(folder / NGRAMS, "w+", np.dtype("<f4"), ngrams.shape)
     for start in range(0, len(ngrams), step(ngrams.shape[1])):
         part = slice(start, start + step(ngrams.shape[1]))
@@ -273,8 +284,10 @@ def write_subwords(
 
 
 class SubwordModel(ExtendedModel):
-    """A model of fastText or floret that has a vector for nearly every word: words that are not in its vocabulary
-    have that of their n-grams, and a row behind the others.
+    """A model of fastText or floret that has a vector for nearly every word.
+
+    A word outside its vocabulary has the vector of its n-grams, and a row number beyond the vocabulary's
+    rows.
     """
 
     def __init__(self, base: Any, subwords: Subwords):
@@ -287,17 +300,17 @@ class SubwordModel(ExtendedModel):
 
     @property
     def path(self) -> Path:
-        """The store's folder, where the vectors are those of a store."""
+        """Return the store's folder, if the vectors are in a store."""
         return Path(self.base.path)
 
     @property
     def array(self) -> NDArray[np.float32]:
-        """The vectors of the vocabulary: float32 (rows, dimensions)."""
+        """Return the vectors of the vocabulary: float32 (rows, dimensions)."""
         array: NDArray[np.float32] = self.base.array
         return array
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The row of each word, -1 for one that is not in the vocabulary and has no n-grams."""
+        """Return the row of each word, -1 for a word that is not in the vocabulary and does not have n-grams."""
         rows: NDArray[np.int64] = self.base.rows(words)
         lost = np.flatnonzero(rows < 0)
         lost = lost[self.subwords.have_ngrams([words[place] for place in lost.tolist()])]
@@ -307,7 +320,7 @@ class SubwordModel(ExtendedModel):
         return rows
 
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """The vectors of rows, also of words that were looked up: float32 (n, dimensions)."""
+        """Return the vectors of rows, including words that were looked up before: float32 (n, dimensions)."""
         if isinstance(rows, slice):
             return super().read(rows)
         return self.matrix([self._words[row] if row >= BEHIND else "" for row in rows.tolist()], rows)

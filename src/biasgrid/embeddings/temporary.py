@@ -1,4 +1,4 @@
-"""A temporary folder for what is made from a user's file."""
+"""A temporary folder for files made from a user's file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import DiskError
 
 
 class Folder:
-    """A temporary folder, which goes with the last of those who hold it. Copies in other processes remove nothing."""
+    """A temporary folder, removed with the last reference to it. Copies in other processes remove nothing."""
 
     def __init__(self) -> None:
         try:
@@ -28,8 +28,10 @@ class Folder:
 
 @contextmanager
 def working_folder(hint: str = "") -> Iterator[Folder]:
-    """A temporary folder for what the block makes in it; it is removed if that fails. Raises DiskError, whose message
-    ends with the hint, where it cannot be written."""
+    """Yield a temporary folder, and remove it if the block fails.
+
+    Raise DiskError if it cannot be written; its message ends with the hint.
+    """
     folder = Folder()
     try:
         yield folder
@@ -47,8 +49,8 @@ def _remove(path: Path, owner: int) -> None:
 
 
 def reference(source: Path, target: Path) -> None:
-    """A symbolic link to a file, or a copy of it where there are none."""
+    """Make a symbolic link to a file, or a copy if links are not allowed."""
     try:
         target.symlink_to(source.resolve())
-    except OSError:  # Windows allows it to few
+    except OSError:  # Windows allows links to few users
         shutil.copyfile(source, target)

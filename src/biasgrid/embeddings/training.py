@@ -1,8 +1,9 @@
-"""Models that are trained here on a corpus: gensim's Word2Vec and FastText, our GloVe and PPMI; seeded, one worker.
+"""Models that are trained here on a corpus: gensim's Word2Vec and FastText, our GloVe and PPMI; seeded, one
+worker.
 
-The same corpus and parameters give the same bytes in every process of one machine with one version of gensim and
-NumPy. Other processors and BLAS libraries add numbers up in another order, so that there the last bits of a sum, and
-after a million steps the vectors, may differ.
+The same corpus and parameters give the same bytes in every process of one machine with one version of gensim
+and NumPy. Other processors and BLAS libraries add numbers in another order. There, the last bits of a sum,
+and after a million steps the vectors, may differ.
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ from .corpus.text import text_of
 from .store import EmbeddingStore
 from .store_writer import StoreWriter
 
-# raise it when a change of this module changes vectors: every model that is trained here is trained anew
+# Raise this number if a change of this module changes vectors. Models that are trained here are then trained again.
 VERSION = 1
-SENTENCE = 10_000  # tokens; as gensim's Text8Corpus has it, and the most that it trains on as one
+SENTENCE = (
+    10_000  # tokens: the length in gensim's Text8Corpus, and the longest sentence that gensim trains on
+)
 BLOCK = 1 << 20
 LONGEST = 8 << 20  # characters of a token
 
 LARGEST = 2**31 - 1
 SWITCH, COUNT = (int, 0, 1), (int, 1, LARGEST)
 
-# gensim's names -> type, least, most. A study cannot set gensim's other parameters: files, callbacks, threads.
+# gensim's names -> type, minimum, maximum. A study cannot set gensim's other parameters: files, callbacks, threads.
 WORD2VEC: dict[str, tuple[Any, float, float]] = {
     "vector_size": COUNT,
     "window": COUNT,
@@ -59,19 +62,19 @@ PARAMETERS: dict[str, dict[str, tuple[Any, float, float]]] = {
     "ppmi": {name: COUNT for name in ("vector_size", "window", "min_count")}
     | {"alpha": (float, 0, 1), "shift": (float, 1, LARGEST), "eig": (float, 0, 1)},
 }
-# what trains a language model; in `PARAMETERS` is what trains vectors
+# Algorithms that train a language model; `PARAMETERS` has the algorithms that train vectors.
 LANGUAGE_MODELS = {
     "bert": {"seed": WORD2VEC["seed"]}
     | {"epochs": (float, 0.0001, 1000), "learning_rate": (float, 0, 1), "masked": (float, 0.01, 0.9)}
     | {"batch_size": COUNT, "pieces": (int, 8, LARGEST), "held_out": COUNT},
 }
-# algorithms that this package has itself -> module
+# Algorithms of this package -> module.
 MODULES = {"glove": "glove", "ppmi": "ppmi", "bert": "language.bert_training"}
 KINDS = {int: "whole numbers", float: "numbers"}
 
 
 def check_parameters(algorithm: str, params: Mapping[str, Any]) -> None:
-    """Raises BiasgridError for a parameter that the algorithm does not have, or a value that it cannot take."""
+    """Raise BiasgridError for a parameter that the algorithm does not have, or a value that is not allowed."""
     parameters = (PARAMETERS | LANGUAGE_MODELS)[algorithm]
     for name, value in params.items():
         if name == "workers":
@@ -95,7 +98,8 @@ def check_parameters(algorithm: str, params: Mapping[str, Any]) -> None:
 
 
 def version(algorithm: str) -> str:
-    """What, besides the corpus and the parameters, a model's vectors depend on."""
+    """Return the versions of code on which a model's vectors depend, apart from the corpus and the
+    parameters."""
     if algorithm in MODULES:
         text = f"{algorithm} version {_module(algorithm).VERSION}"
         return f"{text} torch {_version('torch')}" if algorithm in LANGUAGE_MODELS else text
@@ -118,20 +122,32 @@ def train(
 ) -> EmbeddingStore:
     """Train a model on a corpus and write it as the store `output`, words by falling frequency.
 
-    A word's vector is what gensim's `wv` has for it; in fastText that is the mean of its own and its n-grams'. In
-    GloVe it is the sum of its vectors as a word and as a context; PPMI: see `ppmi`.
+    A word's vector is the one in gensim's `wv`; in fastText it is the mean of the word's own vector and its
+    n-grams' vectors. In GloVe it is the sum of its vectors as a word and as a context; for PPMI see `ppmi`.
+    The store has the words' counts, and its model.json the number of `tokens` in the corpus.
 
-    Args:
-        sentences: lists of tokens, which are looped over several times, such as `Sentences`. No window of context
-            reaches beyond a sentence.
-        where: the corpus, as messages name it.
-        algorithm: one of `PARAMETERS`.
-        params: its parameters by their names; others are as gensim, `glove.train` or `ppmi.train` has them.
-        metadata: further entries of model.json.
+    Parameters
+    ----------
+    sentences
+        Lists of tokens, which are iterated several times, such as `Sentences`. A context window does not
+        cross the end of a sentence.
+    output
+        The store's folder.
+    where
+        The name of the corpus in messages.
+    name
+        The model's name.
+    algorithm
+        A key of `PARAMETERS`.
+    params
+        Its parameters by name. Others have the defaults of gensim, `glove.train` or `ppmi.train`.
+    metadata
+        Further entries of model.json.
 
-    The store has the words' counts, and its model.json how many `tokens` the corpus has.
-
-    Raises BiasgridError for a wrong parameter, and for a corpus that has too few words.
+    Raises
+    ------
+    BiasgridError
+        A parameter is wrong, or the corpus has too few words.
     """
     check_parameters(algorithm, params)
     if algorithm in MODULES:
@@ -150,20 +166,20 @@ def train(
 
 
 def _module(algorithm: str) -> Any:
-    # by name and late: it imports SciPy
+    # Imported late and by name, because the modules import SciPy.
     return importlib.import_module(f"{__package__}.{MODULES[algorithm]}")
 
 
 def _gensim(
     sentences: Iterable[list[str]], where: Path | str, algorithm: str, params: Mapping[str, Any]
 ) -> tuple[list[str], np.ndarray, np.ndarray, dict[str, Any]]:
-    """Words, their vectors and counts, and further entries of model.json."""
+    """Train with gensim; return words, their vectors and counts, and further entries of model.json."""
     import gensim
 
     model_class = {"word2vec": gensim.models.Word2Vec, "fasttext": gensim.models.FastText}[algorithm]
     model = model_class(**params, workers=1)
-    with suppress(RuntimeError):  # gensim raises it where no word is left
-        # the same two steps as in gensim's constructor; a damaged corpus shows in the first
+    with suppress(RuntimeError):  # gensim raises this error if no word is left
+        # These are the two steps of gensim's constructor. The first one fails if the corpus is damaged.
         model.build_vocab(sentences)
     if not len(model.wv):
         raise BiasgridError(f"{where}: no word occurs {model.min_count} times (min_count)")
@@ -174,12 +190,15 @@ def _gensim(
 
 @dataclass(frozen=True)
 class Sentences:
-    """The tokens of a corpus in lists of `SENTENCE`; each loop over it reads the file anew.
+    """The tokens of a corpus in lists of `SENTENCE`; each iteration reads the file again.
 
-    corpus  UTF-8 text, plain, compressed, or alone in a .zip. White space parts the tokens, and nothing else is
-            done to them; a line end is white space
+    An iteration raises BiasgridError if the corpus cannot be read.
 
-    A loop raises BiasgridError for a corpus that cannot be read.
+    Attributes
+    ----------
+    corpus
+        A UTF-8 text, plain, compressed, or alone in a .zip. It is split at white space, including line ends,
+        and not changed otherwise.
     """
 
     corpus: Path

@@ -1,12 +1,16 @@
-"""Vectors in the formats of other tools, and stores that share another's vocabulary; block by block.
+"""Writers of vectors in the formats of other tools, and of stores that share another's vocabulary; block by
+block.
 
-- .bin         word2vec's binary format: a line "rows dimensions", then each word, a space and its float32 numbers
-- .txt, .vec   word2vec's text format: the same line, then one line per word; each number is the shortest decimal that
+- .bin         word2vec's binary format: a line "rows dimensions", then each word, a space and its float32
+  numbers
+- .txt, .vec   word2vec's text format: the same line, then one line per word; each number is the shortest
+  decimal that
                reads back as the same float32
-- .kv          KeyedVectors.save of gensim 4; large vectors go beside it into <name>.vectors.npy, as gensim has it
+- .kv          KeyedVectors.save of gensim 4; large vectors go into <name>.vectors.npy next to it, as in
+  gensim
 - .npz         NumPy's archive of two arrays: `words` (text) and `vectors` (float32); not compressed
 
-.bin, .txt and .vec may end in .gz. A file appears when it is whole.
+.bin, .txt and .vec may end in .gz. A file appears only when it is complete.
 """
 
 from __future__ import annotations
@@ -38,12 +42,12 @@ KV, NPZ = ".kv", ".npz"
 LONGEST_NPZ = 1 << 31  # bytes of an .npz file's words, each of which takes as much as the longest
 LARGE = 10 << 20  # numbers from which on gensim puts an array beside the pickle
 FETCH = 10_000  # words
-# of all float32 the one whose shortest decimal, read as float64, rounds to its neighbour: 7.038531e-26
+# This is the only float32 whose shortest decimal, 7.038531e-26, read as float64, rounds to its neighbour.
 ODD = np.float32(7.038530691851209e-26)
 
 
 def format_of(output: Path) -> str:
-    """STORE for a folder, else the suffix. Raises BiasgridError for a suffix that is not in FORMATS."""
+    """Return STORE for a folder, or else the suffix. Raise BiasgridError for a suffix that is not in FORMATS."""
     if output.is_dir() or not output.suffix:
         return STORE
     suffix = "".join(output.suffixes[-2:]) if output.suffix == ".gz" else output.suffix
@@ -56,10 +60,11 @@ def format_of(output: Path) -> str:
 
 
 def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
-    """Write words and their vectors, (n, dimensions) float32 per block, in the format that `output` ends in.
+    """Write words and their vectors, (n, dimensions) float32 per block, in the format given by the suffix of
+    `output`.
 
-    `shape` is (words, dimensions) of all blocks together. Raises BiasgridError for a word that the format cannot
-    hold.
+    `shape` is (words, dimensions) of all blocks together. Raise BiasgridError for a word that the format
+    cannot hold.
     """
     suffix = format_of(output)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +83,10 @@ def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
 
 
 def words_by_row(store: Model, size: int = FETCH) -> Generator[tuple[list[str], np.ndarray]]:
-    """Every word and its row, `size` at a time, in the order of `Model.words`; of a store without holding all."""
+    """Yield all words and their rows, `size` at a time, in the order of `Model.words`.
+
+    A store is read without holding all words in memory.
+    """
     if not isinstance(store, EmbeddingStore):
         words = store.words()
         for start in range(0, len(words), size):
@@ -96,7 +104,7 @@ def words_by_row(store: Model, size: int = FETCH) -> Generator[tuple[list[str], 
 
 
 def word_counts(store: EmbeddingStore) -> np.ndarray:
-    """How many words each row of the store has: int64 (rows,)."""
+    """Return the number of words of each row of the store: int64 (rows,)."""
     with _vocabulary(store) as database:
         pairs = database.execute("SELECT word, row FROM vocabulary")
         rows = (store.word_table.checked_row(*pair) for pair in pairs)
@@ -104,9 +112,9 @@ def word_counts(store: EmbeddingStore) -> np.ndarray:
 
 
 class StoreCopy(StoreWriter):
-    """Builds a store with the vocabulary of another, but for `moved_words`: word -> its new row.
+    """A writer of a store with the vocabulary of another, except for `moved_words`: word -> its new row.
 
-    Vectors are added without words. The vocabulary is copied as a file and never in memory.
+    Vectors are added without words. The vocabulary is copied as a file and never held in memory.
     """
 
     def __init__(self, output: Path, model: EmbeddingStore, moved_words: dict[str, int]):
@@ -133,7 +141,7 @@ class StoreCopy(StoreWriter):
 
 
 class _Words:
-    """What a StoreWriter asks of its vocabulary."""
+    """The part of a vocabulary that a StoreWriter uses."""
 
     def __init__(self, model: EmbeddingStore):
         self.model = model
@@ -175,7 +183,7 @@ FORMATS = (*_ROWS, *(f"{suffix}.gz" for suffix in _ROWS), KV, NPZ)
 
 
 def _write_array(file: IO[bytes], shape: tuple[int, int], blocks: Blocks) -> list[str]:
-    """Write the vectors of all blocks as one .npy array; returns their words."""
+    """Write the vectors of all blocks as one .npy array, and return their words."""
     words: list[str] = []
     file.write(npy_header("<f4", shape))
     for block_words, vectors in blocks:
@@ -186,7 +194,7 @@ def _write_array(file: IO[bytes], shape: tuple[int, int], blocks: Blocks) -> lis
 
 def _write_npz(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
     with open_to_write(output, sync=True) as raw, zipfile.ZipFile(raw, "w") as archive:
-        # ZipInfo's date is the same for all: the same bytes for the same vectors
+        # ZipInfo's default date is constant, so the same vectors give the same bytes.
         with archive.open(zipfile.ZipInfo("vectors.npy"), "w", force_zip64=True) as file:
             words = _write_array(file, shape, blocks)
         longest = max(map(len, words))
@@ -209,13 +217,13 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
     refuse_link(output)
     array_file = output.with_name(f"{output.name}.vectors.npy")
     is_large = shape[0] * shape[1] >= LARGE
-    # two files that belong together: another writer of them waits
+    # Two files belong together, so another writer of them waits.
     with (
         hold_lock(output.with_name(f".{output.name}.lock")),
         replace_file(output) as part,
         ExitStack() as stack,
     ):
-        # no other writer has names that begin with the part's; gensim writes the second
+        # No other writer uses names that begin with this part's name. Gensim writes the second file.
         rows, placeholder = (part.with_name(f"{part.name}.{name}") for name in ("rows", "vectors.npy"))
         for path in (rows, placeholder):
             stack.callback(path.unlink, missing_ok=True)
@@ -225,15 +233,15 @@ def _write_keyed_vectors(output: Path, shape: tuple[int, int], blocks: Blocks) -
         model = KeyedVectors(shape[1])
         model.index_to_key, model.next_index = words, shape[0]
         model.key_to_index = {word: place for place, word in enumerate(words)}
-        # gensim would log the time
+        # Otherwise gensim would log the time.
         model.lifecycle_events = None
         if not is_large:
             model.vectors = np.load(rows)
-        # large vectors are on the disk already: gensim gets none, and leaves a file of none to be replaced
+        # Large vectors are on the disk already. Gensim gets an empty array and writes an empty file, replaced below.
         model.save(str(part), separately=["vectors"] if is_large else [])
         with part.open("rb+") as file:
             to_disk(file)
-        # a former model stops being one before the first of its files changes
+        # Remove the former model's main file before its other file changes.
         output.unlink(missing_ok=True)
         if is_large:
             os.replace(rows, array_file)
@@ -246,7 +254,7 @@ def _compress(file: IO[bytes], suffix: str) -> Iterator[IO[bytes] | gzip.GzipFil
     if not suffix.endswith(".gz"):
         yield file
         return
-    # no name and no time in it: the same bytes for the same vectors
+    # The header has neither name nor time, so the same vectors give the same bytes.
     with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as gzip_file:
         yield gzip_file
 
@@ -263,7 +271,7 @@ def _check_words(words: list[str], output: Path) -> None:
 
 @contextmanager
 def _vocabulary(store: EmbeddingStore) -> Iterator[sqlite3.Connection]:
-    """A connection of its own: the store's is one for all threads."""
+    """Yield a separate connection, as all threads share the store's own one."""
     address = f"{(store.path / VOCABULARY).resolve().as_uri()}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
