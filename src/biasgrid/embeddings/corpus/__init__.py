@@ -1,1 +1,1 @@
-"""Corpora: texts whose words are looked up with all their places."""
+"""Corpora: texts in which words are looked up with all their positions."""

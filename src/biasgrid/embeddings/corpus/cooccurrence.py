@@ -1,7 +1,7 @@
-"""In how many sentences (or windows) of a corpus which words stand together.
+"""Co-occurrences: the number of sentences (or windows) of a corpus that contain given words together.
 
-Sentences that have the same ones of the given words count as one pattern. There are far fewer patterns than
-sentences, and they suffice for any grouping of the words.
+Sentences that contain the same subset of the given words are counted as one pattern. There are far fewer
+patterns than sentences, and they suffice for any grouping of the words.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrence:
-    """In how many sentences (or windows) of a corpus words stand together.
+    """The number of sentences (or windows) of a corpus that contain words together.
 
     Attributes
     ----------
     patterns
-        Sparse float32 (patterns, words), 1 where a unit (a sentence, or a window) of the pattern has the word. Each
-        pattern has at least one word.
+        Sparse float32 (patterns, words), 1 if a unit (a sentence or a window) of the pattern contains the
+        word. Each pattern contains at least one word.
     units
-        Int64 (patterns,): how many units have exactly these of the words.
+        int64 (patterns,): the number of units that contain exactly these words.
     total
-        How many units the corpus has.
+        The number of units of the corpus.
     """
 
     patterns: csr_array
@@ -40,7 +40,8 @@ class Cooccurrence:
     )
 
     def part(self, words: slice) -> csr_array:
-        """The patterns of some of the words alone, which a metric asks for several times."""
+        """Return the patterns of some of the words alone. The result is cached, as a metric needs it several
+        times."""
         key = (words.start, words.stop, words.step)
         if key not in self._parts:
             self._parts[key] = self.patterns[:, words]
@@ -48,11 +49,11 @@ class Cooccurrence:
 
 
 def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrence:
-    """From the distinct units in which each word stands, one array per word, and the number of all units.
+    """Group the distinct units in which words occur, one array per word; `total` is the number of all units.
 
-    Memory holds these arrays, a few numbers for each unit that has a word, and the patterns.
+    Memory holds these arrays, a few numbers for each unit that contains a word, and the patterns.
     """
-    from scipy.sparse import csc_array  # imported late: a plan counts nothing
+    from scipy.sparse import csc_array  # imported late, as planning a study does not count words
 
     whole = np.concatenate(units)
     if len(whole) > total // 4:  # without sorting them
@@ -64,7 +65,7 @@ def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrenc
         unit_numbers = np.unique(whole)
         rows, count = [np.searchsorted(unit_numbers, word_units) for word_units in units], len(unit_numbers)
     del whole
-    # units with the same words have the same two sums of the words' random numbers of 64 bits, and others have not
+    # Give each word two random 64-bit numbers. Units have the same two sums only if they contain the same words.
     numbers = np.random.default_rng(0).integers(2**63, size=(2, len(units)), dtype=np.uint64)
     sums = np.zeros((2, count), dtype=np.uint64)
     for word, word_units in enumerate(rows):
@@ -73,7 +74,7 @@ def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrenc
     is_new = (np.diff(sums[:, order], axis=1) != 0).any(axis=0)
     starts = np.concatenate([[0], np.flatnonzero(is_new) + 1]) if count else np.zeros(0, dtype=np.int64)
     counts = np.diff(starts, append=count)
-    # each pattern's words are those of its first unit
+    # The first unit of each pattern gives the pattern's words.
     pattern = np.full(count, -1, dtype=np.int64)
     pattern[order[starts]] = np.arange(len(starts))
     columns = [word_units[word_units >= 0] for word_units in (pattern[word_units] for word_units in rows)]

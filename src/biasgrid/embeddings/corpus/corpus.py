@@ -1,10 +1,11 @@
-"""A counted corpus: a folder that opens at once, and from which only the places of words in question are read.
+"""A counted corpus: a folder that opens at once, and from which only the positions of requested words are
+read.
 
 - vocabulary.sqlite  the words, in lower case, and their rows, by falling frequency
-- counts.npy         int64 (words,): how often the word of each row occurs
-- places.npy         unsigned (tokens,): where in the text each word stands, those of the first row first
-- starts.npy         int64 (sentences,): where in the text each sentence starts
-- model.json         what the corpus is and where it is from; written last
+- counts.npy         int64 (words,): how often each row's word occurs
+- places.npy         unsigned (tokens,): the positions of each word in the text, row after row
+- starts.npy         int64 (sentences,): the position in the text at which each sentence starts
+- model.json         description and origin of the corpus; written last
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ REMEDY = "count the corpus again (in a study: snakemake stores)"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
-    """An opened corpus; `open` makes it. Words are in lower case, and looked up in lower case.
+    """An opened corpus, made by `open`. Words are stored and looked up in lower case.
 
     Attributes
     ----------
     path
         The corpus' folder.
     name
-        Its name, as tables print it.
+        Its name, printed in tables.
     counts
-        How often the word of each row occurs, int64 (words,), falling.
+        How often each row's word occurs, int64 (words,), falling.
     starts
-        The number of the word in the text that each sentence starts with, int64 (sentences,).
+        The position in the text of each sentence's first word, int64 (sentences,).
     metadata
-        model.json.
+        The contents of model.json.
     word_table
         The words and their rows.
     """
@@ -62,25 +63,25 @@ class Corpus:
 
     kind = "corpus"
     vocab_prefix = ""
-    fold = staticmethod(str.lower)  # what a word is looked up as
+    fold = staticmethod(str.lower)  # applied to each word before it is looked up
 
     @classmethod
     def open(cls, path: Path | str, name: str | None = None, keeper: object = None) -> Corpus:
-        """Open a corpus without reading its words or places.
+        """Open a corpus without reading its words or positions.
 
         Parameters
         ----------
         path
             The corpus' folder.
         name
-            What to call it; None for the name that it was made with.
+            The name of the corpus; None for the name that is stored with it.
         keeper
-            What must live as long as the corpus, such as its folder where that is a temporary one.
+            An object that must live as long as the corpus, such as its temporary folder.
 
         Raises
         ------
         BiasgridError
-            The folder is not a whole corpus.
+            The folder is not a complete corpus.
         """
         path = Path(path)
         try:
@@ -116,56 +117,57 @@ class Corpus:
 
     @property
     def tokens(self) -> int:
-        """How many words the text has."""
+        """Return the number of words in the text."""
         return int(self.metadata["tokens"])
 
     @property
     def sentences(self) -> int:
-        """How many sentences it has."""
+        """Return the number of sentences."""
         return int(self.metadata["sentences"])
 
     @property
     def window(self) -> int | None:
-        """The words of a window in which co-occurrences are counted unless something else is asked for; None for
+        """Return the default number of words of a window in which co-occurrences are counted; None for
         sentences."""
         return self.metadata.get("window")
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The row of each word as int64, -1 where the corpus lacks it: words are looked up in lower case."""
+        """Return the row of each word as int64, -1 for words that the corpus lacks. Words are looked up in
+        lower case."""
         return self.word_table.find(words if isinstance(words, str) else list(map(self.fold, words)))
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How often each of the words occurs that were looked up (`rows`, none -1), as float64 (n, 1)."""
+        """Return how often each of the words at `rows` (none is -1) occurs, as float64 (n, 1)."""
         return self.counts[rows].astype(np.float64)[:, None]
 
     def words(self) -> list[str]:
-        """Every word, by falling frequency."""
+        """Return all words, by falling frequency."""
         return self.word_table.words()
 
     def places(self, row: int) -> NDArray[Any]:
-        """The numbers of the words in the text, from 0, at which the word of a row stands; rising."""
+        """Return the positions in the text, from 0, at which a row's word occurs, in rising order."""
         end = int(self._ends[row])
         return self._places[end - int(self.counts[row]) : end]
 
     def units(self, window: int | None = None) -> int:
-        """How many sentences there are, or windows of so many words, the last of which may be shorter."""
+        """Return the number of sentences, or of windows of this many words; the last window may be shorter."""
         return self.sentences if window is None else -(-self.tokens // window)
 
     def cooccurrence(self, words: Sequence[str], window: int | None = None) -> Cooccurrence:
-        """In how many sentences, or windows, which of the words stand.
+        """Count the sentences or windows that contain each subset of the words.
 
         Parameters
         ----------
         words
             Words that the corpus has.
         window
-            Count in windows of so many words, one after the other, without regard to sentences; None for the corpus'
-            own (`window`), or sentences.
+            Count in consecutive windows of this many words, regardless of sentences; None for the corpus' own
+            setting (`window`), or sentences.
 
         Raises
         ------
         BiasgridError
-            A window that is not allowed; a corpus that is one single sentence, and no window.
+            The window is not allowed, or the corpus is a single sentence and no window is set.
         """
         check_window(window)
         window = window or self.window
@@ -181,7 +183,7 @@ class Corpus:
         return np.cumsum(self.counts)
 
     def __len__(self) -> int:
-        """Number of distinct words."""
+        """Return the number of distinct words."""
         return int(self.metadata["words"])
 
     def __contains__(self, word: object) -> bool:
@@ -191,18 +193,17 @@ class Corpus:
         return iter(self.words())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle is the path: what unpickles it opens the corpus again."""
+        """Return the corpus' path for pickling; unpickling opens the corpus again."""
         return Corpus.open, (self.path.absolute(), self.name)
 
     def under(self, transform: object) -> Any:
-        """There are no vectors to transform. Raises InputError."""
+        """Raise InputError, as a corpus does not have vectors to transform."""
         raise InputError(f"{self.name}: is a corpus; a debias method changes vectors, of which it has none")
 
     def __repr__(self) -> str:
         return f"Corpus({self.name!r}: {len(self):,} words, {self.tokens:,} tokens, {self.sentences:,} sentences)"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
         facts = {
             "corpus": self.name,
             "words": f"{len(self):,}",
@@ -215,14 +216,14 @@ class Corpus:
 
 
 def check_window(window: object) -> None:
-    """Raises BiasgridError for what is no window: whole numbers from 2 on, and None."""
+    """Raise BiasgridError unless a window is None or a whole number from 2 on."""
     if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 2):
         raise BiasgridError(
             not_allowed("window", window, "whole numbers from 2 on, or nothing for sentences")
         )
 
 
-# a value, its test and its interval need the same counts
+# The counts are cached, as a value, its test and its interval need the same ones.
 @remember(64)
 def _count(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccurrence:
     units: list[NDArray[np.integer]] = []
@@ -233,6 +234,6 @@ def _count(corpus: Corpus, words: tuple[str, ...], window: int | None) -> Cooccu
         word_units = (
             np.searchsorted(corpus.starts, places, side="right") - 1 if sentences else places // window
         )
-        # places rise, and so do the sentences: a word counts once in each
+        # Positions rise, and so do sentence numbers. A word counts once per sentence.
         units.append(word_units[np.diff(word_units.astype(np.int64), prepend=-1) > 0].astype(kind))
     return group_units(units, corpus.units(window))

@@ -1,7 +1,7 @@
-"""Counting a corpus: every word's places in the text, in one pass that is cached as the model's folder.
+"""Counting of a corpus: every word's positions in the text, in one pass, cached as the model's folder.
 
-The text is read as a stream, and what is counted is written as it comes: memory holds the vocabulary and a block, and
-of a corpus that is shuffled 8 bytes per token.
+The text is read as a stream, and counts are written block by block. Memory holds the vocabulary and a block;
+for a shuffled corpus it also holds 8 bytes per token.
 """
 
 from __future__ import annotations
@@ -29,25 +29,28 @@ BLOCK = 1 << 20  # words that are sorted at a time
 def make_corpus(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> Corpus:
-    """Count a corpus and write what was counted as the folder of a model of kind `corpus`: `Kind.make`.
+    """Count a corpus, and write the counts as the folder of a model of kind `corpus` (`Kind.make`).
 
     Parameters
     ----------
     archive
-        As `text.blocks` takes it.
+        A file or folder, as in `text.blocks`.
     folder
-        The model's; a former one is replaced when this one is whole.
-    name, model
-        The model's, and its entry in a config: of that, `format` and `window`, and the seed of a source `shuffled`.
+        The model's folder. A former one is replaced when this one is complete.
+    name
+        The model's name.
+    model
+        The model's entry in a config, of which `format` and `window`, and the seed of a source `shuffled`,
+        are used.
     metadata
         Further entries of model.json.
 
     Raises
     ------
     BiasgridError
-        The corpus cannot be read, or has no words.
+        The corpus cannot be read, or does not contain words.
     """
-    # words by their numbers, in the order of their first occurrence
+    # Number the words in the order of their first occurrence.
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     with write_folder(folder, "counting this corpus") as scratch:
@@ -89,10 +92,11 @@ def _number(
     words_file: Any,
     starts_file: Any,
 ) -> tuple[int, int]:
-    """Write each word of a text as its number, and where each sentence starts; how many of both there are."""
+    """Write each word of a text as its number, and the start of each sentence; return the numbers of words
+    and sentences."""
     starts_file.write(npy_header("<i8", (0,)))
     tokens = sentences = 0
-    start = 0  # of the sentence that has not ended
+    start = 0  # start of the sentence that has not ended
     for words, ends in text:
         words_file.write(np.fromiter(map(numbers.__getitem__, words), np.uint32, len(words)).data)
         if ends:
@@ -105,8 +109,11 @@ def _number(
 
 
 def _rank(text: Path, words: int) -> tuple[np.ndarray, np.ndarray]:
-    """How often each word occurs, by falling frequency, and the row that each number has there. Of words that occur
-    equally often, the one that occurs first comes first."""
+    """Return how often each word occurs, by falling frequency, and the row of each word's number in this
+    order.
+
+    Words of equal frequency are sorted by first occurrence.
+    """
     counts = np.zeros(words, dtype=np.int64)
     for block in _blocks(text):
         counts += np.bincount(block, minlength=words)
@@ -117,7 +124,7 @@ def _rank(text: Path, words: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _place(text: Path, counts: np.ndarray, rows: np.ndarray, tokens: int, output: Path) -> None:
-    """Write the places of all words, those of the first row first, each word's in order."""
+    """Write the positions of all words, row after row, in rising order for each word."""
     dtype = np.uint32 if tokens < 2**32 else np.uint64
     places = np.lib.format.open_memmap(output, "w+", dtype, (tokens,))
     next_places = np.cumsum(counts) - counts  # where each row's next place belongs

@@ -1,4 +1,4 @@
-"""How the words of a text are told apart, by name."""
+"""Names of the formats of a text, which determine how it is split into words."""
 
 FORMATS = {
     "text": "plain text, whose words are letters and digits, without punctuation",

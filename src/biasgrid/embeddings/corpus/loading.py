@@ -1,4 +1,4 @@
-"""Corpora from what a user has: a file of text, or sentences."""
+"""Corpora from a user's data: a text file, or sentences."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ def load(
     format: str | None = None,
     sha256: str | None = None,
 ) -> Corpus:
-    """A corpus that is counted now, in a temporary folder that goes with it.
+    """Count a corpus in a temporary folder, which is removed together with the corpus.
 
     Parameters
     ----------
     source
-        A file of text, a sentence a line; or sentences.
+        A text file with one sentence per line, or a list of sentences.
     name
-        What to call it; None for the file's name.
+        The name of the corpus; None for the file's name.
     format
         One of `FORMATS`; None for text.
     sha256
-        Of a file, which must match.
+        The checksum that a file must have.
 
     Raises
     ------
     BiasgridError
-        What is no corpus: unreadable, without words, or not what `sha256` says.
+        The source is unreadable or does not contain words, or its checksum differs.
     """
     if not isinstance(source, (Path, list, tuple)):
         raise InputError(
@@ -62,8 +62,10 @@ def load(
 
 
 def examine(source: Path, format: str | None = None) -> str:
-    """Return the name of the format of a corpus. Raise BiasgridError for what is not text or has no words, as far as
-    the beginning says."""
+    """Return the name of a corpus' format.
+
+    Raise BiasgridError if its beginning is not text or does not contain words.
+    """
     if not source.exists():
         raise BiasgridError(f"{source}: no such file")
     words, _ = next(blocks(source, format or DEFAULT), ([], []))

@@ -1,4 +1,4 @@
-"""A corpus whose tokens are shuffled: words are as frequent as before, and stand together by chance."""
+"""Corpora with shuffled tokens: words are as frequent as before, and co-occur by chance."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Shuffled:
-    """The sentences of a corpus with all its tokens in a random order, whichever sentence they were in; sentences are
-    as long as they were. Each loop gives the same.
+    """The sentences of a corpus with all its tokens in a random order, across sentences.
+
+    Sentences keep their lengths. Each iteration gives the same sentences.
 
     Attributes
     ----------
     sentences
         Lists of tokens, read once.
     seed
-        Of the random order: each number gives another shuffled corpus.
+        The seed of the random order; each number gives a different shuffled corpus.
     """
 
     sentences: Iterable[list[str]]
@@ -36,7 +37,8 @@ class Shuffled:
 
     @cached_property
     def _shuffle(self) -> tuple[list[str], NDArray[np.int32], list[int]]:
-        """The words, the number of the word at each place (4 bytes per token), and where sentences end."""
+        """Return the words, the number of the word at each position (4 bytes per token), and the ends of
+        sentences."""
         numbers: dict[str, int] = {}
         tokens, ends = [], []
         for sentence in self.sentences:
@@ -48,5 +50,5 @@ class Shuffled:
 
 
 def shuffle_tokens(tokens: NDArray[Any], seed: int) -> NDArray[Any]:
-    """Tokens (tokens,) in the random order of a seed; texts of the same length get the same order."""
+    """Return tokens (tokens,) in the random order of a seed; texts of the same length get the same order."""
     return np.random.default_rng(seed).permutation(tokens)

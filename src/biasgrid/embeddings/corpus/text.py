@@ -1,4 +1,4 @@
-"""Reading a corpus, block by block: its words in lower case, and where its sentences end."""
+"""Reading of a corpus, block by block: its words in lower case, and the ends of its sentences."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .formats import DEFAULT
 
 BLOCK = 1 << 20  # characters that are read at a time
 LONGEST = 8 << 20  # characters without white space
-UNLIMITED = 1 << 40  # words of a sentence, where there is no limit
+UNLIMITED = 1 << 40  # words of a sentence, without a limit
 
-# letters and digits, and what stands between two of them: don't, u.s, well-known
+# Letters and digits, and signs between two of them: don't, u.s, well-known.
 WORD = re.compile(r"\w+(?:[.'’\-]\w+)*")
 
 
 def _strip_tags(text: str) -> list[str]:
-    # without a tag, all of it is the word
+    # A token without a tag is a word.
     return [token.rpartition("/")[0] or token for token in text.split()]
 
 
@@ -34,7 +34,7 @@ def _split_at_commas(text: str) -> list[str]:
     return text.replace(",", " ").split()
 
 
-# `FORMATS`, as functions
+# Functions that split text, one for each of `FORMATS`.
 WORDS: dict[str, Callable[[str], list[str]]] = {
     "text": WORD.findall,
     "tokens": str.split,
@@ -44,21 +44,22 @@ WORDS: dict[str, Callable[[str], list[str]]] = {
 
 
 def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], list[int]]]:
-    """The words of a corpus in lower case, block after block: the block's words, and after how many of them a
-    sentence ends, for each that ends in it.
+    """Yield the words of a corpus in lower case, block by block, and the sentence ends in each block.
+
+    An end is the number of the block's words before it.
 
     Parameters
     ----------
     archive
-        UTF-8 text with a sentence on each line: a file, plain, compressed, or alone in a .zip; or a folder of such
-        files, which are read by name.
+        UTF-8 text with one sentence per line: a file, plain, compressed, or alone in a .zip; or a folder of
+        such files, which are read in the order of their names.
     format
         One of `formats.FORMATS`.
 
     Raises
     ------
     BiasgridError
-        A file is damaged, no UTF-8 text, or has no white space in 8 million characters.
+        A file is damaged, is not UTF-8 text, or does not have white space in 8 million characters.
     """
     split = WORDS[format]
     files = (
@@ -67,14 +68,16 @@ def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], li
         else [archive]
     )
     for path in files:
-        open_words = 0  # of a sentence that began in an earlier block
+        open_words = 0  # words of a sentence that began in an earlier block
         for text in _texts(path):
             words: list[str] = []
             ends: list[int] = []
             *whole, last = text.lower().split("\n")
             for line in whole:
                 words += split(line)
-                if open_words + len(words) > (ends[-1] if ends else 0):  # a line without words is no sentence
+                if open_words + len(words) > (
+                    ends[-1] if ends else 0
+                ):  # a line without words is not a sentence
                     ends.append(len(words))
                     open_words = 0
             words += split(last)
@@ -86,8 +89,10 @@ def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], li
 
 @dataclass(frozen=True)
 class Sentences:
-    """The sentences of a corpus as lists of words, those of more than `longest` words in several; each loop over it
-    reads the corpus anew."""
+    """The sentences of a corpus as lists of words; sentences of more than `longest` words are split.
+
+    Each iteration reads the corpus again.
+    """
 
     archive: Path
     format: str = DEFAULT
@@ -109,7 +114,7 @@ class Sentences:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """A file's text in pieces that end in white space, but for the last."""
+    """Yield a file's text in parts that end in white space, except for the last one."""
     rest = ""
     with text_of(path) as file:
         while True:
@@ -132,9 +137,10 @@ def _texts(path: Path) -> Iterator[str]:
 
 @contextmanager
 def text_of(path: Path) -> Iterator[IO[str]]:
-    """A corpus' file as text: plain, compressed, or alone in a .zip. Raises BiasgridError for what is damaged."""
+    """Open a corpus' file as text: plain, compressed, or alone in a .zip. Raise BiasgridError if it is
+    damaged."""
     with path.open("rb") as file:
-        if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the second: of a zip without files
+        if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the second one marks a zip without files
             with open_content(path) as content:
                 yield io.TextIOWrapper(content, encoding="utf-8-sig")
             return
