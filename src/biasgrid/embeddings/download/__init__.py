@@ -1,6 +1,7 @@
-"""Large files over HTTP, in one piece or in parts: resumed, retried, verified; complete or not there at all.
+"""Downloads of large files over HTTP, whole or in parts: resumed, retried and verified; a file is complete or
+absent.
 
-What this module holds needs no HTTP client, so that a study can be planned without one.
+This module does not need an HTTP client, so that a study can be planned without one.
 """
 
 from __future__ import annotations
@@ -12,25 +13,47 @@ from ...errors import NetworkError
 
 @dataclass(frozen=True)
 class Limits:
-    """How patient a download is; times in seconds."""
+    """Limits of a download's retries, times (in seconds) and sizes (in bytes).
 
-    attempts: int = 7  # failures in a row, without one new byte between them, after which it gives up
-    backoff: float = 0.5  # before the second attempt; doubled for every further failure
-    longest_wait: float = 60.0  # between two attempts, also where the server's Retry-After asks for more
-    stall: float = 30.0  # without a byte, after which a connection counts as lost
-    reach: float = 10.0  # without a connection, after which a host counts as unreachable
-    answer: float = 60.0  # for all that comes before a body: handshakes, redirects, headers
-    slowest: float = 1000.0  # bytes per second, on the average of `stall` seconds; less counts as nothing
-    largest: int = 1 << 34  # bytes of a body whose length is not announced (16 GiB)
-    announced: int = 1 << 60  # bytes of a body whose length is
+    Attributes
+    ----------
+    attempts
+        The number of consecutive failures without a new byte after which the download gives up.
+    backoff
+        The wait before the second attempt; it doubles with every further failure.
+    longest_wait
+        The longest wait between two attempts, even if the server's Retry-After is longer.
+    stall
+        The time without a byte after which a connection counts as lost.
+    reach
+        The time without a connection after which a host counts as unreachable.
+    answer
+        The time allowed before a body: for handshakes, redirects and headers.
+    slowest
+        The lowest rate in bytes per second, averaged over `stall` seconds, that counts as progress.
+    largest
+        The largest body if its length is not announced (16 GiB).
+    announced
+        The largest body if its length is announced.
+    """
+
+    attempts: int = 7
+    backoff: float = 0.5
+    longest_wait: float = 60.0
+    stall: float = 30.0
+    reach: float = 10.0
+    answer: float = 60.0
+    slowest: float = 1000.0
+    largest: int = 1 << 34
+    announced: int = 1 << 60
 
 
 LIMITS = Limits()
 
 
 class WrongHash(NetworkError):
-    """The whole file arrived, and it is not the one that was asked for."""
+    """An error: the whole file arrived, but its hash is not the expected one."""
 
 
-# what to do about it
+# The explanation in messages.
 WRONG_HASH = "nothing was kept: the file on the server has changed, or the checksum is wrong"

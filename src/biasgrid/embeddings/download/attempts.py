@@ -1,4 +1,4 @@
-"""The attempts of a download: each goes on where the one before ended, until all bytes are there."""
+"""The attempts of a download: each continues the previous one, until all bytes have arrived."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from .unfinished import SENDABLE, Note, begin, empty, resume_point
 
 log = logging.getLogger(__name__)
 
-NUMBER = r"\d{1,18}"  # of bytes or seconds in a header
+NUMBER = r"\d{1,18}"  # a number of bytes or seconds in a header
 
 
 def receive(
     url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, rows: int | None = None
 ) -> bool:
-    """Fill `part` until it is as long as the server says; return whether several responses may be in it.
+    """Fill `part` up to the length that the server announces; return whether it may come from several
+    responses.
 
-    `rows`: a header and so many lines are enough; None: the whole file.
+    With `rows`, a header and this many lines are enough; None means the whole file.
     """
     initial_size, note = resume_point(url, part, has_hash)
-    if (
-        initial_size and initial_size == note.total
-    ):  # an earlier run was ended between the last byte and the landing
+    # An earlier run was killed after the last byte, before the file was moved to its destination.
+    if initial_size and initial_size == note.total:
         return True
     failures, largest_size, is_reached, beginning = 0, initial_size, False, time.monotonic()
     while True:
@@ -47,12 +47,13 @@ def receive(
             return _attempt(url, part, has_hash, progress, limits, rows)
         except Retry as error:
             size = resume_point(url, part, has_hash)[0]
-            # only new bytes count: a server that always starts anew, or sends next to nothing, must not hold this up
+            # Only new bytes count as progress. Otherwise a server that always starts again, or sends almost nothing,
+            # could make the download endless.
             if size - largest_size > limits.slowest * (time.monotonic() - start):
                 failures = 0
             largest_size = max(largest_size, size)
             failures += 1
-            # Nothing ever came from this host (the target of a redirect, say): say so soon.
+            # Give up early if nothing ever came from this host, such as the target of a redirect.
             is_unknown = error.unreachable and largest_size == initial_size
             if is_unknown and (failures >= 3 or time.monotonic() - beginning > limits.reach):
                 raise NetworkError(str(error)) from None
@@ -66,10 +67,11 @@ def receive(
 
 
 def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, rows: int | None) -> bool:
-    """One request. Returns whether it continued an earlier one; Retry if `part` is not whole after it."""
+    """Make one request; return whether it continued an earlier one. Raise Retry if `part` is incomplete
+    afterwards."""
     patience = Patience(limits)
     offset, note = resume_point(url, part, has_hash)
-    # identity: a decoded body would match neither the announced length nor the hash
+    # Ask for an unencoded body, as a decoded one would match neither the announced length nor the hash.
     headers = {"Accept-Encoding": "identity"}
     if offset:
         headers["Range"] = f"bytes={offset}-"
@@ -133,13 +135,13 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
 
 
 def _count_lines(part: Path) -> int:
-    """Count the ends of lines in what has come so far."""
+    """Count the line ends received so far."""
     with part.open("rb") as file:
         return sum(block.count(b"\n") for block in iter(partial(file.read, 1 << 20), b""))
 
 
 def _body_length(url: str, response: requests.Response, has_hash: bool) -> int | None:
-    """Length of a whole body (None: chunks mark its end, or a hash checks it)."""
+    """Return the length of a whole body; None if chunks mark its end, or a hash verifies it."""
     length = re.fullmatch(NUMBER, response.headers.get("Content-Length", ""), re.ASCII)
     if length:
         return int(length[0])
@@ -152,12 +154,15 @@ def _body_length(url: str, response: requests.Response, has_hash: bool) -> int |
 
 
 def _total_length(part: Path, response: requests.Response, offset: int, note: Note) -> int | None:
-    """Length of the whole file of which a 206 sends the rest; Retry if that is not the rest of our part."""
+    """Return the length of the whole file of which a 206 response sends the rest.
+
+    Raise Retry if the response does not continue our part.
+    """
     match = re.fullmatch(
         rf"bytes ({NUMBER})-{NUMBER}/({NUMBER}|\*)", response.headers.get("Content-Range", ""), re.ASCII
     )
     total = note.total if not match or match[2] == "*" else int(match[2])
-    # A 206 may leave the validator out (RFC 9110, 15.3.7); one that is there must be the one we asked for.
+    # A 206 may leave the validator out (RFC 9110, 15.3.7). If it has one, it must be the one that we sent.
     kind = "ETag" if (note.validator or "").startswith('"') else "Last-Modified"
     is_changed = note.validator and response.headers.get(kind, note.validator) != note.validator
     if not match or int(match[1]) != offset or is_changed or (note.total and total != note.total):
@@ -167,14 +172,14 @@ def _total_length(part: Path, response: requests.Response, offset: int, note: No
 
 
 def _validator(response: requests.Response) -> str | None:
-    """What If-Range can carry: a strong ETag, or else the date of the last change."""
+    """Return the value for If-Range: a strong ETag, or else the date of the last change."""
     etag = response.headers.get("ETag")
     validator = etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
     return validator if validator and re.fullmatch(SENDABLE, validator) else None
 
 
 def _retry_after(response: requests.Response) -> float:
-    """Seconds the server asks to wait, given as a number or a date; 0 where it asks for nothing."""
+    """Return the seconds that the server asks us to wait, given as a number or a date; 0 if it does not."""
     try:
         return urllib3.Retry().get_retry_after(response.raw) or 0.0
     except (ValueError, TypeError, LookupError, OverflowError, urllib3.exceptions.HTTPError):
@@ -182,7 +187,7 @@ def _retry_after(response: requests.Response) -> float:
 
 
 def _refuse_page(url: str, part: Path, response: requests.Response, beginning: bytes) -> None:
-    """Login, quota and error pages come with status 200 and are no model."""
+    """Raise an error for login, quota and error pages, which come with status 200 but are not models."""
     kind = response.headers.get("Content-Type", "").lower()
     page = beginning.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].lower().startswith((b"<html", b"<!doctype"))
     if (page or kind.startswith("text/html")) and Path(part.stem).suffix not in (".html", ".htm"):

@@ -1,4 +1,4 @@
-"""A connection to a server that may be slow, silent or gone: what it sends, or why nothing came, in bounded time."""
+"""Connections to servers that may be slow, silent or unreachable, with bounded waiting times."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from ...errors import NetworkError
 from . import Limits
 from .hub_address import authorization
 
-CHUNK = 1 << 14  # bytes: the most that a lost connection loses
+CHUNK = 1 << 14  # bytes: a lost connection loses at most this many
 CONNECT = 3.0  # seconds for one address of a host; a host may have eight
 
 
 class Retry(Exception):
-    """This attempt failed in a way that the next one may not."""
+    """An error: this attempt failed, but the next one may succeed."""
 
     def __init__(self, reason: str, *, wait: float = 0.0, unreachable: bool = False):
         super().__init__(reason)
-        self.wait = wait  # seconds that the server asked for
+        self.wait = wait  # seconds to wait, requested by the server
         self.unreachable = unreachable  # no connection was made
 
 
 class Patience:
-    """Ends an attempt to which too little comes: a socket's own timeout begins anew with every byte."""
+    """A time limit of an attempt that receives too little; a socket's own timeout restarts with every byte."""
 
     def __init__(self, limits: Limits):
         self._limits = limits
         self._reason, self._due = f"no whole answer for {limits.answer:g} s", time.monotonic() + limits.answer
 
     def wait_for_body(self) -> None:
-        """Wait, from now on, for `slowest * stall` bytes in each `stall` seconds."""
+        """Require, from now on, `slowest * stall` bytes in each `stall` seconds."""
         self._reason = f"under {self._limits.slowest:g} bytes a second for {self._limits.stall:g} s"
         self._missing_bytes = 0.0
         self.count_bytes(0)
 
     def count_bytes(self, count: int) -> None:
-        """Count bytes of the body that came."""
+        """Count received bytes of the body."""
         self._missing_bytes -= count
         if self._missing_bytes <= 0:
             self._missing_bytes = self._limits.slowest * self._limits.stall
             self._due = time.monotonic() + self._limits.stall
 
     def check(self) -> None:
-        """Raises Retry when the time is over. It is asked before each read from a socket."""
+        """Raise Retry if the time is over; called before each read from a socket."""
         if time.monotonic() >= self._due:
             raise Retry(self._reason)
 
@@ -72,12 +72,14 @@ class _Response(http.client.HTTPResponse):
 
     def _read_next_chunk_size(self) -> int:
         size: int = super()._read_next_chunk_size()  # type: ignore[misc]
-        if size < 0:  # Python would read to the end, into memory
+        if size < 0:  # Python would read the whole rest into memory
             raise http.client.HTTPException(f"a chunk of {size} bytes")
         return size
 
 
 def request(url: str, headers: dict[str, str], stall: float, patience: Patience) -> requests.Response:
+    """Send a GET request; return the response. Raise Retry or NetworkError if it fails."""
+
     class Adapter(requests.adapters.HTTPAdapter):
         def get_connection_with_tls_context(self, *args: Any, **options: Any) -> Any:
             pool = super().get_connection_with_tls_context(*args, **options)
@@ -88,7 +90,7 @@ def request(url: str, headers: dict[str, str], stall: float, patience: Patience)
     session = requests.Session()
     session.mount("http://", Adapter())
     session.mount("https://", Adapter())
-    # the body of a redirect would be read to its end, unpacked, into memory
+    # Close redirects, as their bodies would be decompressed and read into memory.
     session.hooks["response"] = [lambda answer, **_: answer.raw.close() if answer.is_redirect else None]
     try:
         return session.get(url, headers=headers | authorization(url), stream=True, timeout=(CONNECT, stall))
@@ -104,28 +106,28 @@ def request(url: str, headers: dict[str, str], stall: float, patience: Patience)
         raise Retry(f"connection lost before an answer: {reason_of(error)}") from None
     except requests.exceptions.RequestException as error:
         raise NetworkError(f"{url}: {reason_of(error)}") from None
-    except Exception as error:  # what these libraries raise for an answer that is not HTTP is listed nowhere
+    except Exception as error:  # these libraries do not document their errors for a response that is not HTTP
         raise NetworkError(f"{url}: the server's answer cannot be read: {reason_of(error)}") from None
 
 
 def chunks(response: requests.Response, stall: float) -> Iterator[bytes]:
-    """The body as sent, undecoded. A lost connection raises Retry, after all that came before it."""
+    """Yield the body as sent, undecoded. Raise Retry if the connection is lost, after all received bytes."""
     try:
-        # not response.iter_content: it decodes a Content-Encoding that we did not ask for
+        # `response.iter_content` would decode a Content-Encoding that we did not request.
         yield from iter(lambda: response.raw.read(CHUNK, decode_content=False), b"")
     except Retry:
         raise
     except urllib3.exceptions.ReadTimeoutError:
         raise Retry(f"no data for {stall:g} s") from None
-    except Exception as error:  # besides HTTPError and OSError what Python raises for a chunk that is none
+    except Exception as error:  # HTTPError, OSError, and Python's errors for a malformed chunk
         raise Retry(f"connection lost: {reason_of(error)}") from None
 
 
 def reach(url: str, seconds: float) -> None:
-    """Raise Retry unless the URL's host, or the proxy before it, takes a connection within `seconds`.
+    """Raise Retry unless the URL's host, or its proxy, accepts a connection within `seconds`.
 
-    requests bounds the wait for each address of a host and not at all that for the look-up of its name: where
-    packets vanish it would need minutes to find out. The look-up cannot be interrupted, hence the thread.
+    requests limits the wait for each address of a host, but not the wait for the look-up of its name. If
+    packets are dropped, it would need minutes. The look-up cannot be interrupted, so it runs in a thread.
     """
     try:
         proxy = select_proxy(url, get_environ_proxies(url))
@@ -141,7 +143,7 @@ def reach(url: str, seconds: float) -> None:
         try:
             socket.create_connection((parts.hostname, port), CONNECT).close()
             answer.put(None)
-        except (OSError, ValueError) as error:  # ValueError: no such name can be written
+        except (OSError, ValueError) as error:  # ValueError: the name cannot be encoded
             answer.put(error)
 
     threading.Thread(target=connect, daemon=True).start()
@@ -154,7 +156,7 @@ def reach(url: str, seconds: float) -> None:
 
 
 def reason_of(error: BaseException) -> str:
-    """What went wrong, without the objects and addresses that urllib3 prints before it."""
+    """Return the reason for an error, without the objects and addresses that urllib3 prints before it."""
     while error.args and isinstance(error.args[-1], BaseException):
         error = error.args[-1]
     if isinstance(error, OSError) and error.strerror:
@@ -166,6 +168,6 @@ def reason_of(error: BaseException) -> str:
 
 
 def one_line(text: str) -> str:
-    """What a server says, as a part of one line."""
+    """Return a text from a server as a printable part of one line."""
     text = "".join(sign if sign.isprintable() else "?" for sign in " ".join(text[:1000].split()))
     return text if len(text) <= 200 else f"{text[:200]} ..."

@@ -1,4 +1,4 @@
-"""One file, downloaded: it lands at its destination when it is whole and has the hashes that it must have."""
+"""Download of one file, which appears at its destination when it is complete and has the required hashes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .attempts import receive
 from .unfinished import note_file
 
 log = logging.getLogger(__name__)
-HEADER = re.compile(rb"\d+[ \t]+\d+\s*")  # of word2vec: rows and dimensions
+HEADER = re.compile(rb"\d+[ \t]+\d+\s*")  # word2vec's header: rows and dimensions
 
 
 def download(
@@ -31,10 +31,10 @@ def download(
 ) -> str:
     """Download a file.
 
-    It appears at `destination` only when it is whole and has the hashes given; without one, only the length that
-    the server announces is checked. Until then it grows as `<destination>.part`, with `<destination>.part.json`,
-    which says of what; from there a later call, of this process or another, goes on. Of two calls at once for one
-    destination, one waits. Whatever the server does, the call ends.
+    It appears at `destination` only when it is complete and has the given hashes. Without a hash, only the
+    length that the server announces is checked. Until then it grows as `<destination>.part`, described by
+    `<destination>.part.json`; a later call, of this or another process, continues it. Of two calls at once
+    for one destination, one waits. The call ends whatever the server does.
 
     Parameters
     ----------
@@ -45,12 +45,12 @@ def download(
     sha256, md5
         Hashes that the file must have, as hex digits.
     rows
-        Of vectors as text: take so many rows from the beginning, without a header of word2vec, and end the download
-        after them. The hashes are of these rows. Left out: the whole file.
+        For vectors as text: keep this many rows from the beginning, without word2vec's header, and end the
+        download after them. The hashes are of these rows. None: the whole file.
     progress
-        Whether to show on standard error how far it is.
+        Whether to show progress on standard error.
     limits
-        How patient to be.
+        Limits of retries, times and sizes.
 
     Returns
     -------
@@ -60,10 +60,10 @@ def download(
     Raises
     ------
     WrongHash
-        The bytes received are not those pinned; nothing is kept.
+        The received bytes do not have the required hash; nothing is kept.
     BiasgridError
-        The address is wrong, the host unreachable, the server refuses, sends an HTML page, more than there is room
-        for, or fails too often, or the file cannot be written.
+        The address is wrong or the host unreachable; the server refuses, sends an HTML page, sends more than
+        fits on the disk, or fails too often; or the file cannot be written.
     """
     destination = replaceable(destination)
     refuse_link(part := Path(f"{destination}.part"))
@@ -87,7 +87,7 @@ def download(
         with hold_lock(lock_file(destination)):
             is_resumed = receive_rows()
             if is_resumed and find_mismatch():
-                # Pieces of two different files, perhaps: the server's file may have changed between them.
+                # The parts may be of different files, as the server's file may have changed between them.
                 again = "wrong hash after a resumed download, once more from the start"
                 log.warning("%s: %s", without_secrets(url), again)
                 part.unlink()
@@ -109,7 +109,7 @@ def download(
 
 
 def _copy_rows(part: Path, copy: Path, rows: int) -> None:
-    """Copy the first rows of vectors as text, without a header of word2vec, which counts all rows."""
+    """Copy the first rows of vectors as text, without word2vec's header, which gives the number of all rows."""
     refuse_link(copy)
     with part.open("rb") as source, copy.open("wb") as target:
         first = source.readline()
@@ -118,7 +118,7 @@ def _copy_rows(part: Path, copy: Path, rows: int) -> None:
 
 
 def replaceable(destination: Path | str) -> Path:
-    """Return where the file is to be. Raises BiasgridError for a link, a device or a folder."""
+    """Return the path of the destination. Raise BiasgridError for a link, a device or a folder."""
     destination = Path(destination)
     refuse_link(destination)
     if destination.exists() and not destination.is_file():

@@ -1,4 +1,5 @@
-"""A file that is published in parts: each is downloaded, checked and moved to the end of what was joined before."""
+"""Download of a file that is published in parts: each is downloaded, checked and appended to the previous
+ones."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .unfinished import Size
 
 
 class _Part(BaseModel):
-    """A part that was joined, with the hashes that it was to have."""
+    """A part that was appended, with its required hashes."""
 
     url: str
     sha256: str
@@ -43,10 +44,10 @@ def download_parts(
 ) -> str:
     """Download a file that is published in parts, and join them in order.
 
-    Each part is downloaded as by `download`, to `<destination>.00`, `.01`, ..., and moved to the end of
-    `<destination>.joined`, so that the disk holds one copy and one part at most. `<destination>.joined.json` says
-    which parts that holds; a later call goes on after them. The file appears at `destination` when all its parts
-    are there and it was read once more and checked.
+    `download` writes each part to `<destination>.00`, `.01`, ...; it is then moved to the end of
+    `<destination>.joined`, so that the disk holds one copy and at most one further part.
+    `<destination>.joined.json` lists the joined parts, and a later call continues after them. The file
+    appears at `destination` when all parts are joined and the whole file was read again and verified.
 
     Parameters
     ----------
@@ -59,9 +60,9 @@ def download_parts(
     file_pins
         The same for the joined file.
     on_download
-        Called with a part's address and sha256 when it is downloaded.
+        Called with a part's address and sha256 after its download.
     progress, limits
-        As for `download`.
+        See `download`.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def download_parts(
     Raises
     ------
     BiasgridError
-        As `download`; also if the disk changed what had been joined.
+        As in `download`; also if the joined file changed on the disk.
     """
     destination = replaceable(destination)
     joined_file, record = Path(f"{destination}.joined"), Path(f"{destination}.joined.json")
@@ -121,7 +122,7 @@ def download_parts(
 def _read_record(
     joined_file: Path, record: Path, urls: Sequence[str], pins: Sequence[Mapping[str, str]]
 ) -> list[_Part]:
-    """The parts that an earlier call has joined; none if the record is damaged."""
+    """Return the parts that an earlier call has joined; none if the record is damaged."""
     try:
         parts = RECORD.validate_json(record.read_bytes())
         size = joined_file.stat().st_size
@@ -136,7 +137,8 @@ def _read_record(
 
 
 def _append(part: Path, joined_file: Path, offset: int) -> None:
-    """Put `part` into `joined_file` after `offset` bytes, in place of whatever a killed process left there."""
+    """Append `part` to `joined_file` after `offset` bytes, replacing anything that a killed process left
+    there."""
     with part.open("rb") as source, joined_file.open("ab") as file:
         file.truncate(offset)
         shutil.copyfileobj(source, file, 1 << 20)
@@ -144,7 +146,7 @@ def _append(part: Path, joined_file: Path, offset: int) -> None:
 
 
 def _hash_next(file: IO[bytes], count: int) -> str:
-    """sha256 of the next `count` bytes."""
+    """Return the sha256 of the next `count` bytes."""
     digest = hashlib.sha256()
     while count and (block := file.read(min(count, 1 << 20))):
         digest.update(block)

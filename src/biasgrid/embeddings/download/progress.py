@@ -1,4 +1,4 @@
-"""How far a download is: a bar on a terminal, lines in a log."""
+"""Progress of a download: a bar on a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
-LINE_EVERY = 30.0  # seconds between two progress lines where standard error is not a terminal
+LINE_EVERY = 30.0  # seconds between two progress lines if standard error is not a terminal
 
 
 @contextmanager
 def reporter(label: str, size: int, total: int | None, show: bool) -> Iterator[Callable[[int], object]]:
-    """A function to call with every number of bytes received: a bar on a terminal, lines in a log."""
+    """Yield a function to call with every number of bytes received; it shows a bar on a terminal, or lines in
+    a log."""
     if not show:
         yield lambda count: None
     elif sys.stderr.isatty():

@@ -1,4 +1,5 @@
-"""An unfinished download, `<file>.part`, and the note beside it that says of what: a later attempt continues it."""
+"""Unfinished downloads: `<file>.part`, and next to it a note of its origin, so that a later attempt can
+continue."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ Size = Annotated[int, Field(strict=True, ge=0, lt=10**18)]
 
 
 class Note(BaseModel):
-    """What a part is of: the address, the server's validator and the file's length (None: unknown)."""
+    """The origin of a part: the address, the server's validator and the file's length (None: unknown)."""
 
     url: str
     validator: Annotated[str, Field(pattern=SENDABLE)] | None
@@ -24,16 +25,16 @@ class Note(BaseModel):
 
 
 def begin(part: Path, note: Note) -> None:
-    """Empty `part`, and note what is about to be written to it."""
-    empty(part)  # before the note: at no moment may that describe other bytes
+    """Empty `part`, and write the note about the coming contents."""
+    empty(part)  # first, so that the note never describes other bytes
     write_text(note_file(part), note.model_copy(update={"url": public_address(note.url)}).model_dump_json())
 
 
 def resume_point(url: str, part: Path, has_hash: bool) -> tuple[int, Note]:
-    """How many bytes of `part` can be kept, and what is noted of them."""
-    with suppress(FileNotFoundError, ValueError):  # not there, or damaged
+    """Return the number of bytes of `part` that can be kept, and the note about them."""
+    with suppress(FileNotFoundError, ValueError):  # missing or damaged
         note = Note.model_validate_json(note_file(part).read_bytes())
-        # Without a validator the server's file may change unseen between two parts; only a pinned hash shows it.
+        # Without a validator, only a pinned hash reveals that the server's file changed between two parts.
         if public_address(note.url) == public_address(url) and (has_hash or note.validator):
             return part.stat().st_size, note
     return 0, Note(url=url, validator=None, total=None)

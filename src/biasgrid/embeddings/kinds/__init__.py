@@ -1,4 +1,5 @@
-"""The kinds of models. Each is one file of this package, discovered automatically: `REGISTRY` has them by name."""
+"""The kinds of models. Each is one file of this package, discovered automatically; `REGISTRY` maps names to
+kinds."""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ REGISTRY: Registry[Kind] = Registry(__name__, "KINDS", "kind of model")
 
 
 def kind_of(model: Mapping[str, Any]) -> Kind:
-    """The kind of a model, of what its entry in a config, or its model.json, says."""
+    """Return the kind of a model from its entry in a config, or from its model.json."""
     return REGISTRY[model.get("kind", VECTORS)]
 
 
 def are_models(kind: str) -> bool:
-    """Whether what is of a kind of this name is a `Model` (`Kind.is_model`)."""
+    """Return whether models of this kind are instances of `Model` (`Kind.is_model`)."""
     return kind in REGISTRY and REGISTRY[kind].is_model

@@ -1,4 +1,4 @@
-"""Words in contexts: a vector of each word in each template."""
+"""Words in contexts: one vector for each word in each template."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from .kind import Kind
 
 
 class Section(Strict):
-    """What only a corpus has."""
+    """The keys that only a corpus has."""
 
     window: Whole = field(
         "of a corpus: count what stands together in windows of so many words, one after the other; left out: in "

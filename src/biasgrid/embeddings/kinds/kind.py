@@ -1,4 +1,4 @@
-"""What a kind of model is: how a folder of it is made and opened, and what can be done with it."""
+"""Kinds of models: how a model's folder is made and opened, and the capabilities of the kind."""
 
 from __future__ import annotations
 
@@ -11,78 +11,81 @@ from typing import Any
 from ...errors import InputError, quote
 from ...validation import Strict
 
-VECTORS = "vectors"  # the kind of a model whose config names none
+VECTORS = "vectors"  # the default kind
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model: what a metric's `needs` names.
+    """A kind of model, named in a metric's `needs`.
 
-    An open model of any kind has `name`, `vocab_prefix` and `metadata` (its folder's model.json), and the two methods
-    that words are looked up with: `rows(words)`, the row of each word as int64 (n,), -1 where the model lacks it; and
-    `take(words, rows)`, an array (n, ...) of float64 with whatever the kind knows of each word: vectors, counts,
-    scores. A metric's function takes such arrays, one for each set. It may have `fold(word)`: what a word is looked
-    up as, such as itself in lower case.
+    An open model of any kind has `name`, `vocab_prefix` and `metadata` (its folder's model.json), and two
+    methods for looking words up. `rows(words)` returns the row of each word as int64 (n,), -1 for words that
+    the model lacks. `take(words, rows)` returns a float64 array (n, ...) with the kind's data on each word:
+    vectors, counts or scores. A metric's function takes such arrays, one for each set. A model may have
+    `fold(word)`, which is applied to each word before it is looked up, such as lower-casing.
 
     Parameters
     ----------
     name
-        What configs and metrics call it.
+        Its name in configs and metrics.
     meaning
-        What such a model is, in a sentence.
+        A sentence that describes such a model.
     open
-        The folder -> the model; with a second argument, named so. Raises BiasgridError for a folder that is none of
-        the kind.
+        A function (folder) -> model, or (folder, name) -> model with this name. It raises BiasgridError for a
+        folder that is not of this kind.
     make
-        What makes the folder, as "module:function", so that to open a model needs none of it: (archive, folder, *,
-        name, model, metadata), `model` being the model's entry in a config and `metadata` entries of model.json. For
-        a model that is trained from given weights on, `start` is where these are.
+        The function that makes the folder, as "module:function", so that it is not imported to open a model:
+        (archive, folder, *, name, model, metadata). `model` is the model's entry in a config, `metadata`
+        entries of model.json. For a model that is trained from given weights, `start` is the folder of these.
     load
-        What `biasgrid.load` calls for what is no folder of a model yet, as "module:function": (source, name), and as
-        keywords those of its options `format`, `sha256`, `trust_pickle`, `vocab_prefix`, `subwords`, `limit` and
-        `broken_words` that it has; others are refused. `source` is the `Path` of a file or folder that exists, or an
-        object; `name` is None where none was given. Files are made in a `embeddings.temporary.working_folder`. Raises
-        BiasgridError for what is no such model. Empty: only the folder and the name of one are opened.
+        The function that `biasgrid.load` calls for a source that is not yet a model's folder, as
+        "module:function". It takes (source, name) and, as keywords, those of the options `format`, `sha256`,
+        `trust_pickle`, `vocab_prefix`, `subwords`, `limit` and `broken_words` that apply; others are refused.
+        `source` is the `Path` of a file or folder that exists, or an object; `name` is None if none was
+        given. Files are made in an `embeddings.temporary.working_folder`. It raises BiasgridError if the
+        source is not such a model. Empty: only a folder of a model, and its name, can be opened.
     examine
-        What looks into a file or folder before a model is made of it, as "module:function": (path, format) -> the
-        name of its format, where `format` is None unless a config names it. Little is read. Raises BiasgridError,
-        as `make` would, for a path that is missing, or of no such model. Empty: nothing is looked into.
+        A function that checks a file or folder before a model is made from it, as "module:function": (path,
+        format) -> the name of its format, where `format` is None unless a config names it. It reads little.
+        It raises BiasgridError, like `make`, for a path that is missing or not such a model. Empty: files are
+        not checked.
     formats
-        What its files may be in: name -> meaning; None for the formats of vectors (`embeddings.readers`).
+        The allowed formats of its files: name -> meaning; None for the formats of vectors
+        (`embeddings.readers`).
     former_formats
-        Names that formats had before, which are still read.
+        Former names of formats, which are still accepted.
     section
-        The keys of a model's entry in a config that only this kind has, all of which may be left out (None). Whoever
-        changes one has another model.
+        The keys of a model's entry in a config that only this kind has; all of them are optional (None). A
+        change of a key makes a different model.
     fetched
-        Whether it is made of an archive that is fetched, or of a file.
+        Whether it is made from an archive that is fetched, or from a file.
     algorithms
-        What trains such a model here (`type: trained`).
+        The algorithms that train such a model here (`type: trained`).
     encoded
-        Whether an encoder makes it of a study's words (`type: encoded`).
+        Whether an encoder makes it from a study's words (`type: encoded`).
     text
-        Whether it is a text: models are trained on it, it can be shuffled, and counts in it are what vectors are
-        compared with.
+        Whether it is a text: models are trained on it, it can be shuffled, and vectors are compared with
+        counts in it.
     is_model
-        Whether it is a `Model`: debias methods are fitted on it, evaluations ask it, and its words have one vector
-        each.
+        Whether it is a `Model`: debias methods are fitted on it, evaluations use it, and each word has one
+        vector.
     random_groups
-        Whether groups of words can be drawn from it that are as coherent as a query's: it is a `Model`, or has an
+        Whether groups of words as coherent as a query's can be drawn from it: it is a `Model`, or has an
         `array` of vectors.
     counts
-        Whether every such model has `counts`: how often the word of each row occurs in a corpus, int64 (rows,). A
-        model of another kind may have them, too, or None.
+        Whether every such model has `counts`: how often each row's word occurs in a corpus, int64 (rows,). In
+        other kinds, `counts` is optional or None.
     complete
-        Whether a word that such a model lacks has a known value: a word that is not in a text occurs zero times,
-        where one without a vector may have any. Then no set with at least one word has lost too many
-        (`WordOptions.lost_vocabulary_threshold`).
+        Whether a missing word has a known value: a word that is not in a text occurs zero times, but a word
+        without a vector could have any vector. If so, no set with at least one word exceeds the limit of
+        missing words (`WordOptions.lost_vocabulary_threshold`).
     scores
-        Whether such a model scores texts (`score`): a study does so in a step of its own, once for all cells of a
-        query.
+        Whether such a model scores texts (`score`). A study does so in a separate step, once for all scores
+        of a query.
     called
-        What a message calls one, such as "language model"; left out: the name.
+        Its name in messages, such as "language model"; `name` by default.
     first_metrics
-        The metrics of the config that `biasgrid init` writes, as configs have them.
+        The metrics in the config that `biasgrid init` writes, in the form of a config.
     """
 
     name: str
@@ -107,7 +110,7 @@ class Kind:
     first_metrics: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self, archive: Path, folder: Path, **settings: Any) -> Any:
-        """Make the folder from what a source fetched, and open it."""
+        """Make the folder from the fetched archive, and open it."""
         _function(self.make)(archive, folder, **settings)
         return self.open(folder)
 
@@ -118,11 +121,12 @@ class Kind:
 
     @property
     def loader(self) -> Callable[..., Any]:
-        """The function that `load` names."""
+        """Return the function that `load` names."""
         return _function(self.load) if self.load else self._no_loader
 
     def check_file(self, path: Path, format: str | None = None) -> str | None:
-        """Return the format of a file or folder of such a model; None if the kind looks into none (`examine`)."""
+        """Return the format of a file or folder of such a model; None if the kind does not check files
+        (`examine`)."""
         return _function(self.examine)(path, format) if self.examine else None
 
     def _no_loader(self, source: Any, name: str | None = None) -> Any:
@@ -130,17 +134,17 @@ class Kind:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of its section."""
+        """Return the keys of its section."""
         return tuple(self.section.model_fields)
 
     @property
     def noun(self) -> str:
-        """What one is called."""
+        """Return the kind's name in messages."""
         return self.called or self.name
 
 
 def _function(place: str) -> Callable[..., Any]:
-    """The function that "module:name" stands for."""
+    """Import the function named by "module:name"."""
     module, _, name = place.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function

@@ -1,4 +1,4 @@
-"""Language models: what is known is how probable a text is."""
+"""Language models: models that give the probability of a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .kind import Kind
 
 
 class Section(Strict):
-    """What only a language model has."""
+    """The keys that only a language model has."""
 
     device: Literal["auto", "cpu", "cuda"] = field(
         "where it computes; left out, or `auto`: on a GPU where torch sees one", None

@@ -1,4 +1,4 @@
-"""Word vectors: a store."""
+"""Word vectors, kept in a store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .kind import VECTORS, Kind
 
 
 class Section(Strict):
-    """What only a model of vectors has."""
+    """The keys that only a model of vectors has."""
 
     subwords: bool = field(
         "of fastText's .bin, gensim's FastText and spaCy's floret vectors: a word that is in the vocabulary in none "
@@ -35,7 +35,7 @@ class Section(Strict):
 
 
 def open_vectors(folder: Path, name: str | None = None) -> Model:
-    """A store, with n-grams where it was made with them. Raises BiasgridError for a folder that is none."""
+    """Open a store, with n-grams if it has them. Raise BiasgridError for a folder that is not a store."""
     store = EmbeddingStore.open(folder, name)
     return SubwordModel(store, Subwords.open(folder)) if NGRAMS in store.metadata["sha256"] else store
 
