@@ -1,4 +1,4 @@
-"""Foreign formats into stores: `convert`."""
+"""Conversion of other formats into stores: `convert`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Foreign formats into stores."""
+"""Conversion of other formats into stores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .text import check_dense
 SAMPLE = 1 << 20  # bytes of a file from which its format is detected
 HINT = "biasgrid list formats"
 READING = "subwords", "limit", "broken_words"
-# a line of a word and numbers between commas, at the beginning or after a head
+# A line of a word and numbers, separated by commas, at the beginning or after a line of column names.
 CSV = re.compile(rb"([^\n]*\n)??[^,\n]*(?:,-?\d*\.?\d+(?:[eE][+-]?\d+)?){2,}\r?(?:\n|\Z)")
 
 
@@ -40,48 +40,49 @@ def convert(
     limit: int | None = None,
     broken_words: str = REPLACE,
 ) -> EmbeddingStore:
-    """Convert an embedding into a store, replacing one that is there.
+    """Convert an embedding into a store; replace an existing one.
 
-    The store appears when it is whole. Of a word that is there twice the first vector counts. Such words, blank lines
-    and the like are counted under `warnings` in model.json and in one Python warning.
+    The store appears when it is complete. If a word occurs twice, its first vector is kept. Such words, blank
+    lines and other irregularities are counted under `warnings` in model.json and in one Python warning.
 
     Parameters
     ----------
     source
-        A file, compressed by gzip, bzip2, xz or not, or the folder of a format of several files.
+        A file, uncompressed or compressed by gzip, bzip2 or xz, or the folder of a format of several files.
     output
         The store's folder.
     name
-        The model's.
+        The model's name.
     format
         The name of one of `REGISTRY` (`biasgrid list formats`); None to detect it from the content.
     sha256
-        Of the source file and those that are read with it, which must match (docs/data.md).
+        The required checksum of the source file and the files that are read with it (docs/data.md).
     trust_pickle
-        Read a pickle (.kv, .model) without sha256. Either way only gensim's vectors and models and plain NumPy
-        arrays are taken out of it, and none of its code runs.
+        Read a pickle (.kv, .model) without sha256. In any case, only gensim's vectors and models and plain
+        NumPy arrays are taken from it, and its code is never run.
     vocab_prefix
-        What stands before every word in the vocabulary.
+        The text that precedes every word in the vocabulary.
     metadata
         Further entries of model.json (label, source, licence, note).
     subwords
-        Keep the n-grams of a model of fastText or floret, too, for `Subwords.open`.
+        Keep the n-grams of a model of fastText or floret for `Subwords.open`.
     limit
-        Read the first `limit` rows only: the most frequent words, in a file that is sorted by frequency, as those of
-        word2vec, GloVe and fastText are. The rest of the file is not looked at.
+        Read only the first `limit` rows. In a file that is sorted by frequency, like the files of word2vec,
+        GloVe and fastText, these are the most frequent words. The rest of the file is ignored.
     broken_words
-        "replace" puts U+FFFD in place of what is not UTF-8 in a word, and counts the word; "refuse" raises an error.
+        "replace" puts U+FFFD in place of bytes that are not UTF-8, and counts the word; "refuse" raises an
+        error.
 
     Returns
     -------
     EmbeddingStore
-        The store, opened.
+        The opened store.
 
     Raises
     ------
     BiasgridError
-        The source is missing, damaged, of no known format, or not what sha256 says; names the line, or the word,
-        where there is one.
+        The source is missing or damaged, its format is unknown, or its checksum differs from sha256. The
+        message names the line or the word, if there is one.
     """
     check_options(limit, broken_words)
     source, output = Path(source), Path(output)
@@ -113,7 +114,7 @@ def convert(
         try:
             reader.read(source, writer)
         except BiasgridError:
-            if source.is_dir():  # files that no reader opens are left alone
+            if source.is_dir():  # files that no reader opens are not checked
                 check_fetched(source)
             raise
         writer.check_broken_words()
@@ -130,12 +131,13 @@ def convert(
 
 
 def reading_options(model: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `convert` in the entry of a model in a config that change what is read of a file."""
+    """Return those options of `convert` in a model's entry in a config that change the words read from a
+    file."""
     return {key: model[key] for key in READING if model.get(key) not in (None, False, REPLACE)}
 
 
 def check_options(limit: object, broken_words: object) -> None:
-    """Raises InputError for a `limit` or `broken_words` that `convert` cannot take."""
+    """Raise InputError for a `limit` or `broken_words` that `convert` does not accept."""
     if limit is not None and (type(limit) is not int or limit < 1):
         raise InputError(f"limit: must be a whole number of rows from 1 on, not {quote(limit)}")
     if broken_words not in BROKEN:
@@ -143,7 +145,7 @@ def check_options(limit: object, broken_words: object) -> None:
 
 
 def suffixless(path: Path) -> str:
-    """A file's or a folder's name, as a model's."""
+    """Return the name of a file or folder without its suffix, as a model's name."""
     name = readable(path.resolve().name)
     if not path.is_file():
         return name
@@ -151,17 +153,19 @@ def suffixless(path: Path) -> str:
 
 
 def examine(source: Path, format: str | None = None) -> str:
-    """Return the name of the format of a file or folder of vectors. Raise BiasgridError as `convert` does for what is
-    missing or of no such format; only the beginning is read."""
+    """Return the name of the format of a file or folder of vectors; only the beginning is read.
+
+    Raise BiasgridError, like `convert`, if the source is missing or not of the format.
+    """
     if not source.exists():
         raise BiasgridError(f"{source}: no such file")
     return (detect(source) if format is None else _find_reader(format, source)).name
 
 
 def detect(source: Path) -> Reader:
-    """The reader of a file or folder, from its content.
+    """Detect the reader of a file or folder from its content.
 
-    Raises BiasgridError where it is of no format, or could be of several.
+    Raise BiasgridError if the source matches no format, or several.
     """
     is_folder = source.is_dir()
     content: Any = sorted(path.name for path in source.iterdir()) if is_folder else _sample(source)
@@ -197,7 +201,7 @@ def _check_prefix(store: Path, vocab_prefix: str) -> None:
 
 
 def _find_reader(name: str, source: Path) -> Reader:
-    """The reader of that name, for a source that may be of its format."""
+    """Return the reader of this name, after a check that the source may be of its format."""
     reader = REGISTRY.find(name)
     if source.is_dir() != reader.folder:
         raise BiasgridError(f"{source}: {reader.name} is a {'folder' if reader.folder else 'file'}")
@@ -209,7 +213,7 @@ def _find_reader(name: str, source: Path) -> Reader:
 
 
 def _reject(source: Path, sample: bytes) -> None:
-    """Raises BiasgridError for what is certainly no model, and often taken for one."""
+    """Raise BiasgridError for a file that is certainly not a model, but is often mistaken for one."""
     start = sample.lstrip(b"\xef\xbb\xbf \t\r\n")[:100].lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head>")):
         raise BiasgridError(f"{source}: is a web page, not a model: the download went wrong")

@@ -1,9 +1,12 @@
-"""Facebook's fastText .bin: parameters, dictionary, one matrix of the rows of words and of n-grams, and an output
-matrix, which is not needed. The vector of a word is the mean of its row and its n-grams' rows, as fastText gives it.
+"""Reader of Facebook's fastText .bin: parameters, dictionary, one matrix for words and n-grams, and an output
+matrix.
 
-Little-endian: magic number, version; 12 int32 of parameters and a double; the dictionary's sizes, and for each entry
-its bytes up to a NUL, an int64 count and a type; whether the matrix is quantized; its rows and columns (int64);
-float32.
+The output matrix is not needed. The vector of a word is the mean of its row and its n-grams' rows, as in
+fastText.
+
+Little-endian: magic number, version; 12 int32 of parameters and a double; the dictionary's sizes, and for
+each entry its bytes up to a NUL, an int64 count and a type; whether the matrix is quantized; its rows and
+columns (int64); float32.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     with parser_errors(path, "not a whole fastText file (of floret give the .vec)"):
         words, counts, tokens, matrix, buckets, min_n, max_n = _parse(data, path)
     writer.tokens = tokens if counts is not None and tokens > 0 else None
-    # behind the words' rows are those of n-grams; a classifier has further ones of pairs of words there
+    # The rows of n-grams follow the rows of words. A classifier has further rows, for pairs of words.
     ngrams = matrix[len(words) : len(words) + buckets]
     for part, vectors in vectors_of_words(words, matrix, ngrams, min_n, max_n, path):
         if writer.is_full:
@@ -46,13 +49,16 @@ def read(path: Path, writer: StoreWriter) -> None:
 def _parse(
     data: mmap.mmap, path: Path
 ) -> tuple[list[bytes], np.ndarray | None, int, np.ndarray, int, int, int]:
-    """Words, their counts and of how many tokens, all rows, the number of buckets, the fewest and the most characters
-    of n-grams. Raises ValueError or struct.error for a file that cannot be right."""
+    """Parse a file.
+
+    Return the words, their counts, the number of tokens, all rows, the number of buckets, and the smallest
+    and largest number of characters of n-grams. Raise ValueError or struct.error for an invalid file.
+    """
     _, version, dimensions, *_, model, buckets, min_n, max_n, _, _ = HEADER.unpack_from(data)
     if version not in VERSIONS:
         raise ValueError(f"it is of version {version}; 11 and 12 are read")
     if version == 11 and model == SUPERVISED:
-        max_n = 0  # as fastText reads them
+        max_n = 0  # like fastText
     if not 0 < dimensions <= BLOCK or buckets < 0 or max_n > LONGEST_NGRAM:
         raise ValueError(f"it says {dimensions} dimensions, {buckets} buckets, n-grams of {min_n} to {max_n}")
     words, counts, tokens, place, kept_ngrams = _dictionary(data)
@@ -80,8 +86,11 @@ def _parse(
 
 
 def _dictionary(data: mmap.mmap) -> tuple[list[bytes], np.ndarray | None, int, int, int]:
-    """The words, without labels, and their counts; the tokens of the corpus; where the matrix begins; how many
-    n-grams were kept when it was pruned, or -1."""
+    """Parse the dictionary.
+
+    Return the words, without labels, their counts, the corpus' number of tokens, the start of the matrix, and
+    the number of n-grams kept by pruning, or -1.
+    """
     place = HEADER.size
     size, number, labels, tokens, kept_ngrams = DICTIONARY.unpack_from(data, place)
     place += DICTIONARY.size

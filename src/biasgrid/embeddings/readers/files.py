@@ -1,4 +1,4 @@
-"""What several readers need: opening a file that may be compressed, and an array that may be anything."""
+"""Shared helpers of readers: opening of files that may be compressed, and checks of arrays."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from ...untrusted import (
     read_npy,
 )
 
-BLOCK = 4 << 20  # bytes that are worked on at a time
-being_read: dict[str, IO[bytes]] = {}  # files, by this process, by path, for those who show how far it is
+BLOCK = 4 << 20  # bytes that are processed at a time
+being_read: dict[str, IO[bytes]] = {}  # path -> file that this process is reading, to show progress
 
 
 @contextmanager
 def open_content(path: Path) -> Iterator[io.BufferedReader]:
-    """The file's content: decompressed if it is gzip, bzip2 or xz, and in UTF-8 if it is text in UTF-16.
+    """Open a file's content: decompressed if it is gzip, bzip2 or xz, and in UTF-8 if it is text in UTF-16.
 
-    Raises BiasgridError for a Git LFS pointer, and a compressed file that is damaged, cut off, or expands too far.
+    Raise BiasgridError for a Git LFS pointer, and a compressed file that is damaged, cut off, or expands too
+    far.
     """
     check_fetched(path)
     with path.open("rb") as file:
@@ -55,7 +56,10 @@ def _buffered(source: Any, path: Path, reason: str) -> io.BufferedReader:
 
 
 def map_content(path: Path) -> mmap.mmap:
-    """The file's content, mapped; that of a compressed file from a temporary one. Closed with its last array."""
+    """Memory-map a file's content; a compressed file is first expanded to a temporary file.
+
+    The map is closed when its last array is deleted.
+    """
     with open_content(path) as file, tempfile.TemporaryFile() as copy:
         is_plain = isinstance(file.raw, io.FileIO)
         if not is_plain:
@@ -65,13 +69,13 @@ def map_content(path: Path) -> mmap.mmap:
 
 
 def most_bytes(path: Path, file: IO[bytes]) -> int:
-    """The largest number of bytes that `open_content` can give of a file."""
+    """Return the largest number of bytes that `open_content` can return for a file."""
     raw = getattr(file, "raw", None)
     return raw.limit if isinstance(raw, LimitedFile) else path.stat().st_size
 
 
 def load_array(path: Path) -> np.ndarray:
-    """A two-dimensional float array of an .npy file, memory-mapped."""
+    """Memory-map a two-dimensional float array in an .npy file."""
     try:
         array = read_npy(path, memory_map=True)
     except FileNotFoundError:
@@ -89,11 +93,11 @@ def check_array(array: object, where: Path) -> np.ndarray:
 
 
 def whole_counts(counts: object, words: int) -> np.ndarray | None:
-    """Counts of words as a file has them, int64 (words,), if they are counts; None if not.
+    """Return a file's counts of words as int64 (words,), or None if they are not real counts.
 
-    gensim gives the words of a word2vec file, which has no counts, the numbers n, n-1, n-2, ... in their place, which
-    say no more than the order of the words. It gives 1 to all words of vectors that were put together by hand, and 0
-    to a word that was added later.
+    A word2vec file does not have counts; gensim then writes n, n-1, n-2, ..., which only give the order of
+    the words. It writes 1 for all words of vectors that were put together by hand, and 0 for a word that was
+    added later.
     """
     if not isinstance(counts, np.ndarray) or counts.dtype.kind not in "iu" or counts.shape != (words,):
         return None
@@ -103,7 +107,7 @@ def whole_counts(counts: object, words: int) -> np.ndarray | None:
 
 
 def blocks(array: np.ndarray) -> Iterator[slice]:
-    """Slices of rows that are about a BLOCK each."""
+    """Yield slices of rows of about one BLOCK each."""
     step = max(1, BLOCK // max(1, array[:1].nbytes))
     for start in range(0, len(array), step):
         yield slice(start, start + step)

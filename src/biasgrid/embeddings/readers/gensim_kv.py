@@ -1,4 +1,4 @@
-"""gensim's save of KeyedVectors, and of the models that have them (Word2Vec, FastText)."""
+"""Reader of gensim's KeyedVectors, and of saved models that contain them (Word2Vec, FastText)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .files import blocks, check_array, load_array, whole_counts
 from .gensim_pickle import INTEGERS, Array, Attributes, unpickle
 from .reader import Reader
 
-# gensim 4, 3, 2 and 1 in turn
+# Attributes in gensim 4, 3, 2 and 1, in this order.
 WORDS = ("index_to_key", "index2word", "index2entity")
 VECTORS = ("vectors", "syn0")
 
@@ -26,7 +26,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     state, name = vars(model) if isinstance(model, Attributes) else {}, path.name
     tokens = state.get("corpus_total_words")
     if isinstance(state.get("wv"), Attributes):
-        # a whole model: its vectors, and what gensim calls their files
+        # This is a full model: continue with its vectors, and the name that gensim gives their files.
         state, name = vars(state["wv"]), f"{path.name}.wv"
     names = {*state, *_beside(state)}
     words = next((state[key] for key in WORDS if isinstance(state.get(key), list)), None)
@@ -35,14 +35,14 @@ def read(path: Path, writer: StoreWriter) -> None:
         raise BiasgridError(f"{path}: holds no KeyedVectors")
     for word in words:
         if not isinstance(word, str):
-            # Python's text of tuples that hold each other twice never ends
+            # The repr of deeply nested tuples could take forever.
             key = (
                 quote(word)
                 if isinstance(word, int | float | bytes | None)
                 else f"of type {type(word).__name__}"
             )
             raise BiasgridError(f"{path}: key {key} is not a word")
-    # fastText's of gensim 4 are made of those of words and n-grams, and not saved
+    # gensim 4 does not save fastText's vectors, but computes them from the vectors of words and n-grams.
     vectors = _array(path, state, attribute or "vectors_vocab", name)
     if len(vectors) != len(words):
         raise BiasgridError(f"{path}: {len(words)} words, but {len(vectors)} vectors")
@@ -69,14 +69,16 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 
 def _beside(state: dict[str, Any]) -> list[str]:
-    """The names of the arrays that gensim has put beside the pickle."""
+    """Return the names of the arrays that gensim has saved in files next to the pickle."""
     names = state.get("__numpys")
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _counts(state: dict[str, Any], words: list[str]) -> np.ndarray | None:
-    """How often each word occurs in the corpus: gensim 4's array, or the entries of gensim 3's vocabulary; None where
-    the pickle does not say so."""
+    """Return how often each word occurs in the corpus; None if the pickle does not contain counts.
+
+    gensim 4 has an array of counts, gensim 3 the entries of its vocabulary.
+    """
     expandos, entries = state.get("expandos"), state.get("vocab")
     counts: Any = None
     try:
@@ -90,7 +92,7 @@ def _counts(state: dict[str, Any], words: list[str]) -> np.ndarray | None:
 
 
 def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray:
-    """An array of floats, which gensim puts beside the pickle if it is large."""
+    """Read an array of floats, which gensim saves next to the pickle if it is large."""
     if key in _beside(state):
         return load_array(path.with_name(f"{name}.{key}.npy"))
     array = state.get(key)
@@ -100,7 +102,7 @@ def _array(path: Path, state: dict[str, Any], key: str, name: str) -> np.ndarray
 
 
 def _ngrams(path: Path, state: dict[str, Any], name: str, dimensions: int) -> np.ndarray:
-    """The vectors of a fastText model's n-grams, one per bucket."""
+    """Read the vectors of a fastText model's n-grams, one per bucket."""
     ngrams = _array(path, state, "vectors_ngrams", name)
     numbers: list[Any] = [state.get(key) for key in ("min_n", "max_n", "bucket")]
     min_n, max_n, buckets = numbers
@@ -115,7 +117,7 @@ def _ngrams(path: Path, state: dict[str, Any], name: str, dimensions: int) -> np
 
 
 def detect(sample: bytes) -> bool:
-    """Whether a pickle of protocol 2 or later begins so."""
+    """Return whether a file begins like a pickle of protocol 2 or later."""
     return re.match(rb"\x80[\x02-\x05]", sample) is not None
 
 

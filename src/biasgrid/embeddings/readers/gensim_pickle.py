@@ -1,8 +1,9 @@
-"""A pickle of gensim's, taken apart without calling gensim, NumPy or anything else that it names.
+"""Safe reading of gensim's pickles, without calling gensim, NumPy or any other code that a pickle names.
 
-Every global that such a pickle needs is replaced by a stand-in which only collects what the pickle hands it; any
-other global is refused by name. Before that the pickle's instructions are gone through without being carried out: one
-that declares more bytes than there are, or asks for more objects than gensim's models have, could take all memory.
+Every global that such a pickle needs is replaced by a stand-in that only collects its arguments; any other
+global is refused by name. Before that, the pickle's instructions are scanned without being executed. A pickle
+that declares more bytes than it has, or creates more objects than gensim's models have, could take all
+memory.
 """
 
 from __future__ import annotations
@@ -26,14 +27,15 @@ from .files import open_content
 
 
 def unpickle(path: Path) -> Any:
-    """What a pickle holds, objects as the stand-ins below. Raises BiasgridError for what gensim does not save."""
+    """Read a pickle, with the stand-ins below for its objects. Raise BiasgridError for objects that gensim
+    does not save."""
     with _open_checked(path) as file:
         return _Unpickler(file, path).load()
 
 
 @contextmanager
 def _open_checked(path: Path) -> Iterator[io.BufferedReader]:
-    """The pickle, gone through. Its file can be peeked into: else it would be unpickled byte by byte."""
+    """Open and scan a pickle. The file supports `peek`; otherwise it would be unpickled byte by byte."""
     with open_content(path) as file, parser_errors(path, "is not a whole pickle"):
         if isinstance(file.raw, io.FileIO):
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content, memoryview(content) as data:
@@ -46,7 +48,7 @@ def _open_checked(path: Path) -> Iterator[io.BufferedReader]:
         yield file
 
 
-# what follows an instruction, in pickletools' words: a number of bytes, or one of its negative codes
+# The length of each instruction's argument, as in pickletools: a number of bytes, or one of its negative codes.
 OPCODES = {op.code.encode("latin1"): op.arg.n if op.arg else 0 for op in pickletools.opcodes}
 WIDTHS = [OPCODES.get(bytes([code])) for code in range(256)]
 LENGTH_BYTES = {
@@ -55,14 +57,15 @@ LENGTH_BYTES = {
     pickletools.TAKEN_FROM_ARGUMENT4U: 4,
     pickletools.TAKEN_FROM_ARGUMENT8U: 8,
 }
-# one byte of these makes an object of up to 200; a KeyedVectors has one for each ten bytes or more
+# Each of these one-byte instructions creates an object of up to 200 bytes. A KeyedVectors has one per ten bytes or
+# more.
 OBJECT_CODES = frozenset(b"]}\x8f\x91tldo\x81\x92Ri\x85\x86\x87")
-SPARE = 100_000  # bytes for which nothing is counted
+SPARE = 100_000  # bytes within which objects are not limited
 STOP, PUT, LONG_BINPUT, FRAME = b".pr\x95"
 TWO_LINES = b"ci"
 NEWLINE = re.compile(rb"\n")
-# What most of a KeyedVectors is, in one step: short words, whole numbers, references, what puts them into place;
-# objects that are numbered at once (six bytes or more each), and the entries of gensim 3's vocabulary.
+# This pattern skips most of a KeyedVectors in one step: short words, whole numbers, references and the instructions
+# that store them, objects that are memoised at once (six bytes or more each), and entries of gensim 3's vocabulary.
 SHORT = b"|".join(b"\\x%02x.{%d}" % (length, length) for length in range(32))
 SHORT_4 = b"|".join(b"\\x%02x\0\0\0.{%d}" % (length, length) for length in range(32))
 GET, NUMBER = rb"(?:h.|j.{4})", rb"(?:K.|M..|J.{4})"
@@ -73,10 +76,10 @@ RUN = re.compile(
 
 
 def _check(data: memoryview) -> None:
-    """Raises ValueError for a pickle that would take far more memory than it has bytes.
+    """Raise ValueError for a pickle that would take far more memory than it has bytes.
 
-    A declared length is read into memory that is allocated before; so is the table of remembered objects, up to the
-    number that an instruction names.
+    Unpickling allocates memory for a declared length before it reads the bytes. It also allocates the table
+    of memoised objects up to the number that an instruction names.
     """
     place, end, objects = 0, len(data), 0
     while run := RUN.match(data, place):
@@ -116,7 +119,7 @@ def _check(data: memoryview) -> None:
 
 
 class Attributes:
-    """A KeyedVectors, or a model: its attributes."""
+    """The attributes of a KeyedVectors or a model."""
 
     def __setstate__(self, state):
         self.__dict__.update(state)
@@ -132,7 +135,8 @@ class _Entry:
 
 
 class _Placeholder:
-    """What a model needs for training: counts of words, a random generator, functions."""
+    """A stand-in for objects that a model needs only for training: counts of words, a random generator,
+    functions."""
 
     def __init__(self, *_):
         pass
@@ -160,7 +164,7 @@ class _Type:
         self.flags = state[7] if len(state) > 7 else 0
 
     def dtype(self, codes: tuple[str, ...]) -> np.dtype:
-        # numbers have no flags; with that of objects NumPy reads no bytes
+        # Numeric types do not have flags. A type flagged as objects must not be read from bytes.
         if self.code not in codes or self.order not in ("<", ">", "=") or self.flags:
             raise ValueError(f"array of {self.order}{self.code}, flags {self.flags!r:.20}")
         return np.dtype(self.order + self.code)
@@ -181,7 +185,7 @@ class Array:
 
 
 def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | int | None:
-    """A NumPy scalar: a word (numpy.str_), or a count; other numbers are not needed."""
+    """Read a NumPy scalar: a word (numpy.str_) or a count; other numbers are not needed."""
     if type.code in INTEGERS and data is not None:
         is_signed = type.code.startswith("i")
         return int.from_bytes(_bytes(data)[:8], "big" if type.order == ">" else "little", signed=is_signed)
@@ -194,14 +198,14 @@ def _scalar(type: _Type, data: bytes | _Latin | None = None) -> str | int | None
 
 
 def _bytes(data: bytes | str | _Latin) -> bytes:
-    """Python 2 had one type for both."""
+    """Return data as bytes, as Python 2 did not distinguish text and bytes."""
     data = data.text if isinstance(data, _Latin) else data
     return data.encode("latin1") if isinstance(data, str) else data
 
 
 class _Latin:
-    """codecs.encode(text, "latin1"), which old pickles of bytes call; encoded when it is needed, and not each time
-    that a pickle asks for it."""
+    """A call of codecs.encode(text, "latin1"), which old pickles use for bytes; encoded only when it is
+    needed."""
 
     def __init__(self, text: str, encoding: str):
         if encoding != "latin1":
@@ -210,7 +214,7 @@ class _Latin:
 
 
 def _from_buffer(data, type, shape, order) -> Array:
-    """numpy._frombuffer of pickle protocol 5."""
+    """Replace numpy._frombuffer of pickle protocol 5."""
     if order not in ("C", "F"):
         raise ValueError(f"an array of order {order!r:.20}")
     array = Array()
@@ -224,7 +228,7 @@ CLASSES: dict[tuple[str, str], Callable[..., Any]] = {
     ("gensim.models.fasttext", "FastTextKeyedVectors"): Attributes,
     ("gensim.models.word2vec", "Word2Vec"): Attributes,
     ("gensim.models.fasttext", "FastText"): Attributes,
-    # of gensim 3's models
+    # Classes of gensim 3's models.
     ("gensim.models.word2vec", "Word2VecVocab"): _Placeholder,
     ("gensim.models.word2vec", "Word2VecTrainables"): _Placeholder,
     ("gensim.models.fasttext", "FastTextVocab"): _Placeholder,
@@ -250,7 +254,7 @@ for core in ("numpy.core", "numpy._core"):  # before and after NumPy 2
     CLASSES[f"{core}.numeric", "_frombuffer"] = _from_buffer
 
 
-LARGEST_TUPLE = 100  # parts, and parts of parts; what an array is made of has a dozen
+LARGEST_TUPLE = 100  # parts, including nested ones; the tuple of an array has a dozen
 
 
 def _is_small(part: tuple) -> bool:
@@ -262,9 +266,12 @@ def _is_small(part: tuple) -> bool:
     return count <= LARGEST_TUPLE
 
 
-class _Unpickler(pickle._Unpickler):  # of Python: that in C takes no instruction of ours
-    """Refuses what no model has: a tuple that holds others twice each, thirty levels deep, has a billion parts in as
-    many bytes, and as a key of a mapping all of them are gone through."""
+class _Unpickler(pickle._Unpickler):  # Python's version, as the one in C cannot be extended with instructions
+    """An unpickler that refuses objects that models do not have, such as deeply nested tuples.
+
+    A tuple that contains another one twice, thirty levels deep, has a billion parts; as a key of a mapping, all of
+    them would be hashed.
+    """
 
     dispatch = pickle._Unpickler.dispatch.copy()
 
@@ -282,7 +289,7 @@ class _Unpickler(pickle._Unpickler):  # of Python: that in C takes no instructio
 
 
 def _bounded(load: Callable[[Any], None]) -> Callable[[Any], None]:
-    """An instruction that makes a tuple."""
+    """Wrap an instruction that makes a tuple, so that a large tuple is refused."""
 
     def load_small(unpickler: _Unpickler) -> None:
         load(unpickler)

@@ -1,9 +1,10 @@
-"""GloVe's own vectors.bin, which its program `glove` writes with `-binary 1` or 2: numbers without words.
+"""Reader of GloVe's own vectors.bin, which its program `glove` writes with `-binary 1` or 2: numbers without
+words.
 
-Little-endian float64: for each word of the vocabulary a vector and a bias, then the same for each word as a context.
-The words are in the vocabulary that GloVe was trained with, vocab.txt beside the file: a word and its count per line,
-in the same order. The vector of a word is the sum of its two, without biases: what `glove` writes as text by default
-(`-model 2`).
+Little-endian float64: for each word of the vocabulary a vector and a bias, then the same for each word as a
+context. The words are in the vocabulary that GloVe was trained with, vocab.txt next to the file: a word and
+its count per line, in the same order. The vector of a word is the sum of its two vectors, without biases, as
+`glove` writes it to text by default (`-model 2`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .reader import Reader
 
 VOCABULARY = "vocab.txt"
 LONGEST_LINE = 1 << 17  # bytes
-# parameters of a model that was trained lie between these, or are 0
+# The parameters of a trained model are between these, or 0.
 SMALLEST, LARGEST = 1e-12, 1e4
 
 
@@ -45,7 +46,7 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 
 def _read_vocabulary(path: Path, writer: StoreWriter) -> tuple[list[str], np.ndarray | None]:
-    """The words, and their counts."""
+    """Read the words and their counts."""
     if not path.is_file():
         raise BiasgridError(f"{path}: no such file; GloVe's vectors.bin has no words, and is read with it")
     words: list[str] = []
@@ -63,7 +64,7 @@ def _read_vocabulary(path: Path, writer: StoreWriter) -> tuple[list[str], np.nda
 
 
 def detect(sample: bytes) -> bool:
-    """Whether these are float64 of the size that parameters have."""
+    """Return whether a file contains float64 numbers of the size of a model's parameters."""
     if len(sample) < 32 or len(sample) % 8:
         return False
     sizes = np.abs(np.frombuffer(sample, "<f8"))

@@ -1,7 +1,8 @@
-"""A folder of one .npy (one row per word) and one .parquet (one column of words, in the same order).
+"""Reader of a folder with one .npy (one row per word) and one .parquet (one column of words, in the same
+order).
 
-Parquet declares the size of each page in front of it, and Arrow allocates what is declared. So the pages' headers are
-read first, and Arrow only sees a file whose pages together stay below the limit on expansion.
+Parquet declares the size of each page in a header, and Arrow allocates the declared size. So the pages'
+headers are read first, and Arrow reads only a file whose pages together stay below the limit on expansion.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .files import blocks, load_array
 from .reader import Reader
 
 METADATA = 512 << 10  # bytes; a word list of millions takes some thousands
-# PLAIN, PLAIN_DICTIONARY, RLE, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY: a value takes its bytes or is looked up
+# PLAIN, PLAIN_DICTIONARY, RLE, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY: a value is stored whole or looked up.
 ENCODINGS = (0, 2, 3, 6, 8)
 DAMAGED = "is not a whole Parquet file"
 
@@ -45,7 +46,7 @@ def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
     with path.open("rb") as file:
         file.seek(max(0, size - 8))
         footer = file.read()
-        # Arrow's objects take up to 800 times what their metadata takes in the file
+        # Arrow's objects take up to 800 times the size of their metadata in the file.
         if len(footer) == 8 and footer[4:] == b"PAR1" and int.from_bytes(footer[:4], "little") > METADATA:
             raise BiasgridError(f"{path}: {DAMAGED}, or has more than {METADATA} bytes of metadata")
         with parser_errors(path, DAMAGED):
@@ -70,7 +71,7 @@ def _words(path: Path, rows: int, folder: Path, npy_name: str) -> list[str]:
         if groups:
             _check_pages(path, size, groups, name)
         with parser_errors(path, DAMAGED):
-            # a word that many rows have is held once
+            # Read the column as a dictionary, so that a word of many rows is in memory only once.
             column = pq.ParquetFile(file, metadata=table.metadata, read_dictionary=[name]).read([name])[name]
         if column.null_count:
             raise BiasgridError(f"{path}: column {name!r:.60} has {column.null_count} missing words")
@@ -109,7 +110,7 @@ def _check_pages(path: Path, size: int, groups: list, name: str) -> None:
                     with parser_errors(path, f"{DAMAGED}: a page's header"):
                         header, place = _struct(content, place, end)
                         content_size, stored_size = header[2], header[3]
-                        # where the page's own facts are, by its type: data, dictionary, data of version 2
+                        # The fields of the page's own header depend on its type: data, dictionary, data of version 2.
                         facts, key = {0: (5, 2), 2: (7, 2), 3: (8, 4)}[header[1]]
                         encoding = header[facts][key]
                     if min(content_size, stored_size) < 0 or place + stored_size > end:
@@ -125,9 +126,10 @@ def _check_pages(path: Path, size: int, groups: list, name: str) -> None:
 
 
 def _struct(content: mmap.mmap, place: int, end: int) -> tuple[dict[int, Any], int]:
-    """A struct of Thrift's compact protocol, as {field: number or struct}, and where it ends.
+    """Parse a struct of Thrift's compact protocol; return it as {field: number or struct}, and its end.
 
-    Raises ValueError where it goes beyond `end`, or holds lists or maps, which no page's header does.
+    Raise ValueError if it goes beyond `end`, or contains lists or maps, which do not occur in a page's
+    header.
     """
     fields: dict[int, Any] = {}
     field = 0
@@ -173,7 +175,7 @@ def _varint(content: mmap.mmap, place: int, end: int) -> tuple[int, int]:
 
 
 def detect(names: list[str]) -> bool:
-    """Whether a folder has one file of each."""
+    """Return whether a folder has one file of each type."""
     return [sum(name.endswith(suffix) for name in names) for suffix in (".npy", ".parquet")] == [1, 1]
 
 

@@ -1,6 +1,8 @@
-"""NumPy's archive of two arrays: `words`, texts, and `vectors`, a row for each; what `model.save("x.npz")` writes.
+"""Reader of NumPy's archive of two arrays: `words`, texts, and `vectors`, one row each; `model.save("x.npz")`
+writes it.
 
-The arrays may have other names, if one of them is the only array of texts, and one the only array of as many vectors.
+The arrays may have other names, if one of them is the only array of texts, and one the only array of equally
+many vectors.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def read(path: Path, writer: StoreWriter) -> None:
                     f"{path}: vectors are {dtype} {shape!s:.60}, and there are {len(words)} words"
                 )
             width = dtype.itemsize * shape[1]
-            # in Fortran's order the columns come one after the other, so that all are read at once
+            # In Fortran order the columns are stored one after the other, so all rows are read at once.
             step = max(1, BLOCK // width if order == "C" else len(words))
             for start in range(0, len(words), step):
                 if writer.is_full:
@@ -54,7 +56,7 @@ def read(path: Path, writer: StoreWriter) -> None:
 def _names(
     archive: zipfile.ZipFile, infos: dict[str, zipfile.ZipInfo], path: Path, limit: int
 ) -> tuple[str, str]:
-    """The names of the array of words and of that of vectors."""
+    """Return the names of the array of words and of the array of vectors."""
     if {WORDS, VECTORS} <= infos.keys():
         return WORDS, VECTORS
     headers, found = {}, []
@@ -91,7 +93,7 @@ def _words(content: bytes, path: Path) -> list[str]:
 
 
 def detect(sample: bytes) -> bool:
-    """Whether the first member of a zip archive is an array."""
+    """Return whether the first member of a zip archive is an array."""
     if not sample.startswith(b"PK\x03\x04"):
         return False
     length = int.from_bytes(sample[26:28], "little")

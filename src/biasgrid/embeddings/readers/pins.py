@@ -1,4 +1,4 @@
-"""What a checksum of a model's file covers: every file that is read with it."""
+"""Checksums of models, which cover every file that is read with a model's file."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ from .registry import REGISTRY
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files that a source is read from: the file itself, or the model.json of a model's folder, first; then, by
-    name, those that are read with it, as far as they are there."""
+    """Return the files that a source is read from: first the main file, then, by name, the existing files
+    read with it.
+
+    The main file is the source itself, or the model.json of a model's folder.
+    """
     if (path / MODEL).is_file():
         path = path / MODEL
     if path.name == MODEL:
@@ -31,9 +34,9 @@ def files_of(path: Path) -> list[Path]:
 
 
 def hash_files(path: Path) -> dict[Path, str]:
-    """The sha256 of each of the files of a source (`files_of`).
+    """Return the sha256 of each of the files of a source (`files_of`).
 
-    Raises BiasgridError for a file of a model's folder that is not the one that its model.json names.
+    Raise BiasgridError if the checksum of a file in a model's folder differs from the one in its model.json.
     """
     digests = {file: digest(file) for file in files_of(path)}
     folder_record = next(iter(digests))
@@ -48,10 +51,10 @@ def hash_files(path: Path) -> dict[Path, str]:
 
 
 def pin_of(digests: Mapping[Path, str]) -> str:
-    """The checksum that covers the files of a source: the sha256 of one file; of several, that of the lines that
-    `sha256sum` writes of them.
+    """Return the checksum that covers the files of a source.
 
-    A model's folder is known by its model.json, which has the checksums of the others.
+    For one file it is its sha256; for several, the sha256 of the lines that `sha256sum` prints for them. For
+    a model's folder it is the sha256 of its model.json, which contains the checksums of the other files.
     """
     first = next(iter(digests))
     if len(digests) == 1 or first.name == MODEL:
@@ -61,7 +64,7 @@ def pin_of(digests: Mapping[Path, str]) -> str:
 
 
 def check_pin(digests: Mapping[Path, str], sha256: str) -> None:
-    """Raises BiasgridError unless the files of a source (`hash_files`) have this checksum, which is of all."""
+    """Raise BiasgridError unless the files of a source (`hash_files`) together have this checksum."""
     first, *others = digests
     pin = pin_of(digests)
     if sha256.lower() == pin:
@@ -77,14 +80,14 @@ def check_pin(digests: Mapping[Path, str], sha256: str) -> None:
 
 
 def check_sha256(source: Path, sha256: str) -> None:
-    """Raises BiasgridError unless a file, with what is read beside it, has this checksum."""
+    """Raise BiasgridError unless a file, together with the files read with it, has this checksum."""
     if source.is_dir():
         raise BiasgridError(f"{source}: sha256 is for a file, and this is a folder")
     check_pin(hash_files(source), sha256)
 
 
 def _recorded(path: Path) -> dict[str, str]:
-    """The checksums that a model.json has of the files beside it; {} for a damaged one, which its reader refuses."""
+    """Return the checksums of files in a model.json; {} if it is damaged, as its reader then refuses it."""
     try:
         recorded = json.loads(path.read_text(encoding="utf-8")).get("sha256")
     except (OSError, ValueError, AttributeError, RecursionError):
@@ -94,7 +97,7 @@ def _recorded(path: Path) -> dict[str, str]:
 
 
 def _beside(path: Path) -> set[str]:
-    """The names of the files that the reader of a file opens beside it."""
+    """Return the names of the files that the reader of a file opens in the same folder."""
     names = {
         reader: {file.name for file in path.parent.glob(reader.beside.format(escape(path.name)))}
         for reader in REGISTRY.values()
@@ -105,6 +108,6 @@ def _beside(path: Path) -> set[str]:
     try:
         with open_content(path) as file:
             beginning = file.read(1 << 10)
-    except (OSError, BiasgridError):  # its reader says so
+    except (OSError, BiasgridError):  # its reader reports the error
         beginning = b""
     return set().union(*(names[reader] for reader in names if not beginning or reader.detect(beginning)))

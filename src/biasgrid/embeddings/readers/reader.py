@@ -1,4 +1,4 @@
-"""What a reader is: a format of vectors, how it is told from others, and the function that reads it."""
+"""Readers: a format of vectors, how it is detected, and the function that reads it."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from ..store_writer import StoreWriter
 class Reader:
     """A format of vectors.
 
-    A reader is one file in this package (or of a plugin) with a tuple `READERS`. Its `detect` is called for each
-    source whose format is not given, so that it must be quick, and False for other formats.
+    A reader is one file in this package (or of a plugin) with a tuple `READERS`. Its `detect` is called for
+    each source whose format is not given, so it must be fast, and False for other formats.
 
     Parameters
     ----------
     name
-        As in a config, such as "gensim-kv".
+        Its name in a config, such as "gensim-kv".
     meaning
-        What is in such a file or folder, in a phrase.
+        A phrase that describes such a file or folder.
     detect
-        Whether this may be the format of a source: function of the first megabyte of a file, decompressed, or of the
-        names in a folder.
+        A function that returns whether a source may be of this format. It takes the first megabyte of a file,
+        decompressed, or the names in a folder.
     read
-        Adds the words and vectors of a source (a path) to a `StoreWriter`, as long as it is not full (`is_full`). The
-        writer decodes words (`decode`). It raises BiasgridError for a source that is damaged, naming it and the place
-        in it.
+        A function that adds the words and vectors of a source (a path) to a `StoreWriter`, until it is full
+        (`is_full`). The writer decodes words (`decode`). It raises BiasgridError for a damaged source; the
+        message names the source and the position in it.
     folder
         Whether a source is a folder.
     guesses
-        Whether `detect` may be wrong. A format whose `detect` is sure goes first.
+        Whether `detect` may be wrong. Formats whose `detect` is certain are tried first.
     pickled
-        Whether such a file can hold code, so that its checksum, or the user, must vouch for it.
+        Whether such a file can contain code, so that a checksum or the user's consent is required.
     beside
-        The names of files beside a source that are read with it, as a pattern in which {} is the source's name: a
-        checksum covers them.
+        The names of files in the same folder that are read with a source, as a pattern in which {} is the
+        source's name. A checksum covers them.
     counts
-        Whether every such source says how often each word occurs in its corpus; another may say it, too.
+        Whether every such source contains the counts of words in its corpus; in other formats they are
+        optional.
     """
 
     name: str

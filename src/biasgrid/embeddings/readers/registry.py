@@ -1,4 +1,4 @@
-"""The list of all readers of formats."""
+"""The registry of all readers."""
 
 from __future__ import annotations
 

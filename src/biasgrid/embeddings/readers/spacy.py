@@ -1,7 +1,7 @@
-"""The vectors of a spaCy pipeline's vocab folder, read without spaCy.
+"""Reader of the vectors of a spaCy pipeline's vocab folder, without spaCy.
 
-`key2row` maps the hash of a word to a row of `vectors`, so that the words of pruned vectors share rows;
-`strings.json` has the words. Where `vectors.cfg` says that the vectors are floret's, `vectors` has rows of parts of
+`key2row` maps the hash of a word to a row of `vectors`, so the words of pruned vectors share rows;
+`strings.json` has the words. If `vectors.cfg` declares floret vectors, `vectors` has the rows of parts of
 words, and every word of `strings.json` has a vector.
 """
 
@@ -35,7 +35,7 @@ def read(folder: Path, writer: StoreWriter) -> None:
     words = [word for word in dict.fromkeys(words) if word]
     hashes = murmurhash64a([word.encode("utf-8", "surrogatepass") for word in words], seed=1)
     if floret := _floret_settings(folder / "vectors.cfg"):
-        # strings.json is in the order of the alphabet: in that of hashes the first rows are any words
+        # strings.json is sorted alphabetically. Sort by hash, so that the first rows are arbitrary words.
         _add_floret([words[i] for i in np.argsort(hashes)], vectors, *floret, folder, writer)
         return
     if not len(rows):
@@ -50,7 +50,7 @@ def read(folder: Path, writer: StoreWriter) -> None:
         raise BiasgridError(f"{folder / 'key2row'}: has a hash twice")
     places = np.searchsorted(keys, hashes)
     matches = np.flatnonzero(keys[np.minimum(places, len(keys) - 1)] == hashes)
-    # spaCy numbers the names of its own symbols (DATE, NOUN, ...) instead of hashing them
+    # spaCy numbers the names of its own symbols (DATE, NOUN, ...) instead of hashing them.
     if nameless := len(keys) - len(np.unique(places[matches])):
         writer.warnings["keys_without_word"] += nameless
     writer.add([words[i] for i in matches], vectors, rows[places[matches]])
@@ -65,10 +65,10 @@ def _add_floret(
     folder: Path,
     writer: StoreWriter,
 ) -> None:
-    """Add the words' vectors, and those of their n-grams."""
+    """Add the vectors of words and n-grams."""
     if not len(vectors):
         raise BiasgridError(f"{folder}: holds no vectors")
-    with np.errstate(over="ignore"):  # the writer refuses what is too large
+    with np.errstate(over="ignore"):  # the writer refuses values that are too large
         ngrams = np.asarray(vectors, dtype="<f4")
     encoded_words = [word.encode("utf-8", "surrogatepass") for word in words]
     for part, block in vectors_of_words(encoded_words, None, ngrams, min_n, max_n, folder, floret=floret):
@@ -79,7 +79,8 @@ def _add_floret(
 
 
 def _floret_settings(path: Path) -> tuple[int, int, Floret] | None:
-    """The fewest and the most characters of floret's n-grams, and how they are hashed; None for other vectors."""
+    """Return the smallest and largest length of floret's n-grams, and how they are hashed; None for other
+    vectors."""
     if not path.is_file():
         return None
     try:
@@ -110,13 +111,13 @@ def _floret_settings(path: Path) -> tuple[int, int, Floret] | None:
 
 
 def _key2row(path: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Hashes (uint64) and their rows (int64): a map of whole numbers and nothing else."""
+    """Read hashes (uint64) and their rows (int64); only a map of whole numbers is accepted."""
     with parser_errors(path, "is not a map from hash to row"):
         pairs = msgpack.unpackb(
             path.read_bytes(),
             strict_map_key=False,
             object_pairs_hook=tuple,
-            # nothing else takes memory, however deep it lies
+            # Other types must not take memory, at any depth.
             use_list=False,
             max_array_len=0,
             max_str_len=0,
@@ -134,10 +135,10 @@ def _key2row(path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def murmurhash64a(texts: list[bytes], seed: int) -> np.ndarray:
-    """MurmurHash64A (Austin Appleby, MurmurHash2, 64-bit version) of each text, as uint64."""
+    """Compute MurmurHash64A (Austin Appleby, MurmurHash2, 64-bit version) of each text, as uint64."""
     hashes = np.empty(len(texts), dtype=np.uint64)
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-    for length in np.unique(lengths):  # texts of one length take the same steps
+    for length in np.unique(lengths):  # texts of the same length are hashed together
         places = np.flatnonzero(lengths == length)
         table = np.zeros((len(places), -(-length // 8) * 8), dtype=np.uint8)
         content = b"".join([texts[i] for i in places])
@@ -147,7 +148,7 @@ def murmurhash64a(texts: list[bytes], seed: int) -> np.ndarray:
 
 
 def _hash(words: np.ndarray, length: int, seed: int) -> np.ndarray:
-    """`words`: (n, ceil(length / 8)) uint64, the last one filled up with zero bytes."""
+    """Hash `words`: (n, ceil(length / 8)) uint64, the last one padded with zero bytes."""
     m, r = np.uint64(0xC6A4A7935BD1E995), np.uint64(47)
     start = (seed ^ (length * int(m))) & 0xFFFFFFFFFFFFFFFF
     h = np.full(len(words), start, dtype=np.uint64)
@@ -163,7 +164,7 @@ def _hash(words: np.ndarray, length: int, seed: int) -> np.ndarray:
 
 
 def detect(names: list[str]) -> bool:
-    """Whether a folder has the files of a vocab."""
+    """Return whether a folder has the files of a vocab."""
     return {"vectors", "key2row", "strings.json"} <= set(names)
 
 

@@ -1,4 +1,4 @@
-"""A store as a source: a study's model may be a store that `biasgrid convert` or `model.save` made."""
+"""Reader of stores: a study's model may be a store made by `biasgrid convert` or `model.save`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def read(path: Path, writer: StoreWriter) -> None:
     store = EmbeddingStore.open(path)
     start = 0
     for words, rows in words_by_row(store):
-        # words that share a row may come in two parts
+        # Words that share a row may be in two parts.
         vectors = store.read(slice(start, max(start, int(rows[-1]) + 1)))
         counts = None if store.counts is None else store.counts[start : start + len(vectors)]
         writer.add(words, vectors, rows - start, counts)
         start += len(vectors)
-    # rows of no word
+    # Copy rows without a word.
     for part in blocks(store.array[start:]):
         counts = None if store.counts is None else store.counts[start:][part]
         writer.add([], store.array[start:][part], np.array([], dtype=np.int64), counts)

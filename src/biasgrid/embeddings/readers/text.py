@@ -1,12 +1,13 @@
-"""A word and its numbers per line: word2vec text, GloVe, fastText .vec, ConceptNet Numberbatch, LexVec.
+"""Reader of text with a word and its numbers per line: word2vec, GloVe, fastText .vec, ConceptNet
+Numberbatch, LexVec.
 
-Lines are parsed in blocks by Arrow's CSV reader on all cores; a block that it refuses, or that has values which are
-not finite, is parsed line by line, which accepts unusual but unambiguous lines, and names the line of an error. Both
-round each number to the nearest float64 and that to float32, as NumPy and gensim do.
+Arrow's CSV reader parses blocks of lines on all cores. A block that it refuses, or that has values which are
+not finite, is parsed line by line. This accepts unusual but unambiguous lines, and errors name the line. Both
+round each number to the nearest float64 and that to float32, like NumPy and gensim.
 
-A row is a word, then d numbers. Whatever stands before the last d numbers is the word, so that words may be numbers
-or have spaces in them (GloVe 840B has ". . ."). A word may have whole numbers after a space ("covid 19") if most
-numbers of its row are not whole; any other number there is one too many, and the line is refused.
+A row is a word, followed by d numbers. The text before the last d numbers is the word, so words may be
+numbers or contain spaces (GloVe 840B has ". . ."). A word may end in whole numbers after a space ("covid 19")
+if most numbers of its row are not whole. Any other number there is one too many, and the line is refused.
 """
 
 from __future__ import annotations
@@ -34,34 +35,50 @@ HEADER = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|$)")
 NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 WHOLE = re.compile(rb"\d+")
 NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
-# what no number has that `float` takes for one
+# Characters that do not occur in numbers, although `float` accepts some of them.
 NOT_PLAIN = re.compile(rb"[^0-9.eE+\- ]")
 BOM = b"\xef\xbb\xbf"
 SAMPLE_LINES = 100
-# what a line has from its first character on that is not white space
+# The content of a line, from its first character that is not white space.
 CONTENT = re.compile(rb"[^ \t\r\n][^\n]*+")
-# a word as R writes it: a quote in it stands after a backslash, or twice
+# A word in quotes, as R writes it; a quote inside is doubled or follows a backslash.
 QUOTED, ESCAPED = re.compile(rb'"(?:\\"|""|[^"])+"'), re.compile(rb'\\"|""')
-# the names of columns above such rows
+# The line of column names above such rows.
 R_HEADER = re.compile(rb'"[^"\n]*"(?:[ \t]+"[^"\n]*")*[ \t\r]*\n')
-# rows that have only numbers other than 0, each after its place; and rows whose numbers stand in brackets
+# Sparse rows, in which an index precedes each number that is not 0; and rows with their numbers in brackets.
 SPARSE = re.compile(rb"\S+(?:[ \t]+\d+:[-+.\deE]+)+[ \t\r]*")
 LIST = re.compile(rb"[^\[\]]+[\[(][ ]*[-+.\deE]+(?:(?:,[ \t]*|[ \t]+)[-+.\deE]+)+[ ]*[\])][ \t\r]*")
-# floret's header: buckets, dimensions, and how n-grams are made and hashed
+# floret's header: buckets, dimensions, and parameters of the n-grams and their hashes.
 FLORET = re.compile(rb"(?:\d+ ){6}\S+ \S+[ \t\r]*\n")
 OF_FLORET = (
     "floret's vectors are of parts of words, and this file has no list of words: give the .vec that floret writes, "
     "or the folder vocab of a spaCy pipeline that has these vectors"
 )
-# beyond these Arrow takes more memory for its columns than for what is in them
+# With more columns, Arrow needs more memory for the columns than for their contents.
 MOST_COLUMNS = 1 << 14
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What a file's first lines say of the rest: its header's (rows, dimensions) or None, numbers per row, whether
-    tabs stand between the numbers (else a tab is part of a word), where the rows begin, and whether all words are
-    quoted; and what to do about broken words."""
+    """The layout of a file's rows, determined from its first lines.
+
+    Attributes
+    ----------
+    header
+        The header's (rows, dimensions), or None.
+    dimensions
+        The number of numbers per row.
+    tabs
+        Whether tabs separate the numbers; otherwise a tab is part of a word.
+    offset
+        The position of the first row.
+    first_line
+        The line number of the first row.
+    quoted
+        Whether all words are in quotes.
+    broken_words
+        How to treat words that are not UTF-8.
+    """
 
     header: tuple[int, int] | None
     dimensions: int
@@ -100,7 +117,7 @@ def read(path: Path, writer: StoreWriter) -> None:
             for block in blocks if writer.limit is None else _first_rows(blocks, writer.limit):
                 queue.append(pool.submit(_parse, path, block, lines + 1, layout))
                 lines += block.count(b"\n")
-                if len(queue) > workers:  # what is in memory at a time
+                if len(queue) > workers:  # limits the blocks in memory
                     rows += take()
             while queue:
                 rows += take()
@@ -114,8 +131,11 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 
 def looks_like_text(sample: bytes) -> bool:
-    """Whether the first rows, after a header if there is one, look like vectors: most of them are a word and numbers,
-    of the same number in most, two at least. (A single number may be a count, or anything else.)"""
+    """Return whether the first rows, after a header if there is one, look like vectors.
+
+    Most of them must be a word and numbers, usually of the same number, which is two at least. (A single
+    number could be a count.)
+    """
     sample = sample.removeprefix(BOM)
     header = HEADER.match(sample) or R_HEADER.match(sample)
     lines = [line for line in _lines(sample[header.end() if header else 0 :]) if line.strip()]
@@ -128,7 +148,7 @@ def looks_like_text(sample: bytes) -> bool:
 
 
 def check_dense(path: Path, sample: bytes) -> None:
-    """Raises BiasgridError for rows of words and numbers that are written in another way than this format's."""
+    """Raise BiasgridError for rows of words and numbers in a notation that this format does not have."""
     if FLORET.match(sample):
         raise BiasgridError(f"{path}: {OF_FLORET}")
     lines = [line for line in _lines(sample)[1:] or _lines(sample) if line.strip()]
@@ -151,17 +171,18 @@ def _layout(path: Path, sample: bytes) -> Layout:
     lines = [(line, n) for line in _lines(sample[offset:]) if (n := _numbers_at_end(line))]
     if not lines:
         raise BiasgridError(f"{path}: line {1 + bool(match)}: expected a word and numbers")
-    # the most common number, as single lines may be damaged or have a number for a word
+    # Take the most common number, as single lines may be damaged or have a number as their word.
     usual = Counter(n for _, n in lines).most_common(1)[0][0]
     dimensions = header[1] if header else usual
     separators = re.findall(rb"[ \t]+", lines[0][0].rstrip(b" \t\r"))[-min(dimensions, 1000) :]
-    # a tab beside a space is the end of a word
+    # A tab next to a space is the end of a word.
     tabs = any(not separator.strip(b"\t") for separator in separators)
     quoted = len(lines) > 1 and all(QUOTED.match(line) for line, _ in lines)
     layout = Layout(header, dimensions, tabs, offset, 1 + bool(match), quoted)
-    if header and dimensions > max(n for _, n in lines):  # before anything is made for that many numbers
+    # Refuse too many dimensions before memory for so many numbers is allocated.
+    if header and dimensions > max(n for _, n in lines):
         content = CONTENT.search(sample, offset)
-        assert content  # that of the first of `lines`, or before it
+        assert content  # `lines` is not empty, so there is a line with content
         number = layout.first_line + sample.count(b"\n", offset, content.start())
         _parse_line(f"{path}: line {number}", content[0].replace(b"\t", b" ").rstrip(b" \r"), layout)
         raise BiasgridError(f"{path}: line 1 says {dimensions} dimensions, but the rows have {usual} numbers")
@@ -170,12 +191,12 @@ def _layout(path: Path, sample: bytes) -> Layout:
 
 def _lines(sample: bytes) -> list[bytes]:
     lines = sample.split(b"\n", SAMPLE_LINES)
-    # the last one may be cut off, or is the rest of the sample
+    # The last line may be cut off, or is the rest of the sample.
     return lines[:-1] if len(lines) > 1 else lines
 
 
 def _numbers_at_end(line: bytes) -> int:
-    """How many numbers end the line; its first field is a word, whatever it looks like."""
+    """Count the numbers at the end of a line; its first field always counts as a word."""
     fields = re.split(rb"[ \t]+", line.rstrip(b" \t\r"))[1:]
     count = 0
     for field in reversed(fields):
@@ -186,7 +207,7 @@ def _numbers_at_end(line: bytes) -> int:
 
 
 def _whole_lines(path: Path, file: IO[bytes], rest: bytes) -> Iterator[bytes]:
-    """Blocks of whole lines; only the last may lack its line break."""
+    """Yield blocks of whole lines; only the last one may lack its line break."""
     while True:
         if cut := rest.rfind(b"\n") + 1:
             yield rest[:cut]
@@ -204,7 +225,7 @@ def _whole_lines(path: Path, file: IO[bytes], rest: bytes) -> Iterator[bytes]:
 
 
 def _first_rows(blocks: Iterator[bytes], number: int) -> Iterator[bytes]:
-    """The blocks up to the end of the row of this number."""
+    """Yield the blocks up to the end of the row of this number."""
     for block in blocks:
         ends = [match.end() for match in islice(CONTENT.finditer(block), number)]
         number -= len(ends)
@@ -222,9 +243,9 @@ def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
     clean = block.replace(b"\r\n", b"\n") if b"\r" in block else block
     if layout.tabs:
         clean = clean.replace(b"\t", b" ")
-    if b" \n" in clean:  # word2vec, fastText and LexVec end their lines so
+    if b" \n" in clean:  # word2vec, fastText and LexVec end their lines with a space
         clean = clean.replace(b" \n", b"\n")
-    # Arrow takes a lone \r for a line break, and drops a byte order mark
+    # Arrow treats a lone \r as a line break, and drops a byte order mark.
     is_plain = b"\r" not in clean and not clean.startswith(BOM) and not layout.quoted
     if is_plain and layout.dimensions < MOST_COLUMNS:
         parse = partial(parse_csv, delimiter=b" ", words=True) if has("pyarrow") else _parse_plain
@@ -240,9 +261,9 @@ def _parse(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
 
 
 def _parse_plain(block: bytes, columns: int) -> tuple[list[str], np.ndarray]:
-    """What `parse_csv` does to lines of a word and numbers, without Arrow: some times slower.
+    """Parse lines of a word and numbers like `parse_csv`, but without Arrow, and several times slower.
 
-    Raises ValueError for lines that it refuses.
+    Raise ValueError for lines that it refuses.
     """
     lines = [line.partition(b" ")[::2] for line in block.split(b"\n") if line]
     numbers = [rest for _, rest in lines]
@@ -254,15 +275,17 @@ def _parse_plain(block: bytes, columns: int) -> tuple[list[str], np.ndarray]:
 
 
 def parse_csv(block: bytes, columns: int, delimiter: bytes, words: bool) -> tuple[list[str], np.ndarray]:
-    """Lines of a word, if `words`, and numbers: (words, float32 (lines, columns)). Empty lines are left out.
+    """Parse lines of a word, if `words`, and numbers: (words, float32 (lines, columns)). Empty lines are left
+    out.
 
-    Raises pyarrow.ArrowInvalid where a line has more or fewer fields, a field is no number, a word is not UTF-8.
+    Raise pyarrow.ArrowInvalid if a line has more or fewer fields, a field is not a number, or a word is not
+    UTF-8.
     """
     import pyarrow as pa
     from pyarrow import csv
 
     names, parse, convert = _csv_options(columns, delimiter, words)
-    # one chunk: the block is what is parallel
+    # Read one chunk, as blocks are already parsed in parallel.
     read = csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=names)
     table = csv.read_csv(pa.py_buffer(block), read, parse, convert)
     numbers = table.select(names[int(words) :]).combine_chunks().to_batches()
@@ -284,7 +307,7 @@ def _csv_options(columns: int, delimiter: bytes, words: bool):
     parse = csv.ParseOptions(
         delimiter=delimiter.decode(), quote_char=False, double_quote=False, escape_char=False
     )
-    # without null_values the words NA and null are words, and an empty number is an error
+    # With an empty list of null values, NA and null are words, and an empty number is an error.
     return (
         list(types),
         parse,
@@ -293,7 +316,7 @@ def _csv_options(columns: int, delimiter: bytes, words: bool):
 
 
 def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
-    # no more rows than the block's bytes can hold: each number takes two
+    # Allocate at most as many rows as the block can contain, at two bytes per number.
     limit = min(len(block) // (2 * layout.dimensions), block.count(b"\n")) + 1
     words: list[str] = []
     warnings: Counter[str] = Counter()
@@ -320,12 +343,12 @@ def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> R
 
 
 def _count_lines(block: bytes) -> int:
-    """What follows the last line break is a line if it is anything."""
+    """Count lines; the text after the last line break is a line if it is not empty."""
     return block.count(b"\n") + (not block.endswith(b"\n"))
 
 
 def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[bytes, np.ndarray]:
-    """A line's word, as it is in the file, and its numbers."""
+    """Parse a line; return its word, as bytes of the file, and its numbers."""
     d = layout.dimensions
     fields = re.sub(rb" +", b" ", line).rsplit(b" ", d)
     head = fields[0].strip(b" ") if len(fields) > d else line
@@ -339,7 +362,7 @@ def _parse_line(where: str, line: bytes, layout: Layout) -> tuple[bytes, np.ndar
     is_word = not in_head or (all(map(WHOLE.fullmatch, in_head)) and 2 * sum(map(_is_whole, numbers)) < d)
     if not numbers or not is_word or not all(NUMBER.fullmatch(field) for field in numbers):
         raise BiasgridError(f"{where}: expected a word and {d} numbers, {_describe(line, layout)}")
-    if not head:  # the word is a space, or several, before the space that ends it
+    if not head:  # the word consists of spaces, before the space that ends it
         head = b" " * (len(line) - len(line.lstrip(b" ")) - 1)
     with np.errstate(over="ignore"):
         values = np.array([float(field) for field in numbers]).astype(np.float32)
@@ -354,7 +377,7 @@ def _is_whole(number: bytes) -> bool:
 
 
 def _unquoted(where: str, head: bytes) -> bytes:
-    """A word without R's quotes."""
+    """Return a word without R's quotes."""
     if not QUOTED.fullmatch(head):
         raise BiasgridError(
             f"{where}: {_show(head)} is not in quotes, as the words of the first lines are: with R write them "
@@ -364,7 +387,7 @@ def _unquoted(where: str, head: bytes) -> bytes:
 
 
 def _describe(line: bytes, layout: Layout) -> str:
-    """What is wrong with a line, for its error."""
+    """Describe the problem of a line, for its error message."""
     fields = [field for field in line.split(b" ") if field][1:]
     count = sum(bool(NUMBER.fullmatch(field)) for field in fields)
     bad_field = next((field for field in fields if not NUMBER.fullmatch(field)), None)

@@ -1,10 +1,12 @@
-"""word2vec's binary format: a line "rows dimensions", then for each row a word, a space, float32 numbers.
+"""Reader of word2vec's binary format: a line "rows dimensions", then for each row a word, a space and float32
+numbers.
 
 word2vec.c ends each row with a line break, gensim does not. word2vec.c cuts off long words, perhaps within a
-character: such a word is broken at its end, and is counted. gensim also writes words that have spaces in them, and
-the format does not say where such a word ends. A row is therefore read up to the first space, and checked: the word
-and the next row's must be text, and the numbers must be of a size that vectors have. If they are not, the word may
-end at a later space. It is read so if exactly one such reading passes the checks; otherwise the file is refused.
+character: such a word is broken at its end, and is counted. gensim also writes words that contain spaces, and
+the format does not mark the end of such a word. A row is therefore read up to the first space, and checked:
+its word and the next row's word must be text, and its numbers must be of a plausible size. If they are not,
+the word may end at a later space. If exactly one such reading passes the checks, it is used; otherwise the
+file is refused.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ from .text import looks_like_text
 
 HEADER = re.compile(rb"(\d{1,18}) (\d{1,18})\r?\n")
 LONGEST_WORD = 1 << 16  # bytes
-# Numbers of vectors lie between these, or are 0. Four bytes that are no number of a vector seldom do: letters stand
-# for numbers above 1e20, letters before a space for about 1e-19, and random bytes for anything.
+# Numbers of vectors are between these, or 0. Other bytes seldom are: four letters give numbers above 1e20, letters
+# before a space about 1e-19, and random bytes any number.
 SMALLEST, LARGEST = 1e-15, 1e15
 CONTROL, CONTROLS = re.compile(rb"[\x00-\x1f\x7f]"), "control characters"
-MOST_READINGS = 50  # of one row
-FEW = 8  # dimensions: so few numbers may be of a usual size by chance, and all readings of each row are compared
+MOST_READINGS = 50  # readings of one row
+FEW = 8  # dimensions; fewer numbers may be plausible by chance, so all readings of each row are compared
 ADVICE = (
     "damaged, or its words have spaces, and this format does not mark their ends: save the model in another format, "
     "such as gensim's own (.kv) or text"
@@ -58,13 +60,13 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 @dataclass(frozen=True)
 class _Reading:
-    """One way to read a row: its word and numbers, where the next row begins, and which checks it passes."""
+    """One way to read a row: its word and numbers, the start of the next row, and the checks that it passes."""
 
     word: bytes
     numbers: NDArray[np.float32]
     end: int
     is_text: bool
-    is_followed: bool  # by a row that begins with a word; the last row by the end of the file
+    is_followed: bool  # a row that begins with a word follows, or, for the last row, the end of the file
     is_vector: bool
 
     @property
@@ -73,7 +75,8 @@ class _Reading:
 
 
 class _Rows:
-    """The rows of a file, read in batches. A batch ends before a row that fails a check, which is then read alone."""
+    """The rows of a file, read in batches. A batch ends before a row that fails a check, which is then read
+    alone."""
 
     def __init__(self, path: Path, file: IO[bytes], buffer: bytes, rows: int, dimensions: int):
         self.path, self.file, self.buffer, self.rows = path, file, buffer, rows
@@ -83,12 +86,12 @@ class _Rows:
         self.is_at_end = False
 
     def add_to(self, writer: StoreWriter) -> None:
-        """Add the rows to the writer, as many as it wants."""
+        """Add as many rows to the writer as it needs."""
         wanted = batch = min(self.rows, self.rows if writer.limit is None else writer.limit)
         while self.done < wanted:
             self._fill(max(BLOCK, 2 * (LONGEST_WORD + 1 + self.width)))
             words, vectors = self._batch(0 if self.width < 4 * FEW else min(batch, wanted - self.done))
-            batch = 2 * len(words) or 1  # after a row that failed a check few are read, as another may follow
+            batch = 2 * len(words) or 1  # after a row that failed a check, start again with small batches
             if not words:
                 words, vectors = self._single(writer)
             rows = enumerate(words, self.done + 1)
@@ -101,14 +104,15 @@ class _Rows:
             raise BiasgridError(f"{self.path}: {self.header}, but {excess} or more bytes follow them")
 
     def _fill(self, size: int) -> None:
-        """Read on until so many bytes are there, or the file ends."""
+        """Read until this many bytes are in the buffer, or the file ends."""
         while len(self.buffer) - self.place < size and not self.is_at_end:
             block = self.file.read(size)
             self.buffer, self.place = self.buffer[self.place :] + block, 0
             self.is_at_end = not block
 
     def _batch(self, limit: int) -> tuple[list[bytes], NDArray[np.float32]]:
-        """The next rows up to one that fails a check, as far as they are in the buffer with the word after them."""
+        """Read the next rows up to one that fails a check, as far as they and the word after them are in the
+        buffer."""
         ends = [self.place]
         words: list[bytes] = []
         vectors = []
@@ -123,7 +127,7 @@ class _Rows:
             ends.append(end)
         numbers = _numbers(b"".join(vectors), self.width)
         is_sound = _are_vectors(numbers)
-        # a word that is no text makes the row before it unsound, too: that may have ended elsewhere
+        # If a word is not text, the row before it is doubtful as well, as it may have ended elsewhere.
         flaws = [i for i, word in enumerate(words) if not _is_text(word)]
         is_sound[flaws] = False
         is_sound[[i - 1 for i in flaws if i]] = False
@@ -134,7 +138,7 @@ class _Rows:
         return words[:count], numbers[:count]
 
     def _single(self, writer: StoreWriter) -> tuple[list[bytes], NDArray[np.float32]]:
-        """The next row, whose word may have spaces. Raises BiasgridError where that cannot be told."""
+        """Read the next row, whose word may contain spaces. Raise BiasgridError if the reading is ambiguous."""
         readings = list(self._readings())
         if not readings:
             if self.is_at_end:
@@ -154,13 +158,13 @@ class _Rows:
             writer.warnings["words_with_spaces"] += 1
         elif possible or not self._is_odd_only(first):
             raise self._error(first, possible)
-        if CONTROL.search(chosen.word):  # of other rows the words are text
+        if CONTROL.search(chosen.word):  # the words of batches never have control characters
             writer.warnings["words_with_control_characters"] += 1
         self.place = chosen.end
         return [chosen.word], chosen.numbers
 
     def _readings(self) -> Iterator[_Reading]:
-        """The ways to read the next row: its word may end at any space up to which all is text."""
+        """Yield the ways to read the next row: its word may end at any space, if all before it is text."""
         start, space = self.place, self.place - 1
         for number in range(MOST_READINGS):
             space = self.buffer.find(b" ", space + 1, start + LONGEST_WORD)
@@ -176,19 +180,19 @@ class _Rows:
             yield _Reading(word, numbers, end, is_text, is_followed, bool(_are_vectors(numbers)[0]))
 
     def _is_followed(self, end: int, rows: int) -> bool:
-        """Whether what follows a row, the number `rows`, is a word; of the last row, whether nothing follows."""
+        """Return whether a word follows row number `rows`; for the last row, whether the file ends."""
         if rows == self.rows:
             return self.is_at_end and not self.buffer[end:].strip(b"\r\n")
         space = self.buffer.find(b" ", end, end + LONGEST_WORD)
-        # where the file was cut off, the next row says so
+        # If the file was cut off, reading the next row raises the error.
         return _is_text(self.buffer[end:space].lstrip(b"\n")) if space >= 0 else self.is_at_end
 
     def _is_odd_only(self, reading: _Reading) -> bool:
-        """Whether a row that can be read in one way only is nevertheless to be read so."""
+        """Return whether to accept a row that fails a check and that can be read in only one way."""
         if reading.is_vector:
-            # its own control characters are counted; another word that follows is examined next
+            # Control characters in the word are counted. The next row's word is checked with that row.
             return _flaw(reading.word) in ("", CONTROLS)
-        # very small numbers are harmless; the writer refuses those that are not finite, with row and word
+        # Very small numbers are harmless. The writer refuses numbers that are not finite, and names row and word.
         too_large = np.isfinite(reading.numbers) & (np.abs(reading.numbers) > LARGEST)
         return reading.is_text and reading.is_followed and not too_large.any()
 
@@ -207,12 +211,12 @@ class _Rows:
 
 
 def _numbers(content: bytes, width: int) -> NDArray[np.float32]:
-    """The numbers of whole rows: float32 (rows, dimensions)."""
+    """Return the numbers of whole rows: float32 (rows, dimensions)."""
     return np.frombuffer(content, dtype="<f4").reshape(-1, width // 4)
 
 
 def _are_vectors(numbers: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Whether all numbers of a row are of a size that those of vectors have: bool (rows,)."""
+    """Return which rows have only numbers of a plausible size: bool (rows,)."""
     return np.asarray(_are_usual(numbers).all(axis=1))
 
 
@@ -226,7 +230,7 @@ def _is_text(word: bytes) -> bool:
 
 
 def _flaw(word: bytes) -> str:
-    """What is wrong with a word; a character that its end cuts off is not."""
+    """Describe the flaw of a word, if any; a character that is cut off at its end does not count."""
     try:
         word.decode()
     except UnicodeDecodeError as error:
@@ -238,7 +242,8 @@ def _flaw(word: bytes) -> str:
 
 
 def detect(sample: bytes) -> bool:
-    """Whether this is word2vec's header, which its text format has too, and no text follows it."""
+    """Return whether a file has word2vec's header, which its text format also has, and does not continue as
+    text."""
     return HEADER.match(sample) is not None and not looks_like_text(sample)
 
 
