@@ -1,6 +1,7 @@
-"""Where embedding archives come from: fetched, verified, unpacked; never installed, never imported.
+"""Sources of embedding archives: fetched, verified, unpacked; never installed, never imported.
 
-A kind of source is one file in this package. `REGISTRY` maps a source's `type` to its kind, which says the keys.
+A kind of source is one file in this package. `REGISTRY` maps a source's `type` to its kind, which defines the
+keys.
 """
 
 from .fetching import discard, fetch, note_absence, verify

@@ -1,4 +1,5 @@
-"""A file at an address, or in parts at several: checked against what is pinned, or was first seen."""
+"""Download of a file from one address, or in parts from several, verified with pinned or first-seen
+checksums."""
 
 from __future__ import annotations
 
@@ -27,27 +28,28 @@ def fetch_file(
     rows: int | None = None,
     warning: str = NO_CHECKSUM,
 ) -> dict[str, str]:
-    """Download a file, or its parts in order, to `folder`/`filename`; returns its sha256 by its name.
+    """Download a file, or its parts in order, to `folder`/`filename`; return its sha256 by its name.
 
-    `pins` are the hashes pinned for each part, by algorithm, `file_pins` those for the whole file. Without any,
-    what is first seen is expected from then on, and `warning` says so; it is empty for an address whose content can
-    never change. `rows`: see `download`.
+    `pins` are the hashes pinned for each part, by algorithm, and `file_pins` the hashes of the whole file.
+    Without any, the first downloaded file is expected from then on, and `warning` is logged; it is empty for
+    an address whose content never changes. For `rows` see `download`.
     """
     is_name = all(re.fullmatch(FILENAME, part) for part in filename.split("/"))
     if not is_name or filename == "manifest.json":
         raise BiasgridError(f"source: {urls[0]} cannot be kept as {filename!r}: give a different filename")
     destination = folder / filename
     first_seen = None if file_pins or any(pins) else FirstSeen(folder)
-    # more rows of one address are another file
+    # Different numbers of rows of one address count as different files.
     seen_as = [url if rows is None else f"{url}#rows={rows}" for url in urls]
     if first_seen:
         pins = [{"sha256": digest} if (digest := first_seen.get(place)) else {} for place in seen_as]
     expected = file_pins or (pins[0] if len(urls) == 1 else {})
+    # The file may be complete already: a fetch was interrupted before the manifest, or the manifest was deleted.
     if (
         expected
         and destination.is_file()
         and all(hash_file(destination, algorithm) == digest for algorithm, digest in expected.items())
-    ):  # fetched whole, but interrupted before the manifest, or the manifest was deleted
+    ):
         return {filename: hash_file(destination)}
 
     if left_out := next(filter(is_left_out, urls), None):
@@ -55,7 +57,7 @@ def fetch_file(
             f"source: {left_out.partition('?')[0]}: this address lacks its query, which records leave out, as it may "
             "hold a secret: run the config in which the whole address stands"
         )
-    # imported late: to plan a study no HTTP client is needed
+    # Imported late, as planning a study does not need an HTTP client.
     from ..download.file import download
     from ..download.parts import download_parts
 

@@ -1,4 +1,5 @@
-"""Answers of a model that is elsewhere, which `biasgrid texts` puts in place: referenced, and not copied."""
+"""Source: answers of a model that runs elsewhere, which `biasgrid texts` puts in place; referenced, not
+copied."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from .source import Key, Source, Switch
 
 
 def look(source: Mapping[str, Any]) -> Path:
-    """Return the file of answers. Raise BiasgridError for one that is not there."""
+    """Return the file of answers. Raise BiasgridError if it is missing."""
     path = Path(source["path"]).expanduser()
     if not path.is_file():
         raise BiasgridError(f"{path} is not there: {HOW}")

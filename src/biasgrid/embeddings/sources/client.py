@@ -1,4 +1,4 @@
-"""A package registry's own client, run with the user's settings: index, mirror, proxy, password, cache."""
+"""Runs of a package registry's own client, with the user's settings: index, mirror, proxy, password, cache."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from ...processes import environment
 
 
 def run_client(command: list[str], scratch: Path, show: bool = False) -> tuple[int, str]:
-    """Exit status and output, less its standard output where that is shown to the user.
+    """Run the client; return its exit status and its output, without standard output if that is shown to the
+    user.
 
-    What the client leaves behind when killed lies in `scratch`.
+    Files that the client leaves when it is killed are in `scratch`.
     """
     variables = {
-        # npm's own 10 s and 60 s between attempts keep a machine without network waiting for over a minute
+        # By default npm waits 10 s and 60 s between attempts, which is over a minute on a machine without network.
         "npm_config_fetch_retry_mintimeout": "1000",
         "npm_config_fetch_retry_maxtimeout": "4000",
         **environment(),

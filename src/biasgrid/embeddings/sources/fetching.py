@@ -1,4 +1,4 @@
-"""An archive's files, fetched once: files whose manifest fits the source are used as they are."""
+"""Fetching of an archive's files, once: files whose manifest fits the source are used unchanged."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from .trust import files_on_trust, fits, is_same
 
 log = logging.getLogger(__name__)
 
-UNFINISHED = (".part", ".part.json", ".rows", ".joined", ".joined.json")  # ends of names
-FetchFiles = Callable[[], dict[str, str]]  # brings the files, and returns their sha256 by name
+UNFINISHED = (".part", ".part.json", ".rows", ".joined", ".joined.json")  # suffixes of unfinished downloads
+FetchFiles = Callable[[], dict[str, str]]  # fetches the files, and returns their sha256 by name
 
 
 def fetch(
@@ -38,15 +38,15 @@ def fetch(
     progress: bool = True,
     limits: Limits = LIMITS,
 ) -> Path:
-    """Bring the files of a model under `raw/<name>`.
+    """Fetch the files of a model into `raw/<name>`.
 
-    `raw/<name>/manifest.json` (source, sha256 and size of each file, which sha256 is the first that was seen, the
-    path returned relative to the folder) is written last: while it is there, fits `source`, and the files have the
-    content it says, nothing is fetched again.
-    Processes that fetch one model at the same time wait for each other.
+    `raw/<name>/manifest.json` is written last. It has the source, the sha256 and size of each file, which
+    sha256 are first-seen ones, and the returned path relative to the folder. If it fits `source`, and the
+    files have the recorded content, nothing is fetched again. Processes that fetch one model at the same time
+    wait for each other.
 
-    A url without a checksum is trusted on first use: `raw/<name>.first-seen.json` records its sha256, and another
-    file at that address is an error from then on.
+    A url without a checksum is trusted on first use: `raw/<name>.first-seen.json` records its sha256, and
+    another file at that address is an error from then on.
 
     Parameters
     ----------
@@ -57,22 +57,23 @@ def fetch(
     raw
         The folder of all archives.
     shared
-        Whether other studies use `raw`, too: what is there from another source is then left in place.
+        Whether other studies use `raw`; files from another source are then not replaced.
     progress
-        Whether to show on standard error how far it is.
+        Whether to show progress on standard error.
     limits
-        How patient downloads over HTTP are.
+        Limits of HTTP downloads.
 
     Returns
     -------
     pathlib.Path
-        What to convert: the file, or the folder of several members under their base names.
+        The path to convert: the file, or the folder of several members under their base names.
 
     Raises
     ------
     BiasgridError
-        One line that begins with `name`: a wrong source, a failed download, a wrong hash, a member that the archive
-        lacks, a missing client, a folder that cannot be written, another source's files in a shared folder.
+        One line that begins with `name`: a wrong source, a failed download, a wrong hash, a member that the
+        archive lacks, a missing client, a folder that cannot be written, or another source's files in a
+        shared folder.
     """
     raw = Path(raw)
     try:
@@ -92,17 +93,22 @@ def fetch(
 
 
 def note_absence(name: str, source: dict[str, Any], raw: Path | str, reason: str) -> None:
-    """Record in the place of a model's manifest that it could not be had, unless another process has fetched it
-    meanwhile. What has come of its files is kept."""
+    """Record in place of a model's manifest the reason why it is unavailable, unless another process has
+    fetched it.
+
+    Files that were fetched are kept.
+    """
     folder = Path(raw) / name
-    with _alone(folder):
+    with _lock(folder):
         if _fetched_path(folder, source) is None:
             write_text(folder / MANIFEST, absence.record_of({name: reason}))
 
 
 def verify(name: str, raw: Path | str) -> None:
-    """Hash every file of a fetched model again, less those that were not to be kept; BiasgridError names the first
-    that has changed."""
+    """Hash every file of a fetched model again, except files that were not to be kept.
+
+    Raise BiasgridError for the first file that has changed.
+    """
     folder = Path(raw) / name
     manifest = read_manifest(folder)
     if not manifest:
@@ -123,19 +129,20 @@ def verify(name: str, raw: Path | str) -> None:
 
 
 def discard(name: str, raw: Path | str) -> None:
-    """Delete a fetched model's files, where they may be deleted. Its manifest stays, with their checksums."""
+    """Delete a fetched model's files, if they may be deleted. Its manifest, with their checksums, is kept."""
     folder = Path(raw) / name
     files = [folder / file for file in read_manifest(folder)["files"]]
     if not any(file.exists() for file in files):
         return
     refuse_links(folder)
-    with suppress(OSError), _alone(folder):  # a cache may be read-only
+    with suppress(OSError), _lock(folder):  # a cache may be read-only
         for file in files:
             file.unlink(missing_ok=True)
 
 
 def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
-    """The path to convert, if an earlier call has left it. Writes nothing: a cache may be read-only."""
+    """Return the path to convert, if an earlier call has fetched it. Write nothing, as a cache may be
+    read-only."""
     manifest = read_manifest(folder)
     if not fits(manifest, source):
         return None
@@ -147,8 +154,10 @@ def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
 
 
 def _refuse_strangers(folder: Path) -> None:
-    """Raises BiasgridError for a file in an archive's folder that its manifest does not have: a reader could take it
-    for a part of the model, and no checksum covers it."""
+    """Raise BiasgridError for a file in an archive's folder that its manifest does not list.
+
+    A reader could take it for a part of the model, but no checksum covers it.
+    """
     fetched_files = read_manifest(folder).get("files", {})
     names = {name for name in _names(folder) if not any(part.startswith(".") for part in name.split("/"))}
     if strangers := sorted(names - fetched_files.keys() - {MANIFEST}):
@@ -159,13 +168,13 @@ def _refuse_strangers(folder: Path) -> None:
 
 
 def _names(folder: Path) -> set[str]:
-    """The files below a folder, by their paths in it; links to folders, which are none of an archive, among them."""
+    """Return the paths of the files below a folder, relative to it; links to folders count as files."""
     paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
 def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
-    """The user's file, which may change any day."""
+    """Return the path of the user's file, after recording its checksum, as it may change any day."""
     digests = fetch_files()
     files = {
         name: {"sha256": sha256, "bytes": _file_to_hash(name).stat().st_size}
@@ -175,13 +184,13 @@ def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, sh
     if (former := read_manifest(folder)) != manifest:
         _refuse_another(former, source, folder, shared)
         folder.mkdir(parents=True, exist_ok=True)
-        with _alone(folder):
+        with _lock(folder):
             write_manifest(folder, manifest)
     return find_file(Path(source["path"]).expanduser())
 
 
 def _file_to_hash(name: str) -> Path:
-    """The file that stands for what the user has put in place, or what comes with biasgrid: of a store its
+    """Return the file whose checksum represents a file or folder of the user or of biasgrid; for a store, its
     model.json."""
     path = find_file(Path(name).expanduser())
     return path / MODEL if path.is_dir() else path
@@ -189,23 +198,22 @@ def _file_to_hash(name: str) -> Path:
 
 def _fetch_locked(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder):
-        if path := _fetched_path(folder, source):  # another process has done it while this one waited
+    with _lock(folder):
+        if path := _fetched_path(folder, source):  # another process fetched it while this one waited
             return path
         former = read_manifest(folder)
         _refuse_another(former, source, folder, shared)
         refuse_links(folder)  # files that the former manifest names are about to be deleted
-        for left_over in folder.glob(".partial-*"):  # of a process that was killed
+        for left_over in folder.glob(".partial-*"):  # left by a process that was killed
             shutil.rmtree(left_over, ignore_errors=True)
-        (folder / MANIFEST).unlink(
-            missing_ok=True
-        )  # it must not vouch for files that are about to be replaced
+        # Delete the manifest first, as its files are about to be replaced.
+        (folder / MANIFEST).unlink(missing_ok=True)
         digests = fetch_files()
         for file in former.get("files", {}).keys() - digests.keys():
-            if is_inside(file):  # else it is the user's, elsewhere
+            if is_inside(file):  # other files are the user's
                 (folder / file).unlink(missing_ok=True)
         for file in _names(folder) - digests.keys():
-            if file.endswith(UNFINISHED):  # of a download that broke off, from another address
+            if file.endswith(UNFINISHED):  # from an interrupted download of another address
                 (folder / file).unlink()
         files = {
             file: {"sha256": sha256, "bytes": (folder / file).stat().st_size}
@@ -228,8 +236,9 @@ def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: P
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """A lock that one process of this machine holds at a time; the kernel releases it however the process ends."""
+def _lock(folder: Path) -> Iterator[None]:
+    """Hold a lock that only one process of this machine can hold; the kernel releases it when the process
+    ends."""
     path = folder.with_name(f".{folder.name}.lock")
     with ExitStack() as stack:
         try:

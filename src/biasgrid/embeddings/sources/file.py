@@ -1,4 +1,4 @@
-"""A file, or a store's folder, that the user has put in place: referenced, and not copied."""
+"""Source: a file, or a store's folder, that the user has put in place; referenced, not copied."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .source import SHA256, Key, Source
 
 
 def look(source: Mapping[str, Any]) -> Path:
-    """Return the file that a source names. Raise BiasgridError for one that is not there, or a folder."""
+    """Return the file that a source names. Raise BiasgridError if it is missing or a folder."""
     path = find_file(Path(source["path"]).expanduser())
-    # a model's folder is what its model.json says, which has the checksums of its files
+    # A model's folder is represented by its model.json, which has the checksums of its files.
     path = path / MODEL if (path / MODEL).is_file() else path
     if not path.is_file():
         hint = f": {' '.join(source['instructions'].split())}" if "instructions" in source else ""

@@ -1,5 +1,7 @@
-"""Checksums of files of which none was published, and commits of branches: recorded when they are first seen, and
-expected from then on."""
+"""Records of first-seen checksums of files without a published one, and of commits of branches.
+
+They are expected from then on.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +17,19 @@ from .source import COMMIT, SHA256
 
 log = logging.getLogger(__name__)
 
-# of the model's name, what was first seen, and the record
+# A warning with the model's name, its first-seen checksum, and the path of the record.
 NO_CHECKSUM = "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s"
 
 
 class FirstSeen:
-    """The sha256 of each address that a model's files came from, and the commit that a hub's branch was at.
+    """The sha256 first seen at each address of a model's files, and the first-seen commit of a hub's branch.
 
-    Raises BiasgridError for a record that is damaged: a lost one is a lost pin.
+    It raises BiasgridError for a damaged record, because a lost record is a lost pin.
 
     Parameters
     ----------
     folder
-        The model's; the record lies beside it, and outlives it.
+        The model's folder. The record is next to it, and is kept when the folder is deleted.
     """
 
     def __init__(self, folder: Path):
@@ -48,7 +50,7 @@ class FirstSeen:
             )
 
     def get(self, url: str) -> str | None:
-        """Return what was first seen at an address, if anything was."""
+        """Return the checksum or commit first seen at an address, if there is one."""
         return self.digests.get(public_address(url))
 
     def record(self, url: str, digest: str, warning: str = NO_CHECKSUM) -> None:

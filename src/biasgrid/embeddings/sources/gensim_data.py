@@ -1,4 +1,4 @@
-"""A data set of the gensim-data project, by the md5 that its list publishes."""
+"""Source: a data set of the gensim-data project, verified with the md5 that its list publishes."""
 
 from __future__ import annotations
 

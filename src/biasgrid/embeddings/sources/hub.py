@@ -1,4 +1,4 @@
-"""Files of a repository of a model hub, as huggingface.co has them."""
+"""Source: files of a repository of a model hub with the API of huggingface.co."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .addresses import fetch_file
 from .members import Members, is_pattern
 from .source import ADDRESS, Key, Source
 
-# keys that other sources of a hub have, too
+# Keys that other sources on a hub also use.
 NAME = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "of the form owner/name"
 REVISION = r"[A-Za-z0-9][\w.-]*", "a commit, a tag or a branch"
 BASE = Key("another hub's address", *ADDRESS, required=False)

@@ -1,4 +1,4 @@
-"""The kinds of source, and whether a source is one of them."""
+"""The kinds of sources, and the check of a source's keys and values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ REGISTRY: Registry[Source] = Registry(__package__, "SOURCES", "source type")
 
 
 def check(source: Mapping[str, Any]) -> Source:
-    """The kind of a source whose keys and values are right; else raises BiasgridError that says which is not."""
+    """Return the kind of a source, after a check of its keys and values. Raise BiasgridError that names the
+    wrong one."""
     name = source.get("type") if isinstance(source, dict) else source
     if not isinstance(name, str) or name not in REGISTRY:
         problem = REGISTRY.of_plugin(name) or unknown_name("type", name, REGISTRY)
@@ -23,7 +24,7 @@ def check(source: Mapping[str, Any]) -> Source:
     usage = f"a source of type {kind.name} needs {', '.join(sorted(required_keys))}"
     if optional := sorted(kind.keys.keys() - required_keys):
         usage += f" and takes {', '.join(optional)}"
-    # first, as a misspelt key is missing, too
+    # Check unknown keys first, as a misspelt key is also missing.
     for key in sorted(source.keys() - kind.keys.keys() - {"type"}, key=str):
         raise BiasgridError(f"source: unknown key {key!r:.100}; {did_you_mean(key, kind.keys)}{usage}")
     for key in sorted(required_keys - source.keys()):

@@ -1,4 +1,5 @@
-"""manifest.json of a fetched archive: its source, its files with their checksums, and the path to convert."""
+"""The manifest.json of a fetched archive: its source, its files with their checksums, and the path to
+convert."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a fetched archive; {} where there is none, as it could not be had, or a damaged one, which
-    calls for another fetch."""
+    """Return the manifest of a fetched archive; {} if there is none, or a damaged one, which requires another
+    fetch."""
     if absence.reasons_in(folder / MANIFEST):
         return {}
     try:
@@ -42,13 +43,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def is_inside(name: str) -> bool:
-    """Whether a file of this path is in the archive's folder, or below it."""
+    """Return whether a file of this path is inside the archive's folder."""
     return name != MANIFEST and {"", ".", ".."}.isdisjoint(name.split("/"))
 
 
 def _is_whole(source: Any, files: Any, input: Any) -> bool:
-    """Raises various errors where it is not."""
-    # a type that is unknown here is that of a plugin, which another study has
+    """Return whether a manifest is complete; a damaged one may also raise various errors."""
+    # An unknown type comes from a plugin that another study uses.
     in_place = check(source).in_place(source) if source["type"] in REGISTRY else True
     whole = len(files) > 0 and (in_place or input in files or input == ".")
     for name, facts in files.items():

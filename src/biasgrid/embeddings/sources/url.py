@@ -1,4 +1,4 @@
-"""A file at an address, or in parts at several."""
+"""Source: a file at a web address, or in parts at several."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .manifest import MANIFEST
 from .members import unpack_member
 from .source import ADDRESS, FILENAME, MD5, SHA256_KEY, Count, Key, Source, Switch
 
-# ends of names of files whose rows can only be counted when they are unpacked
+# Suffixes of compressed files, whose rows cannot be counted during the download.
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 
 
@@ -35,7 +35,7 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 
 
 def pins(source: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    # the checksum of an archive is not the checksum of what is taken out of it
+    # The checksum of an archive is not the checksum of the member that is taken out of it.
     return {} if "md5" in source or "member" in source else {_filename(source): ("sha256",)}
 
 
