@@ -1,7 +1,7 @@
-"""Texts measured elsewhere: what a study asks of a model behind an API or on another machine, and the answers.
+"""Requests for models that run elsewhere, behind an API or on another machine, and their answers.
 
-Both are JSON, an object on each line. A request has a key, the sha256 of all else in it, so that it is the same in
-every study that asks it; an answer has that key and a value.
+Both are JSON, one object per line. A request has a key, the sha256 of its other fields, so it is the same in
+every study that needs it. An answer has that key and a value.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from .templates import PlacedWord
 FILE = "answers.jsonl"  # in a language model's folder
 HEADER, FORM = "biasgrid_texts", 1
 VECTOR, LOG_LIKELIHOOD, CONTINUATION = "vector", "log_likelihood", "continuation"
-# what other tools call a field
+# Names of fields in other tools.
 OTHER_NAMES = {"key": "id", "prefix": "context", "text": "continuation"}
-NOTES = ("tokens", "model")  # what an answer may say besides, and the file keeps
+NOTES = ("tokens", "model")  # further fields that an answer may have and that are kept
 HOW = (
     "biasgrid texts CONFIG > texts.jsonl writes what the study asks, and "
     "biasgrid texts CONFIG --import answers.jsonl puts the answers in place"
@@ -43,11 +43,11 @@ class Answer(NamedTuple):
     notes: Mapping[str, Any]
 
 
-# requests
+# Requests.
 
 
 def of_sentence(sentence: Sentence, masked: bool) -> Request:
-    """What a masked, or a causal, model is asked for the score of a sentence."""
+    """Return the request to a masked or a causal model for the score of a sentence."""
     if sentence.part and not masked:
         prefix, text = sentence.continuation
         return _request(CONTINUATION, text, prefix=prefix)
@@ -60,7 +60,7 @@ def of_sentence(sentence: Sentence, masked: bool) -> Request:
 
 
 def of_word(word: PlacedWord, pool: str, layer: int) -> Request:
-    """What an encoder is asked for the vector of a word in its sentence, or of the sentence."""
+    """Return the request to an encoder for the vector of a word in its sentence, or of the sentence."""
     options: dict[str, Any] = {"layer": layer} if layer != -1 else {}
     if pool == "word":
         options["word"] = [word.start, word.end]
@@ -81,12 +81,12 @@ def _request(
 
 
 def needs_pieces(request: Request) -> bool:
-    """Whether only who sees a model's own pieces can answer it, and no API that takes a text."""
+    """Return whether a request needs access to a model's tokens, which an API for texts does not give."""
     return bool(request["beside"] or request["hidden"] or request["options"].keys() - {"masked"})
 
 
 def header(study: str, asked: Mapping[str, Request], count: int) -> dict[str, Any]:
-    """The first line before `count` of the requests that a study asks, by key."""
+    """Return the first line of a file with `count` of the requests of a study, given by key."""
     return {HEADER: FORM, "study": study, "digest": _digest(asked), "count": count}
 
 
@@ -94,11 +94,11 @@ def _digest(asked: Iterable[str]) -> str:
     return hashlib.sha256("\n".join(sorted(asked)).encode()).hexdigest()
 
 
-# answers
+# Answers.
 
 
 def read(path: Path, asked: Mapping[str, Request] | None = None) -> dict[str, Answer]:
-    """The answers in a file by their keys.
+    """Read the answers in a file, by key.
 
     Parameters
     ----------
@@ -110,8 +110,9 @@ def read(path: Path, asked: Mapping[str, Request] | None = None) -> dict[str, An
     Raises
     ------
     BiasgridError
-        One line with file, line and key: no JSON, no value, or one of another kind, an unknown key, a key twice, a
-        number that is not finite, a positive log-likelihood, vectors of unequal lengths, another study's header.
+        One line with file, line and key: invalid JSON, a missing value or one of the wrong kind, an unknown
+        or repeated key, a number that is not finite, a positive log-likelihood, vectors of unequal lengths,
+        or another study's header.
     """
     answers: dict[str, Answer] = {}
     dimensions = 0
@@ -145,7 +146,7 @@ def read(path: Path, asked: Mapping[str, Request] | None = None) -> dict[str, An
 
 
 def write(path: Path, answers: Mapping[str, Answer]) -> None:
-    """Write answers to a file, whole or not at all, in an order that only their keys decide."""
+    """Write answers to a file, completely or not at all, sorted by key."""
     with open_to_write(path) as file:
         for key in sorted(answers):
             value, notes = answers[key]
@@ -154,13 +155,15 @@ def write(path: Path, answers: Mapping[str, Answer]) -> None:
 
 
 def put_in_place(path: Path, former: Path, asked: Mapping[str, Request]) -> int:
-    """Write the answers in a file to their place, `former`, with those that are there of the other requests; returns
-    how many the file has.
+    """Write the answers in a file to their place, `former`, together with existing answers to the other
+    requests.
+
+    Return the number of answers in the file.
 
     Raises
     ------
     BiasgridError
-        As `read`, and where a request is left without an answer: nothing is written then.
+        See `read`; also if a request does not have an answer. Nothing is written then.
     """
     new = read(path, asked)
     known = (read(former) if former.is_file() else {}) | new
@@ -181,12 +184,12 @@ def put_in_place(path: Path, former: Path, asked: Mapping[str, Request]) -> int:
 
 
 class Answers:
-    """The answers in a file, or in the folder of a language model: what scores its sentences, and what encodes.
+    """The answers in a file, or in the folder of a language model, as scores of sentences or as vectors.
 
     Raises
     ------
     BiasgridError
-        The file is not whole.
+        The file is not complete.
     """
 
     def __init__(self, path: Path, metadata: Mapping[str, Any]) -> None:
@@ -195,18 +198,20 @@ class Answers:
         self._answers = read(self.path)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """The score of each sentence (sentences,). Raises BiasgridError where one has no answer."""
+        """Return the score of each sentence (sentences,). Raise BiasgridError if a sentence does not have an
+        answer."""
         return np.array(self._values([of_sentence(s, self.masked) for s in sentences]), dtype=np.float64)
 
     def encode(self, sentences: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
-        """The vector of each word in its sentence (sentences, dimensions). Raises BiasgridError as `score` does."""
+        """Return the vector of each word in its sentence (sentences, dimensions). Raise BiasgridError like
+        `score`."""
         return np.array(self._values([of_word(word, pool, layer) for word in sentences]), dtype=np.float64)
 
     def _values(self, requests: Sequence[Request]) -> list[float | NDArray[np.float64]]:
         values = []
         for request in requests:
             answer = self._answers.get(request["key"])
-            # a file that nobody imported may have a number where a vector is asked
+            # A file that was not imported may have a number in place of a vector.
             if answer is None or isinstance(answer.value, np.ndarray) != (request["kind"] == VECTOR):
                 raise BiasgridError(f"{self.path}: has no answer to {quote(request['text'])}: {HOW}")
             values.append(answer.value)
@@ -214,7 +219,7 @@ class Answers:
 
 
 def answered_by(path: Path) -> list[str]:
-    """The models that the answers in a file name. Raises BiasgridError for a file that has none, or is not whole."""
+    """Return the models that the answers in a file name. Raise BiasgridError for an empty or incomplete file."""
     answers = read(path)
     if not answers:
         raise BiasgridError(f"{path}: has no answers")
@@ -222,7 +227,7 @@ def answered_by(path: Path) -> list[str]:
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where each line is, and what it holds."""
+    """Yield the position and the contents of each line."""
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             where = f"{path}: line {number}"
@@ -260,7 +265,7 @@ def _check_header(record: Mapping[str, Any], asked: Mapping[str, Request] | None
 
 
 def _check_request(record: Mapping[str, Any], request: Request, where: str) -> None:
-    """An answer may repeat its request; another one has another key."""
+    """Check that fields of an answer that repeat its request are equal to the request's."""
     for name in request.keys() - {"key"}:
         given = _field(record, name)
         if given is not None and given != request[name]:

@@ -1,4 +1,5 @@
-"""What a model of transformers does - predict masked words, or the next one, or none - as its folder says."""
+"""Kinds of transformers models, read from their folders: masked, causal, or encoder without a prediction
+head."""
 
 from __future__ import annotations
 
@@ -14,30 +15,30 @@ ModelKind = Literal["masked", "causal", "encoder"]
 MASKED: ModelKind = "masked"
 CAUSAL: ModelKind = "causal"
 ENCODER: ModelKind = "encoder"
-# how the names of architectures end -> what such a model does; the first that fits
+# Suffix of an architecture's name -> kind of model; the first match counts.
 ARCHITECTURES: dict[str, ModelKind] = {
     "ForMaskedLM": MASKED,
-    # with a second head, for the next sentence
+    # These have a second head, for next-sentence prediction.
     "BertForPreTraining": MASKED,
     "AlbertForPreTraining": MASKED,
     "ForCausalLM": CAUSAL,
     "LMHeadModel": CAUSAL,
     "Model": ENCODER,
 }
-# they predict words in other orders than from left to right
+# These models predict words in other orders than from left to right.
 OTHER_ORDERS = ("xlnet", "xlm", "prophetnet", "xlm-prophetnet")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")  # entries of config.json
-MOST_LAYERS = 10_000  # transformers makes one after the other before it looks at the weights
+MOST_LAYERS = 10_000  # transformers makes all layers before it reads the weights
 
 
 def read_kind(folder: Path) -> ModelKind:
-    """What the model in a folder does, as config.json's `architectures` says; transformers is not asked.
+    """Read the kind of the model in a folder from `architectures` in its config.json, without transformers.
 
     Raises
     ------
     BiasgridError
-        A folder with a Git LFS pointer in place of a file; one without config.json, weights in safetensors, or a
-        tokenizer; an architecture that predicts no words in a text and is no encoder.
+        A file is a Git LFS pointer; config.json, weights in safetensors, or a tokenizer is missing; or the
+        architecture neither predicts words in a text nor is an encoder.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -75,7 +76,7 @@ def _config(folder: Path) -> dict[str, Any]:
             raise TypeError("model_type is no text")
         if any(isinstance(count := config.get(name), int) and count > MOST_LAYERS for name in LAYERS):
             raise ValueError("it has more layers than any model")
-        # a name on a hub: transformers would fetch and run the code that is there
+        # Refuse a name on a hub, as transformers would fetch and run its code.
         if any("/" in str(value) for key, value in config.items() if key.endswith("_implementation")):
             raise ValueError("it names code on a hub, which is not run")
         return dict(config)

@@ -1,4 +1,4 @@
-"""The mean of the static vectors of a text's words, the plainest encoder: what others are compared with."""
+"""The mean of the static vectors of a text's words: the simplest encoder, a baseline for others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 
 
 def is_vectors(archive: Path) -> bool:
-    """Whether a file, or a folder, has static vectors of words."""
+    """Return whether a file or folder contains static word vectors."""
     try:
         return bool(detect(archive))
     except BiasgridError:
@@ -27,7 +27,8 @@ def is_vectors(archive: Path) -> bool:
 
 
 class AverageEncoder:
-    """Means of the vectors in a file, or a folder. A word is looked up as it stands, then in small letters."""
+    """An encoder that averages the vectors in a file or folder. A word is looked up unchanged, then in lower
+    case."""
 
     def __init__(self, archive: Path) -> None:
         self.name, self.model = archive.name, load(archive)
@@ -35,9 +36,12 @@ class AverageEncoder:
     def encode(
         self, sentences: Sequence[PlacedWord], pool: str = SENTENCE, layer: int = -1
     ) -> NDArray[np.float64]:
-        """The vector of each word in its sentence (sentences, dimensions): the mean over the sentence's words, or
-        with pool "word" over its own. NaN of one that the vectors lack, though they may have the sentence's others.
-        Raises InputError for another pool or layer."""
+        """Return the vector of each word in its sentence (sentences, dimensions).
+
+        This is the mean over the words of the sentence, or over the words of the placed phrase if pool is
+        "word". It is NaN if the model lacks the placed words, even if it has other words of the sentence.
+        Raise InputError for another pool or layer.
+        """
         if pool not in (SENTENCE, WORD) or layer != -1:
             raise InputError(f"{self.name}: has means of words: pool is 'sentence' or 'word', and layer -1")
         return np.array([self._vector(sentence, pool) for sentence in sentences])

@@ -1,13 +1,14 @@
 """Texts in batches through a network.
 
-How a sum is rounded depends on the shape of a batch and on the number of threads. So every batch is of one of few
-shapes - as many rows as its length allows, and that length a multiple of eight - and computed on one thread: a text's
-values depend neither on what stands beside it nor on how many workers there are. `fast` gives that up: batches are as
-long as their texts, no row is filled up, and linear layers are computed by `one_dnn`.
+The rounding of a sum depends on the shape of a batch and on the number of threads. Therefore every batch has
+one of few shapes, and is computed on one thread. It has as many rows as its length allows, and its length is
+a multiple of eight. A text's values then depend neither on the other texts in its batch nor on the number of
+workers. `fast` gives this up: batches are as long as their texts, they are not filled with copies of rows,
+and linear layers are computed by `one_dnn`.
 
-A GPU takes as long for a small batch as for a larger one, so that its batches are larger. Where no row of a batch is
-filled up, transformers leaves out the mask of attention, and a GPU then computes it in another way: so rows that are
-filled up and rows that are not are in batches of their own there.
+A GPU takes as long for a small batch as for a larger one, so its batches are larger. If no row of a batch
+needs padding, transformers leaves out the attention mask, and a GPU then uses a different computation. On a
+GPU, padded and unpadded rows are therefore in separate batches.
 """
 
 from __future__ import annotations
@@ -23,18 +24,23 @@ from numpy.typing import NDArray
 from ...errors import BiasgridError
 from .threads import map_on_threads, one_thread
 
-LENGTHS = 8  # a multiple of which a batch is long
+LENGTHS = 8  # the length of a batch is a multiple of this
 MOST_ROWS = 16
-ON_GPU = 8  # times as many rows and pieces has a batch there
+ON_GPU = 8  # a batch on a GPU has this many times as many rows and tokens
 
 
 @dataclass(frozen=True)
 class Row:
     """A text in a batch.
 
-    ids     its pieces
-    places  what is asked of: places in `ids`
-    labels  pieces, one at each place, or a group of as many at each; none where states are asked
+    Attributes
+    ----------
+    ids
+        Its tokens.
+    places
+        The requested positions in `ids`.
+    labels
+        Tokens: one, or a group of the same size, per position; empty if states are requested.
     """
 
     ids: Sequence[int]
@@ -43,14 +49,15 @@ class Row:
 
 
 class _Most(NamedTuple):
-    """How many pieces a batch has at most, if it has several rows, and how many rows."""
+    """The maximum number of tokens in a batch of several rows, and the maximum number of rows."""
 
     pieces: int
     rows: int
 
 
 class Batch(NamedTuple):
-    """Tensors on the device: ids and attended (rows, length), places (rows, places), labels (rows, places, ...)."""
+    """Tensors on the device: ids and attended (rows, length), places (rows, places), labels (rows, places,
+    ...)."""
 
     ids: Any
     attended: Any
@@ -67,22 +74,22 @@ def in_batches(
     device: Any,
     fast: bool = False,
 ) -> list[NDArray[np.float64]]:
-    """What a network computes at the places of each row.
+    """Compute a network's values at the positions of each row.
 
     Parameters
     ----------
     compute
-        A batch -> a tensor (rows, places, ...), on the device.
+        A function: batch -> a tensor (rows, places, ...), on the device.
     rows
         The rows.
     pieces
-        How many pieces a batch has at most, if it has several rows; on a GPU `ON_GPU` times as many.
+        The maximum number of tokens in a batch of several rows; on a GPU, `ON_GPU` times as many.
     filler
-        The piece that rows are filled up with.
+        The padding token.
     device
-        Where to compute; on a processor as many batches at a time as torch may use threads.
+        The device; on a CPU, as many batches run at a time as torch may use threads.
     fast
-        Whether a value may depend, in its last digits, on the rows beside it.
+        Whether the last digits of a value may depend on the other rows.
 
     Returns
     -------
@@ -121,7 +128,7 @@ def in_batches(
 
 @contextmanager
 def _in_memory_of(device: Any, rows: Sequence[Row], numbers: Sequence[int]) -> Iterator[None]:
-    """A batch for which there is not enough memory is one line."""
+    """Turn an error of missing memory for a batch into a one-line message."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
@@ -139,7 +146,7 @@ def _in_memory_of(device: Any, rows: Sequence[Row], numbers: Sequence[int]) -> I
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory ran out, of a GPU or of this machine: torch says so in several ways."""
+    """Return whether memory of a GPU or of this machine ran out; torch has several errors for this."""
     import torch
 
     phrases = ("out of memory", "ALLOC_FAILED", "can't allocate memory", "not enough memory")
@@ -149,8 +156,10 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 
 def _groups(rows: Sequence[Row], most: _Most, fast: bool, *, apart: bool) -> Iterator[list[int]]:
-    """The numbers of the rows of each batch, the longest first; `apart`: those that need not be filled up are in
-    batches of their own, unless `fast`."""
+    """Yield the row numbers of each batch, the longest first.
+
+    With `apart`, rows that do not need padding are in separate batches, unless `fast`.
+    """
 
     def size_of(number: int) -> tuple[int, int, bool]:
         row = rows[number]
@@ -170,7 +179,7 @@ def _groups(rows: Sequence[Row], most: _Most, fast: bool, *, apart: bool) -> Ite
 
 
 def _size(row: Row) -> tuple[int, int]:
-    """A row's length, filled up, and how many places it has; 0: as many as its length, where it is asked of all."""
+    """Return a row's padded length and its number of positions, or 0 if all of its positions are requested."""
     return _fill(len(row.ids)), 0 if len(row.places) == len(row.ids) else len(row.places)
 
 

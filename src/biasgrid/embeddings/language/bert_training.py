@@ -1,11 +1,11 @@
-"""A masked language model that is trained here: BERT (Devlin et al. 2019) on a corpus, from given weights on.
+"""Training of a masked language model: BERT (Devlin et al. 2019) on a corpus, starting from given weights.
 
-In every sentence some pieces are to be predicted; of these four fifths are masked, a tenth are replaced by any piece,
-and a tenth stay (section 3.1). Sentences that are held out measure the model and are never trained on.
+In every sentence some tokens are to be predicted. Four fifths of these are masked, a tenth are replaced by
+any token, and a tenth stay (section 3.1). Held-out sentences measure the model and are never trained on.
 
-The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch:
-NumPy draws all random numbers from one seed, and sums are added up on the processor in one thread. There is no
-dropout: the model, which is transformers', reads a corpus about once.
+The same corpus, weights and parameters give the same bytes in every process of one machine with one version
+of torch: NumPy draws all random numbers from one seed, and the CPU adds sums in one thread. Dropout is not
+used, as the transformers model reads a corpus only about once.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from .opening import open_pretrained, quiet
 from .pretrained import Pretrained
 from .threads import one_thread
 
-VERSION = 3  # raise it when a change of this module changes weights
-SHORTEST = 6  # words of a sentence that is trained on
-TOGETHER = 50  # batches whose sentences are sorted by length
-# with a random number below the first a piece is masked, below the second it is replaced by any
+VERSION = 3  # raise this number if a change of this module changes weights
+SHORTEST = 6  # minimum number of words in a training sentence
+TOGETHER = 50  # number of batches whose sentences are sorted by length
+# If a random number is below the first, a token is masked; if below the second, it is replaced by any token.
 MASKS, ANY = 0.8, 0.9
 
 Ids = list[int]
@@ -48,13 +48,22 @@ Ids = list[int]
 class Settings:
     """Parameters of a training.
 
-    epochs         how often the corpus is read; a fraction reads a part of it the last time
-    batch_size     sentences of a step
-    learning_rate  of AdamW, the same in all steps
-    masked         the share of a sentence's pieces that is predicted
-    pieces         the most pieces of a sentence, with [CLS] and [SEP]; what comes after them is cut
-    held_out       sentences that are not trained on
-    seed           of the order of sentences, and of what is masked
+    Attributes
+    ----------
+    epochs
+        How often the corpus is read; with a fraction, the last pass reads a part of it.
+    batch_size
+        The number of sentences per step.
+    learning_rate
+        AdamW's learning rate, the same in all steps.
+    masked
+        The share of a sentence's tokens that is predicted.
+    pieces
+        The maximum number of tokens of a sentence, including [CLS] and [SEP]; further tokens are cut off.
+    held_out
+        The number of sentences that are not trained on.
+    seed
+        The seed of the order of sentences and of masking.
     """
 
     epochs: float = 1.0
@@ -67,7 +76,7 @@ class Settings:
 
 
 class Quality(NamedTuple):
-    """How well masked pieces of held-out sentences are predicted: `masked` of the pieces of each sentence at once."""
+    """The quality of predictions on held-out sentences, with the share `masked` of the tokens masked at once."""
 
     perplexity: float
     accuracy: float
@@ -87,21 +96,24 @@ def train(
     Parameters
     ----------
     corpus
-        The corpus' file or folder; the model's entry says how it is read.
+        The corpus' file or folder; the model's entry defines its format.
     start
-        The weights to begin with: a folder, or model.safetensors with the other files beside it.
+        The initial weights: a folder, or model.safetensors with the other files next to it.
     folder
-        The model's.
-    name, model
-        The model's, and its entry in `Study.models`: of its source, `corpus` and `params` (`Settings`).
+        The model's folder.
+    name
+        The model's name.
+    model
+        The model's entry in `Study.models`; `corpus` and `params` (`Settings`) of its source are used.
     metadata
-        Further entries of model.json. Beside them stand `perplexity` and `masked_accuracy` on `held_out` sentences,
-        how many `sentences` were trained on, in how many `steps`, and the `loss` of the first and the last step.
+        Further entries of model.json. It also gets `perplexity` and `masked_accuracy` on `held_out`
+        sentences, the numbers of training `sentences` and `steps`, and the `loss` of the first and the last
+        step.
 
     Raises
     ------
     BiasgridError
-        Weights that are of no model with a head for masked words, and a corpus of too few sentences.
+        The weights are not of a model with a head for masked words, or the corpus has too few sentences.
     """
     source = model["source"]
     return retrain(
@@ -129,22 +141,22 @@ def retrain(
     Parameters
     ----------
     start
-        The weights to begin with: a folder, or model.safetensors with the other files beside it.
+        The initial weights: a folder, or model.safetensors with the other files next to it.
     folder
-        The model's.
+        The model's folder.
     change_weights
-        Changes the weights in place, and returns what is to stand in model.json.
+        A function that changes the weights in place, and returns entries of model.json.
     name, start_name
-        The model's, and that of the weights to begin with.
+        The names of the model and of the initial weights.
     metadata
         Further entries of model.json.
     device
-        Where to train: see `open_pretrained`.
+        The device for training: see `open_pretrained`.
 
     Raises
     ------
     BiasgridError
-        Weights that are of no model with a head for masked words.
+        The weights are not of a model with a head for masked words.
     """
     require_for(TRANSFORMERS, purpose=f"training {name}")
     busy = f"{folder}: another process is training this model"
@@ -166,13 +178,13 @@ def retrain(
 
 
 def _train_on_corpus(corpus: Path, source: Mapping[str, Any], pretrained: Pretrained) -> dict[str, Any]:
-    """Train on a corpus; what is to stand in model.json."""
+    """Train on a corpus; return entries of model.json."""
     settings, entry = Settings(**source["params"]), source["corpus"]
     if settings.pieces > pretrained.positions:
         raise BiasgridError(
             f"pieces: {settings.pieces} is not allowed; allowed: up to {pretrained.positions}"
         )
-    # running text has no sentences: it is cut into stretches, few of which have too many pieces
+    # Running text is not split into sentences. It is cut into parts of which only a few have too many tokens.
     sentences: Any = (
         Sentences(corpus, entry["format"])
         if "format" in entry
@@ -200,7 +212,7 @@ def _train_on_corpus(corpus: Path, source: Mapping[str, Any], pretrained: Pretra
 
 
 def write(folder: Path, start: Path, pretrained: Pretrained) -> None:
-    """The files of a model: its weights, and whatever else `start` has."""
+    """Write the files of a model: its weights, and the other files of `start`."""
     with quiet():
         pretrained.model.save_pretrained(folder)
     for path in start.iterdir():
@@ -211,10 +223,10 @@ def write(folder: Path, start: Path, pretrained: Pretrained) -> None:
 def split(
     sentences: Iterable[Sequence[str]], pretrained: Pretrained, longest: int, held_out: int
 ) -> tuple[list[Ids], list[Ids]]:
-    """The pieces of the sentences to train on, and of those that are held out: every n-th, `held_out` in all.
+    """Split sentences into training and held-out ones, and return the tokens of both.
 
-    Sentences of less than 6 words are left out, longer ones than `longest` pieces cut. What is the same as a held-out
-    one is not trained on.
+    Every n-th sentence is held out, `held_out` in total. Sentences of fewer than 6 words are left out, and
+    longer ones than `longest` tokens are cut. A sentence equal to a held-out one is not trained on.
     """
     all_ids = [
         cut(pretrained.split(" ".join(words)).ids, longest) for words in sentences if len(words) >= SHORTEST
@@ -231,12 +243,12 @@ def split(
 
 
 def cut(ids: Ids, longest: int) -> Ids:
-    """A sentence of at most so many pieces, [SEP] last."""
+    """Cut a sentence to this number of tokens, with [SEP] as the last one."""
     return ids if len(ids) <= longest else [*ids[: longest - 1], ids[-1]]
 
 
 def batches(sentences: Sequence[Ids], size: int, rng: np.random.Generator) -> Iterator[list[Ids]]:
-    """The sentences in a random order again and again, those of a batch of about one length."""
+    """Yield batches of sentences of similar length in random order, without end."""
     while True:
         order = rng.permutation(len(sentences))
         groups = []
@@ -248,7 +260,8 @@ def batches(sentences: Sequence[Ids], size: int, rng: np.random.Generator) -> It
 
 
 def pad(sentences: Sequence[Ids], filler: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The pieces, int64 (sentences, pieces), `filler` after a sentence's end; and where there is a piece."""
+    """Return the tokens, int64 (sentences, length), with `filler` after a sentence's end; and where a token
+    is."""
     lengths = np.array([len(ids) for ids in sentences])
     is_piece = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(is_piece.shape, filler, dtype=np.int64)
@@ -264,10 +277,11 @@ def mask_pieces(
     *,
     all_masked: bool = False,
 ) -> Batch:
-    """A batch in which a share of each sentence's pieces, and at least one, is to be predicted, never the first and
-    the last, which are special. `all_masked`: all of these are masked, as when the model is used.
+    """Return a batch in which a share of each sentence's tokens is to be predicted, and at least one token.
 
-    Where a sentence has fewer places than others, 0 stands for none.
+    The first and the last token, which are special, are never predicted. With `all_masked`, all tokens to
+    predict are masked, as when the model is used. If a sentence has fewer positions than others, 0 fills its
+    row.
     """
     lengths = np.array([len(ids) for ids in sentences])
     ids, is_piece = pad(sentences, pretrained.filler)
@@ -295,14 +309,14 @@ def to_batch(
     places: NDArray[np.int64],
     labels: NDArray[np.int64],
 ) -> Batch:
-    """The arrays as tensors."""
+    """Return the arrays as tensors."""
     import torch
 
     return Batch(*map(torch.from_numpy, (ids, is_piece.astype(np.int64), places, labels)))
 
 
 def fit(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings) -> list[float]:
-    """Train the model, whose weights change in place, on sentences with pieces to predict: the loss of each step."""
+    """Train the model's weights in place on masked sentences, and return the loss of each step."""
     rng = np.random.default_rng(settings.seed)
     steps = max(1, round(settings.epochs * len(sentences) / settings.batch_size))
     groups = islice(batches(sentences, settings.batch_size, rng), steps)
@@ -311,7 +325,8 @@ def fit(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings) ->
 
 
 def descend(pretrained: Pretrained, examples: Iterable[Batch], learning_rate: float) -> list[float]:
-    """Change the weights in place, a step for each batch, by AdamW (Loshchilov and Hutter 2019): each step's loss."""
+    """Change the weights in place by AdamW (Loshchilov and Hutter 2019), one step per batch; return each
+    step's loss."""
     import torch
 
     optimizer = torch.optim.AdamW(pretrained.model.parameters(), lr=learning_rate)
@@ -328,7 +343,7 @@ def descend(pretrained: Pretrained, examples: Iterable[Batch], learning_rate: fl
 
 
 def quality(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings) -> Quality:
-    """How well the pieces of held-out sentences are predicted, `masked` of each masked at once."""
+    """Measure how well tokens of held-out sentences are predicted, with the share `masked` masked at once."""
     import torch
 
     rng, losses, hits = np.random.default_rng(settings.seed), [], []

@@ -1,4 +1,4 @@
-"""A language model's folder, made of the files that a source fetched: they are kept as they are."""
+"""Making of a language model's folder from fetched files, which are kept unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .gguf import MAGIC, convert
 from .model import KIND, MEASURED, MODEL, NO_SCORES, LanguageModel
 from .scores import COLUMNS, TABLE, is_table, read_table
 
-# sha256 of weights whose head predicts no masked words -> why they cannot score texts
+# sha256 of weights whose head does not predict masked words -> the reason why they cannot score texts.
 NO_LANGUAGE_MODELS = {
     "96e1dd8dbbc82439cf50677a15bcb9141172b289d20b41c9c28b621a0451a02a": "was tuned to retrieve documents and is no "
     "language model any more (perplexity 5771 on the Brown corpus); it can be an encoder, or be trained on",
@@ -46,22 +46,25 @@ def make_language_model(
     Parameters
     ----------
     archive
-        A file: .gguf, or model.safetensors with config.json and a tokenizer's files beside it. Or a folder with
-        these, or that of a language model, whose entries of model.json are kept.
+        A .gguf file, or model.safetensors with config.json and a tokenizer's files next to it. Or a folder
+        with these, or a language model's folder, whose entries of model.json are kept.
     folder
-        The model's; a former one is replaced when this one is whole.
-    name, model
-        The model's, and its entry in a config: of that, `format`; without one the files' names say it.
+        The model's folder. A former one is replaced when this one is complete.
+    name
+        The model's name.
+    model
+        The model's entry in a config. Its `format` is used; without it, the files' names determine the
+        format.
     metadata
         Further entries of model.json.
     keep
-        Whether the folder keeps the files: as hard links of what a source fetched, or as copies. If not, they are
-        links to the files where they are.
+        Whether the folder keeps the files: as hard links to fetched files, or as copies. If not, it has
+        symbolic links to the original files.
 
     Raises
     ------
     BiasgridError
-        The files are no language model of a known format.
+        The files are not a language model in a known format.
     """
     old_record = LanguageModel.open(archive).metadata if (archive / MODEL).is_file() else {}
     found, source = _files(archive), model.get("source", {})
@@ -69,7 +72,7 @@ def make_language_model(
     format = FORMER.get(said, said) or _format(archive, found)
     if format not in (*FORMATS, ANSWERS):
         raise BiasgridError(f"format: {unknown_name('format', format, FORMATS)}")
-    # the user's own files are copied, and not linked: they may be overwritten
+    # The user's own files are copied, not linked, as they may be overwritten.
     put = shutil.copyfile if "path" in source or source.get("type") in (None, "file") else _link
     with write_folder(folder, "making this model") as scratch:
         if format == GGUF:
@@ -97,8 +100,10 @@ def make_language_model(
 
 
 def examine(archive: Path, format: str | None = None) -> str:
-    """Return the name of the format of a language model's file or folder. Raise BiasgridError for what is none, as
-    `make_language_model` does, and for an encoder; no weight is read."""
+    """Return the name of the format of a language model's file or folder, without reading weights.
+
+    Raise BiasgridError, like `make_language_model`, if it is not a language model, and for an encoder.
+    """
     if (archive / MODEL).is_file():
         record = LanguageModel.open(archive).metadata
         found_format, facts = str(record["format"]), dict(record)
@@ -115,14 +120,14 @@ def examine(archive: Path, format: str | None = None) -> str:
 
 
 def _files(archive: Path) -> Files:
-    """The files by their names: those of a folder, or a file and what lies beside it if its format has several."""
+    """Return the files by name: the files of a folder, or one file with related files next to it."""
     try:
         if archive.is_dir() or archive.suffix == ".safetensors" or archive.name == CONFIG:
             parent = archive if archive.is_dir() else archive.parent
             files = {
                 path.name: path for path in sorted(parent.iterdir()) if path.is_file() and path.name != MODEL
             }
-            if archive.suffix == ".safetensors":  # whatever its name is
+            if archive.suffix == ".safetensors":  # with any name
                 files = {name: path for name, path in files.items() if path.suffix != ".safetensors"}
                 files[WEIGHTS] = archive
             return files
@@ -134,7 +139,7 @@ def _files(archive: Path) -> Files:
 
 
 def _format(archive: Path, files: Files) -> str:
-    """The format that the names of the files, or a single one's first bytes, say."""
+    """Detect the format from the names of the files, or from the first bytes of a single file."""
     if any(name.endswith(".gguf") for name in files):
         return GGUF
     if {WEIGHTS, INDEX, CONFIG} & files.keys():
@@ -155,13 +160,13 @@ def _gguf(archive: Path, files: Files) -> Path:
     paths = [path for name, path in files.items() if name.endswith(".gguf")] or list(files.values())
     if len(paths) != 1:
         raise BiasgridError(f"{archive}: has {len(paths)} .gguf files, and a model is one of them")
-    path = paths[0].resolve()  # which errors name: a user's file, where it is
+    path = paths[0].resolve()  # so that errors name the user's original file
     check_fetched(path)
     return path
 
 
 def _converted(file: Path) -> Path:
-    """The folder that a user's .gguf file was converted into, once for all: the file's hash is its name."""
+    """Return the folder into which a user's .gguf file was converted; its name is the file's hash."""
     folder = cache_folder() / "converted" / hash_file(file)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with hold_lock(folder.parent / f".{folder.name}.lock"):
@@ -174,7 +179,7 @@ def _converted(file: Path) -> Path:
 def _transformers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     names = [name for name in (*FILES, INDEX) if name in files]
     names += sorted(name for name in files if name.endswith(".safetensors"))
-    # a file may have another name than those that transformers looks for, and so has a folder of its own
+    # A file may have another name than transformers expects, so links with the right names are made.
     with working_folder() as folder:
         for name in names:
             check_fetched(files[name])
@@ -194,7 +199,7 @@ def _scores(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
         raise BiasgridError(f"{archive}: has {len(files)} files, and measured scores are one")
     (table,) = files.values()
     read_table(table)
-    # of a text that the table lacks nothing is known
+    # A text that is not in the table does not have a score.
     return {TABLE: table}, {"masked": True, MEASURED: True}
 
 
@@ -203,7 +208,7 @@ def _answers(archive: Path, files: Files) -> tuple[Files, dict[str, Any]]:
     return {answers.FILE: file}, {"answered_by": answers.answered_by(file)}
 
 
-# format -> the model's files by their names in its folder, and entries of model.json
+# Format -> function that returns the model's files by their names in its folder, and entries of model.json.
 READ = {TRANSFORMERS: _transformers, SCORES: _scores, ANSWERS: _answers}
 
 

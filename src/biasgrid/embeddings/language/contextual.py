@@ -1,4 +1,4 @@
-"""Vectors of words in contexts: one of each word in each template."""
+"""Vectors of words in contexts: one vector for each word in each template."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..model import Model
 from ..store import EmbeddingStore
 
 KIND = "contextual_vectors"
-CONTEXTS = "contexts"  # of model.json: how many contexts each word has
+CONTEXTS = "contexts"  # entry of model.json: the number of contexts of each word
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ContextualVectors:
-    """An opened model of words in contexts; `open` makes it.
+    """An opened model of words in contexts, made by `open`.
 
     Attributes
     ----------
     store
-        The vectors: of each word those of its contexts, one after the other.
+        The vectors; each word's vectors are concatenated.
     contexts
-        How many contexts each word has; the same for all words.
+        The number of contexts, the same for all words.
     """
 
     store: Model
@@ -38,7 +38,7 @@ class ContextualVectors:
 
     @classmethod
     def open(cls, path: Path | str, name: str | None = None) -> ContextualVectors:
-        """Open a model's folder without reading its vectors. Raises BiasgridError for one that is no such model."""
+        """Open a model's folder without reading its vectors. Raise BiasgridError if it is not such a model."""
         store = EmbeddingStore.open(path, name)
         contexts = store.metadata.get(CONTEXTS)
         if type(contexts) is not int or contexts < 1 or store.dimensions % contexts:
@@ -47,8 +47,10 @@ class ContextualVectors:
 
     @classmethod
     def of(cls, words: Sequence[str], vectors: NDArray[Any], *, name: str) -> ContextualVectors:
-        """A model in memory of words and their vectors (words, contexts, dimensions). Raises InputError for vectors
-        of another shape."""
+        """Make a model in memory of words and their vectors (words, contexts, dimensions).
+
+        Raise InputError for vectors of another shape.
+        """
         if getattr(vectors, "ndim", 0) != 3 or vectors.dtype.kind not in "fiu" or not vectors.size:
             summary = f"{getattr(vectors, 'dtype', type(vectors).__name__)} {np.shape(vectors)}"
             raise InputError(
@@ -59,38 +61,38 @@ class ContextualVectors:
 
     @property
     def path(self) -> Path:
-        """The folder of a model that is in one."""
+        """Return the model's folder, if it has one."""
         return self.store.path  # type: ignore[attr-defined]
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Return the model's name."""
         return self.store.name
 
     @property
     def vocab_prefix(self) -> str:
-        """What stands before every word: nothing."""
+        """Return the text that precedes every word in the vocabulary, which is empty."""
         return self.store.vocab_prefix
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """model.json, or what else is known of the model."""
+        """Return model.json, or other facts about the model."""
         return self.store.metadata
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """The row of each word as int64, -1 where the model lacks it."""
+        """Return the row of each word as int64, -1 for words that the model lacks."""
         return self.store.rows(words)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The vectors of words that were looked up (`rows`, none -1) as float64 (n, contexts, dimensions)."""
+        """Return the vectors of `words` at their `rows` (none is -1) as float64 (n, contexts, dimensions)."""
         return self.store.take(words, rows).reshape(len(rows), self.contexts, -1)
 
     def under(self, transform: object) -> Any:
-        """A debias method changes one vector per word. Raises InputError."""
+        """Raise InputError, as a debias method changes one vector per word."""
         raise InputError(f"{self.name}: has a vector per context; a debias method changes vectors of words")
 
     def __len__(self) -> int:
-        """Number of words."""
+        """Return the number of words."""
         return len(self.store)
 
     def __contains__(self, word: object) -> bool:

@@ -1,4 +1,4 @@
-"""Vectors of words in contexts from what a user has: a folder, or vectors in memory."""
+"""Vectors of words in contexts from a user's data: a folder, or vectors in memory."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .contextual import KIND, ContextualVectors
 
 
 def load(source: Any, name: str | None = None) -> ContextualVectors:
-    """A model of words in contexts.
+    """Load a model of words in contexts.
 
     Parameters
     ----------
     source
-        Its folder; a mapping word -> its vector in each context; or a pair (words, array), the array of the shape
+        Its folder; a mapping word -> its vector in each context; or a pair (words, array), the array of shape
         (words, contexts, dimensions).
     name
-        What to call it; None for the folder's name, or "model".
+        The name of the model; None for the folder's name, or "model".
 
     Raises
     ------
     BiasgridError
-        What is no such model.
+        The source is not such a model.
     """
     if isinstance(source, Path):
         return ContextualVectors.open(source, name)

@@ -1,4 +1,4 @@
-"""Vectors of words in sentences, and of sentences: the states of a model's pieces, pooled."""
+"""Vectors of words in sentences, and of sentences: pooled states of a model's tokens."""
 
 from __future__ import annotations
 
@@ -13,37 +13,39 @@ from .batches import Batch, Row, in_batches
 from .pretrained import Pieces, Pretrained
 from .templates import PlacedWord
 
-PIECES = 512  # of a batch
+PIECES = 512  # tokens of a batch
 WORD, SENTENCE, FIRST, LAST = "word", "sentence", "first", "last"
 POOLS = (WORD, SENTENCE, FIRST, LAST)
 
 
 class Encodes(Protocol):
-    """What makes vectors of words in sentences."""
+    """An encoder of words in sentences."""
 
     def encode(self, sentences: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
-        """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece, or with an
-        unknown one (`PlacedWord.is_known`)."""
+        """Return the vector of each word in its sentence (sentences, dimensions).
+
+        It is NaN for a word without tokens, or with an unknown one (`PlacedWord.is_known`).
+        """
         ...
 
 
 class States(NamedTuple):
-    """The states of a text's pieces after a layer, special ones among them: float64 (pieces, dimensions), and what
-    the pieces are."""
+    """The states of a text's tokens after a layer, including special tokens: float64 (tokens, dimensions),
+    and the tokens."""
 
     states: NDArray[np.float64]
     pieces: Pieces
 
 
 class Encoder:
-    """A model of any kind, whose states are taken.
+    """An encoder that takes the states of a model of any kind.
 
     Parameters
     ----------
     pretrained
         The model.
     fast
-        Whether a vector may depend, in its last digits, on the others (`batches`).
+        Whether the last digits of a vector may depend on the others (`batches`).
     """
 
     def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
@@ -52,31 +54,33 @@ class Encoder:
 
     @property
     def computed(self) -> dict[str, Any]:
-        """How vectors are computed: `Pretrained.computed`, and whether `fast`."""
+        """Return how vectors are computed: `Pretrained.computed`, and `fast`."""
         return {**self.pretrained.computed, "fast": self._fast}
 
     def encode(
         self, sentences: Sequence[PlacedWord], pool: str = WORD, layer: int = -1
     ) -> NDArray[np.float64]:
-        """The vector of each word in its sentence (sentences, dimensions); NaN of one without any piece, or with an
-        unknown one (`PlacedWord.is_known`).
+        """Return the vector of each word in its sentence (sentences, dimensions).
+
+        It is NaN for a word without tokens, or with an unknown one (`PlacedWord.is_known`).
 
         Parameters
         ----------
         sentences
-            The sentences, and where the word is.
+            The sentences, and the position of the word in each.
         pool
-            "word": the mean of the states of the pieces that have any character of the word. "sentence": the mean of
-            those of all pieces, special ones among them, as sentence-transformers pools. "first": that of the first
-            piece, as SEAT takes BERT's [CLS] (May et al. 2019); "last": of the last, as it takes GPT's.
+            "word": the mean of the states of the tokens that contain any character of the word. "sentence":
+            the mean over all tokens, including special ones, as in sentence-transformers. "first": the state
+            of the first token, as SEAT uses BERT's [CLS] (May et al. 2019). "last": the state of the last
+            token, as SEAT uses for GPT.
         layer
-            0 for the embeddings of the pieces, 1 for what the first layer makes of them, and so on; negative from the
-            end, as in a list: -1 for the last.
+            0 for the embeddings of the tokens, 1 for the output of the first layer, and so on. Negative
+            numbers count from the end, as in a list: -1 is the last layer.
 
         Raises
         ------
         InputError
-            A layer that the model does not have, or a text of more pieces than it has positions.
+            The model does not have the layer, or a text has more tokens than the model has positions.
         """
         vectors = []
         states_of_texts = self.states([sentence.text for sentence in sentences], layer)
@@ -92,7 +96,7 @@ class Encoder:
         return np.array(vectors)
 
     def states(self, texts: Sequence[str], layer: int = -1) -> list[States]:
-        """The states of each text's pieces. Raises InputError as `encode`."""
+        """Compute the states of each text's tokens. Raise InputError like `encode`."""
         model = self.pretrained
         count = model.layers + 1
         if not -count <= layer < count:

@@ -1,7 +1,7 @@
-"""Vectors of words in sentences: what an encoder makes of each, as a mean over templates.
+"""Vectors of words from an encoder, as a mean over templates.
 
-A word's vector depends on nothing but the word, the templates and the encoder: it is the same to the last bit on one
-machine's CPU (on a GPU this was seen of scores alone), whatever else is encoded with it.
+A word's vector depends only on the word, the templates and the encoder. On one machine's CPU it is the same
+to the last bit, whatever other words are encoded with it. (On a GPU, this was observed only for scores.)
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .opening import DEFAULTS, open_pretrained, refuse_options
 from .templates import Templates
 from .universal import is_universal, open_universal
 
-# raise it when a change of this module or of the encoder changes vectors: every encoded model is encoded anew
+# Raise this number if a change of this module or of the encoder changes vectors. Every model is then encoded again.
 VERSION = 3
-COMPUTED = "computed"  # in model.json: how the encoder computed
+COMPUTED = "computed"  # entry of model.json: how the encoder computed
 
 
 def encode(
@@ -43,13 +43,15 @@ def encode(
     layer: int = -1,
     contexts: bool = False,
 ) -> dict[str, NDArray[np.float32]]:
-    """The vectors of words: the mean over the templates of what the encoder returns (dimensions,), or with
-    `contexts` all of it, one after the other (templates x dimensions,). A word without any piece has none.
+    """Encode words; return the mean over the templates of each word's vectors (dimensions,).
+
+    With `contexts`, return all vectors of a word, concatenated (templates x dimensions,). A word without
+    tokens is left out.
 
     Raises
     ------
     BiasgridError
-        A layer that the encoder does not have, or a sentence that is too long for it.
+        The encoder does not have the layer, or a sentence is too long for it.
     """
     word_vectors = {}
     for block in in_blocks(list(dict.fromkeys(words))):
@@ -67,7 +69,7 @@ def encode(
 
 
 def _open_encoder(source_type: str, archive: Path, **options: Any) -> Encodes:
-    """The encoder of what a source of this type has fetched."""
+    """Open the encoder from the fetched files of a source of this type."""
     if source_type == ANSWERS:
         return Answers(archive, {})
     folder = archive.parent if archive.is_file() else archive
@@ -80,12 +82,12 @@ def _open_encoder(source_type: str, archive: Path, **options: Any) -> Encodes:
 
 
 def open_encoder(folder: Path, options: Mapping[str, Any]) -> Encodes:
-    """The encoder in a folder, of transformers or of `universal`, which computes as these options say.
+    """Open the encoder in a folder, of transformers or of `universal`, with options for its computation.
 
     Raises
     ------
     BiasgridError
-        The folder is no encoder's, or an option says what it does not do.
+        The folder does not contain an encoder, or an option does not apply to it.
     """
     if is_universal(folder):
         refuse_options(options, "an encoder that NumPy computes")
@@ -97,15 +99,17 @@ def open_encoder(folder: Path, options: Mapping[str, Any]) -> Encodes:
 def write(
     archive: Path, folder: Path, *, name: str, model: Mapping[str, Any], metadata: Mapping[str, Any]
 ) -> None:
-    """The store of an encoded model (`Study.models` has it) from its encoder's files. Vectors of a former store in
-    `folder` that were made in the same way are kept, so that a study with more words encodes only the new ones, and
-    so are those of a run that was stopped."""
+    """Write the store of an encoded model, an entry of `Study.models`, from its encoder's files.
+
+    Vectors of a former store in `folder` that were made in the same way are kept, so a study with more words
+    encodes only the new ones. Vectors of an interrupted run are also kept.
+    """
     source = model["source"]
     templates = Templates.of(source["templates"])
     contexts = model.get("kind") == KIND
     extra: dict[str, Any] = {CONTEXTS: templates.contexts} if contexts else {}
     words = list(dict.fromkeys(words_of(model)))
-    # what a run that was stopped had encoded by then
+    # The store of vectors that an interrupted run had encoded.
     partial_store = folder.with_name(f".{folder.name}.unfinished")
     vectors: dict[str, NDArray[np.float32]] = {}
     for former in (folder, partial_store):
@@ -124,7 +128,7 @@ def write(
             writer.finish(record | dict(metadata) | {"name": name, "sorted": False} | extra)
 
     def save_partial() -> None:
-        if vectors:  # of these words the encoder may have had no piece
+        if vectors:  # the encoder may lack tokens for all words so far
             save(partial_store)
 
     if new_words := [word for word in words if word not in vectors]:
@@ -139,13 +143,14 @@ def write(
 
 
 def words_of(model: Mapping[str, Any]) -> list[str]:
-    """The words of an encoded model (`Study.models` has it): those of the study, and frequent ones."""
+    """Return the words of an encoded model, an entry of `Study.models`: the study's words, and frequent
+    words."""
     frequent = most_frequent(model["source"]["frequent"], model.get("language", ENGLISH))
     return [*model["encodes"], *frequent]
 
 
 def _open_former(folder: Path, metadata: Mapping[str, Any]) -> EmbeddingStore | None:
-    """The store in the folder, if it was made in the same way."""
+    """Open the store in the folder, if it was made in the same way."""
 
     def recipe(record: Mapping[str, Any]) -> Any:
         source = {key: value for key, value in record["source"].items() if key not in ("words", "frequent")}
@@ -163,7 +168,7 @@ def _open_former(folder: Path, metadata: Mapping[str, Any]) -> EmbeddingStore | 
 
 
 def _vectors_of(store: EmbeddingStore, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-    """The vectors that a store has of these words."""
+    """Return a store's vectors of the words that it has."""
     rows = store.rows(words)
     stored_words = [word for word, row in zip(words, rows, strict=True) if row >= 0]
     vectors = store.take(stored_words, rows[rows >= 0]).astype(np.float32)

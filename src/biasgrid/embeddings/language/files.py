@@ -1,17 +1,17 @@
-"""The files of a model as transformers has them."""
+"""Names of the files of a transformers model."""
 
 from __future__ import annotations
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
-# any one of these is a tokenizer
+# Each of these files can be a tokenizer.
 TOKENIZERS = (
     *("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model"),
     *("spiece.model", "spm.model", "sentencepiece.model", "sentencepiece.bpe.model"),
 )
-# what transformers opens besides, as far as it is there
+# Further files that transformers opens if they exist.
 BESIDE = (
     *("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "merges.txt", "bpe.codes"),
     *("entity_vocab.json", "generation_config.json", "chat_template.jinja"),
 )
-# all but the weights
+# All files except the weights.
 FILES = (CONFIG, *TOKENIZERS, *BESIDE)

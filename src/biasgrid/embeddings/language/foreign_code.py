@@ -1,8 +1,8 @@
-"""Classes that the files of a model name: a model is data, and no code of a stranger is run.
+"""Checks of class names in a model's files, so that a model is only data and no foreign code is run.
 
-sentence-transformers imports the class of each module that modules.json names. Before version 6 it looks for it in
-the model's folder first. A module's own file names further classes. So all of these are read here before the library
-sees the folder.
+sentence-transformers imports the class of each module that modules.json names. Before version 6, it first
+looks for the class in the model's folder. A module's own file names further classes. Therefore all of these
+are checked here before the library opens the folder.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from ...errors import BiasgridError, quote
 from .files import FILES
 
 MODULES = "modules.json"
-# modules of sentence-transformers, where its versions have them, and functions of torch
+# Modules of sentence-transformers in any of its versions, and functions of torch.
 ALLOWED = re.compile(r"sentence_transformers\.(\w+\.)*(models|modules)\.[\w.]+|torch\.nn\.[\w.]+", re.ASCII)
-# entries of a module's file that name a class
+# Entries of a module's file that name a class.
 CLASSES = ("activation_function", "tokenizer_class")
 
 
 def check_classes(folder: Path) -> None:
-    """Raise BiasgridError, in a line that names the file and the class, for a folder of sentence-transformers whose
-    files name a class outside that library, or lead out of the folder."""
+    """Check the files of a sentence-transformers folder for class names from other libraries and for outside
+    paths.
+
+    Raise BiasgridError in one line that names the file and the class or path.
+    """
     modules = _read(folder / MODULES)
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise BiasgridError(f"{folder / MODULES}: is not a list of modules")
@@ -37,12 +40,12 @@ def check_classes(folder: Path) -> None:
         content = _read(path)
         if not isinstance(content, dict):
             continue
-        types = content.get("types")  # of routers
+        types = content.get("types")  # entry of routers
         for place, name in (types if isinstance(types, dict) else {}).items():
             _check_inside(path, place)
             _check_class(path, name)
         for key in CLASSES:
-            # transformers' own classes have plain names, and come from its own list
+            # Classes of transformers have plain names, which it looks up in its own list.
             if key in content and (key != "tokenizer_class" or "." in str(content[key])):
                 _check_class(path, content[key])
         if any(_trusts(part) for part in (content, *content.values())):
@@ -66,7 +69,7 @@ def _trusts(part: Any) -> bool:
 
 
 def _json_files(folder: Path) -> Iterator[Path]:
-    """Yield the files of modules in a folder, without tokenizers, in which nothing names a class of this kind."""
+    """Yield the files of modules in a folder, without files of tokenizers, which do not name such classes."""
     skipped = {name for name in FILES if name not in ("config.json", "tokenizer_config.json")}
     for place, folders, names in os.walk(folder):
         for name in folders:

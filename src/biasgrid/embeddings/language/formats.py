@@ -1,4 +1,4 @@
-"""The formats that language models are read from, and what reads each."""
+"""The formats of language models, and the class that reads each."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from .sentence import Sentence
 
 TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
-SENTENCE_TRANSFORMERS = "sentence-transformers"  # of an encoder's source of this type
-ANSWERS = "answers"  # of a source of this type (`biasgrid texts`), and of no file that a config names
+SENTENCE_TRANSFORMERS = "sentence-transformers"  # for an encoder with a source of this type
+ANSWERS = "answers"  # for a source of this type (`biasgrid texts`), never for a file that a config names
 FORMATS = {
     TRANSFORMERS: "a folder of a model in transformers' format (needs the extra `language`). It has config.json, "
     "model.safetensors and a tokenizer's files, of a masked or causal model, or an encoder",
@@ -23,7 +23,7 @@ FORMATS = {
     SCORES: "a table of sentences and their measured scores",
 }
 FORMER = {"bert": TRANSFORMERS, "llama-gguf": GGUF}  # former names of formats, which are still read
-# what reads a folder of each, as "module:class", so that torch is imported when a text is scored, and not before
+# The class that reads a folder of each format, as "module:class", so that torch is imported only to score a text.
 NETWORKS = {
     TRANSFORMERS: "biasgrid.embeddings.language.network:open_network",
     SCORES: "biasgrid.embeddings.language.scores:Scores",
@@ -32,18 +32,21 @@ NETWORKS = {
 
 
 class Network(Protocol):
-    """What reads a model's folder and scores sentences."""
+    """A class that reads a model's folder and scores sentences."""
 
     def __init__(self, folder: Path, metadata: dict[str, Any]) -> None: ...
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """The natural logarithm of the probability of each (sentences,), NaN where there is none: the
-        log-likelihood of a causal model, the pseudo-log-likelihood (Salazar et al. 2020) of a masked one.
+        """Return the natural logarithm of the probability of each sentence (sentences,), NaN if it does not
+        have one.
 
-        A sentence's score does not depend on the others that are passed with it, nor on the number of threads: on one
-        machine and device it is the same to the last bit.
+        For a causal model it is the log-likelihood, for a masked one the pseudo-log-likelihood (Salazar et
+        al. 2020).
+
+        A sentence's score depends neither on the other sentences nor on the number of threads. On one machine
+        and device it is the same to the last bit.
         """
         ...
 
-    # A network may also have `why_unscored(sentence)`, which returns why a sentence has no score, and
+    # A network may also have `why_unscored(sentence)`, which returns why a sentence does not have a score, and
     # `unknown(text)`, which returns the parts of a text that its tokenizer does not know.

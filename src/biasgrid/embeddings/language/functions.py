@@ -1,4 +1,4 @@
-"""Functions and objects in memory that score or encode texts: whatever they are, and whoever made them."""
+"""User-defined functions and objects in memory that score or encode texts."""
 
 from __future__ import annotations
 
@@ -31,36 +31,41 @@ from .threads import one_thread
 
 @runtime_checkable
 class Scores(Protocol):
-    """An object that scores texts. With a method `score_continuations(list of (prefix, text))`, log P(text | prefix)
-    of each, it is asked words in templates, too; the space between the two is the text's."""
+    """An object that scores texts.
+
+    It may also have a method `score_continuations(list of (prefix, text))`, which returns log P(text |
+    prefix) of each pair. It is then also used for words in templates; the space between the two belongs to
+    the text.
+    """
 
     def score(self, texts: list[str]) -> Sequence[float]:
-        """The log-likelihood of each text: natural logarithm."""
+        """Return the log-likelihood of each text: natural logarithm."""
         ...
 
 
 @dataclass(frozen=True)
 class FunctionScores:
-    """Scores of sentences by a function, or by an object of the protocol `Scores`.
+    """Scores of sentences computed by a function, or by an object of the protocol `Scores`.
 
     Parameters
     ----------
     source
-        A list of texts -> the log-likelihood of each; or such an object.
+        A function: list of texts -> the log-likelihood of each; or such an object.
     name
-        What messages call it.
+        Its name in messages.
     """
 
     source: Callable[[list[str]], Sequence[float]] | Scores
     name: str
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """The log-likelihood of each sentence, or of its part given what comes before (sentences,).
+        """Return the log-likelihood of each sentence, or of its part given the text before it (sentences,).
 
         Raises
         ------
         InputError
-            Values that are no log-likelihoods, one for each text; a part, where continuations are not scored.
+            The values are not log-likelihoods, one for each text; or a part is requested, but continuations
+            are not scored.
         """
         values = np.full(len(sentences), np.nan)
         whole = [place for place, sentence in enumerate(sentences) if sentence.part is None]
@@ -93,19 +98,19 @@ class FunctionScores:
 
 @dataclass(frozen=True)
 class FunctionEncoder:
-    """Vectors of texts by a function, or by an object with `encode`.
+    """Vectors of texts computed by a function, or by an object with `encode`.
 
     Parameters
     ----------
     source
-        A list of texts -> an array (texts, dimensions), of NumPy or torch; or an object whose `encode` takes the list
-        by position, as sentence-transformers' does, or batches, as MTEB's protocol says (its `encode` has a parameter
-        `task_metadata`).
+        A function: list of texts -> an array (texts, dimensions), of NumPy or torch. Or an object whose
+        `encode` takes the list by position, as in sentence-transformers, or batches, as in MTEB's protocol
+        (its `encode` has a parameter `task_metadata`).
     name
-        What messages call it.
+        Its name in messages.
     is_unknown
-        A text -> whether each of its tokens is the unknown one. None: its tokenizer says so, where it has one of
-        transformers, as sentence-transformers' models have.
+        A function: text -> whether each of its tokens is the unknown one. None: use the source's tokenizer,
+        if it has one of transformers, like the models of sentence-transformers.
     """
 
     source: Any
@@ -115,13 +120,13 @@ class FunctionEncoder:
     def encode(
         self, sentences: Sequence[PlacedWord], pool: str = SENTENCE, layer: int = -1
     ) -> NDArray[np.float64]:
-        """The vector of each sentence (sentences, dimensions); NaN of one whose word it does not know
+        """Return the vector of each sentence (sentences, dimensions); NaN if its word is unknown
         (`PlacedWord.is_known`).
 
         Raises
         ------
         InputError
-            A pool or a layer that is not the encoder's own; values that are no vectors, one for each text.
+            The pool or the layer is not the encoder's own, or the values are not vectors, one for each text.
         """
         if pool != SENTENCE or layer != -1:
             raise InputError(f"{self.name}: makes one vector of a text: pool is 'sentence', and layer -1")
@@ -159,9 +164,10 @@ class FunctionEncoder:
 
 
 def open_sentence_transformer(folder: Path, device: str = "auto") -> FunctionEncoder:
-    """The encoder in a folder, as sentence-transformers reads it: with its own modules and pooling.
+    """Open the encoder in a folder with sentence-transformers, with its own modules and pooling.
 
-    Raises BiasgridError for a folder that is none, or names code of its own, and where the package is missing.
+    Raise BiasgridError if the folder is not such an encoder or names code of its own, or if the package is
+    missing.
     """
     if not (folder / MODULES).is_file():
         raise BiasgridError(
@@ -181,8 +187,10 @@ def open_sentence_transformer(folder: Path, device: str = "auto") -> FunctionEnc
 
 
 def tokens_unknown_to(source: Any) -> Callable[[str], list[bool]] | None:
-    """Return a function that says of each token of a text whether it is the unknown one; None for an object without a
-    tokenizer of transformers, or whose tokenizer knows every text."""
+    """Return a function that tells, for each token of a text, whether it is the unknown one.
+
+    Return None for an object without a transformers tokenizer, or whose tokenizer knows every text.
+    """
     tokenizer = getattr(source, "tokenizer", None)
     unknown = unknown_token(tokenizer)
     if unknown is None or not callable(tokenizer):
@@ -191,15 +199,18 @@ def tokens_unknown_to(source: Any) -> Callable[[str], list[bool]] | None:
 
 
 def _modes_kept(source: Any) -> AbstractContextManager[None]:
-    """Return what leaves a torch model, such as one of sentence-transformers, in its modes: its `encode` puts it into
-    evaluation mode."""
-    torch = sys.modules.get("torch")  # who has such a model has torch
-    source = getattr(source, "__self__", source)  # of a method
+    """Return a context manager that restores the modes of a torch model, such as one of
+    sentence-transformers.
+
+    Its `encode` puts it into evaluation mode.
+    """
+    torch = sys.modules.get("torch")  # imported already if there is such a model
+    source = getattr(source, "__self__", source)  # the object of a method
     return modes_kept(source) if torch and isinstance(source, torch.nn.Module) else nullcontext()
 
 
 def _encode_alone(model: Any, texts: list[str]) -> Any:
-    # one by one, on one thread: a vector depends on nothing but its text
+    # Encode texts one by one, on one thread, so that a vector depends only on its text.
     with one_thread():
         return np.array([model.encode([text], show_progress_bar=False)[0] for text in texts])
 
@@ -207,12 +218,12 @@ def _encode_alone(model: Any, texts: list[str]) -> Any:
 def _parameters(function: Callable[..., Any]) -> set[str]:
     try:
         return set(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # of compiled code
+    except (TypeError, ValueError):  # compiled code
         return set()
 
 
 def _array(found: Any, name: str, what: str) -> NDArray[np.float64]:
-    if hasattr(found, "detach"):  # torch's, on whichever device
+    if hasattr(found, "detach"):  # a torch tensor, on any device
         found = found.detach().cpu().float().numpy()
     try:
         return np.asarray(found, dtype=np.float64)

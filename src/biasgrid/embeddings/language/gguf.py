@@ -1,7 +1,7 @@
-"""Models in .gguf files, which are dear to read: each is converted once, into a folder of transformers' files.
+"""Models in .gguf files, which are slow to read: each is converted once, into a folder of transformers files.
 
-What such a file has and transformers does not know it leaves out, and says nothing: biases, factors of positions, a
-way to part words. So what it made is held against the file.
+transformers silently leaves out parts of a file that it does not support: biases, factors of positions, a way
+to split words. So the converted model is compared with the file.
 """
 
 from __future__ import annotations
@@ -26,28 +26,30 @@ from .opening import one_line, quiet
 
 MAGIC = b"GGUF"
 FACTORS = "rope_freqs.weight"
-# how byte pairs part words, as GPT-2 does: SmolLM2 has no pair with a digit. Of other ways transformers knows some
+# Ways to split words that are equivalent to GPT-2's; SmolLM2 does not have pairs with a digit. transformers knows
+# some other ways.
 AS_GPT2 = ("gpt-2", "smollm")
-_LOCK = threading.Lock()  # what `_read_once` changes is of the whole process
+_LOCK = threading.Lock()  # `_read_once` changes the whole process
 
 
 def convert(file: Path, folder: Path) -> Path:
-    """Write config.json, model.safetensors (float32) and a tokenizer's files of a .gguf file into a folder.
+    """Convert a .gguf file; write config.json, model.safetensors (float32) and a tokenizer's files into a
+    folder.
 
     Raises
     ------
     BiasgridError
-        A package is missing; the file is damaged, or of an architecture or a tokenizer that transformers does not
-        read from such files.
+        A package is missing, the file is damaged, or transformers does not read its architecture or tokenizer
+        from such files.
     """
     require_for(GGUF, purpose=f"a language model ({file.name})")
     import gguf
     import torch
     import transformers
 
-    # transformers takes a folder and a file's name, and reads a tokenizer that lies beside the file in its place
+    # transformers takes a folder and a file's name. It would prefer a tokenizer in the same folder.
     place: dict[str, Any] = {"gguf_file": "model.gguf", "local_files_only": True, "trust_remote_code": False}
-    # its bar ignores all settings
+    # Standard error is redirected, as the progress bar ignores all settings.
     with working_folder() as alone, quiet(), one_line(file), redirect_stderr(io.StringIO()), _read_once():
         reference(file, alone.path / place["gguf_file"])
         config = transformers.AutoConfig.from_pretrained(alone.path, **place)
@@ -64,7 +66,7 @@ def convert(file: Path, folder: Path) -> Path:
             raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")
         _check_all_read(file, reader, model)
         _take_factors(reader, model.config)
-        # it refuses to save what it calls quantised, though its weights are float32 by now
+        # transformers refuses to save a model marked as quantised, although its weights are float32 by now.
         model.hf_quantizer = None
         model.is_quantized = False
         if hasattr(model.config, "quantization_config"):
@@ -76,13 +78,15 @@ def convert(file: Path, folder: Path) -> Path:
 
 @contextmanager
 def _read_once() -> Iterator[None]:
-    """gguf reads each file once, and makes each architecture's table of names once. transformers asks it for both
-    anew: for a configuration, a tokenizer and weights, and for each part of a model. Of SmolLM2's 25 seconds these
-    took 20."""
+    """Read each file only once, and make each architecture's table of names only once.
+
+    transformers does both again for a configuration, a tokenizer and weights, and for each part of a model.
+    For SmolLM2 this took 20 of 25 seconds.
+    """
     gguf: Any = importlib.import_module("gguf")
 
     class Reader(gguf.GGUFReader):
-        """It cuts a file into hundreds of thousands of slices, and those of a memory map are dear."""
+        """A reader with the file as an array, as it makes many slices, which are slow on a memory map."""
 
         @property
         def data(self) -> Any:
@@ -102,7 +106,7 @@ def _read_once() -> Iterator[None]:
 
 
 def _take_biases(reader: Any, config: Any) -> None:
-    """Whether a Llama has biases, which transformers looks for only if its configuration says so."""
+    """Set in the configuration whether a Llama has biases, as transformers reads them only if it is set."""
     names = {tensor.name for tensor in reader.tensors}
     for option, name in (("attention_bias", "blk.0.attn_q.bias"), ("mlp_bias", "blk.0.ffn_gate.bias")):
         if hasattr(config, option) and name in names:
@@ -110,8 +114,11 @@ def _take_biases(reader: Any, config: Any) -> None:
 
 
 def _take_factors(reader: Any, config: Any) -> None:
-    """The factors by which the frequencies of positions are divided (Llama 3.1 and later), which transformers leaves
-    out: they are what it calls longrope, the same for long texts and for short ones."""
+    """Set the factors that divide the frequencies of positions (Llama 3.1 and later), which transformers
+    leaves out.
+
+    They are set as its type "longrope", the same for long and for short texts.
+    """
     for tensor in reader.tensors:
         if tensor.name == FACTORS:
             factors = tensor.data.astype(float).ravel().tolist()
@@ -127,7 +134,7 @@ def _take_factors(reader: Any, config: Any) -> None:
 
 
 def _check_all_read(file: Path, reader: Any, model: Any) -> None:
-    """Raises BiasgridError where the model is not all that is in the file."""
+    """Raise BiasgridError if the model does not contain all weights and settings of the file."""
 
     def said(key: str) -> Any:
         entry = reader.get_field(key)
@@ -145,7 +152,7 @@ def _check_all_read(file: Path, reader: Any, model: Any) -> None:
     check(f"{name}.attention.sliding_window", None, 0, getattr(model.config, "sliding_window", None))
     sizes = {tensor.name: int(tensor.n_elements) for tensor in reader.tensors if tensor.name != FACTORS}
     unread = sum(sizes.values()) - sum(weight.numel() for weight in model.parameters())
-    # a head that is the embedding may be in the file again
+    # A head that equals the embedding may be in the file a second time.
     if unread not in (0, sizes.get("output.weight", 0)):
         unusual = [name for name in sizes if name.endswith(".bias") or name.startswith("rope_")]
         example = f", such as {unusual[0]}" if unusual else ""
@@ -155,6 +162,6 @@ def _check_all_read(file: Path, reader: Any, model: Any) -> None:
 def _other_splits() -> Collection[str]:
     try:
         from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
-    except ImportError:  # before 5.24
+    except ImportError:  # transformers before 5.24
         return ()
     return list(GGUF_PRE_TOKENIZER_SPLITS)

@@ -1,4 +1,4 @@
-"""Language models from what a user has: files, or scores that somebody measured."""
+"""Language models from a user's data: files, or measured scores."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ def load(
     format: str | None = None,
     sha256: str | None = None,
 ) -> LanguageModel:
-    """A language model of a user's files, which stay where they are, or of scores; its folder is temporary and goes
-    with it.
+    """Load a language model from a user's files, which stay where they are, or from scores.
+
+    Its folder is temporary and is removed together with the model.
 
     Parameters
     ----------
     source
-        A .gguf file; a folder with config.json, model.safetensors and a tokenizer's files, or one of these; a table
-        of measured scores, with `format`; or a mapping sentence -> log-likelihood, or pseudo-log-likelihood.
+        A .gguf file; a folder with config.json, model.safetensors and a tokenizer's files, or one of these
+        files; a table of measured scores, with `format`; or a mapping sentence -> log-likelihood or
+        pseudo-log-likelihood.
     name
-        What to call it; None for the file's name.
+        The name of the model; None for the file's name.
     format
-        Of a file, one of `FORMATS`; None to tell it from the files.
+        The format of a file, one of `FORMATS`; None to detect it.
     sha256
-        Of a file, which must match.
+        The checksum that a file must have.
 
     Raises
     ------
     BiasgridError
-        What is no language model: unreadable, of no known format, or not what `sha256` says; a score that is no
-        finite number, above 0, or of no text.
+        The source is unreadable, its format is unknown, or its checksum differs; or a score is not a finite
+        number, is above 0, or does not belong to a text.
     """
     if isinstance(source, Mapping):
         check_in_memory(format=format, sha256=sha256)

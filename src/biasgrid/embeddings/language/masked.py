@@ -1,4 +1,4 @@
-"""Pseudo-log-likelihoods: what a masked language model says of texts (Salazar et al. 2020)."""
+"""Pseudo-log-likelihoods of texts under a masked language model (Salazar et al. 2020)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .sentence import NO_NEXT_SENTENCE_HEAD, Sentence
 
 
 class Masked(Scorer):
-    """A masked language model that scores. Parameters are those of `Scorer`."""
+    """A masked language model that scores texts. Its parameters are described in `Scorer`."""
 
-    pieces = 1024  # of a batch of copies of texts in which a piece is masked
+    pieces = 1024  # tokens of a batch of copies of texts in which a token is masked
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """The pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
+        """Compute the pseudo-log-likelihood of each sentence (sentences,): see `Network.score`.
 
-        A whole text: the sum over its pieces of the log-probability of each, masked. NaN where there is nothing to
-        score: no piece but the unknown one, or more of them than the model has positions; and of a part with an
-        unknown one.
+        For a whole text, it is the sum over its tokens of the log-probability of each, masked. It is NaN if
+        there is nothing to score: only the unknown token, or more tokens than the model has positions. It is
+        also NaN for a part with an unknown token.
         """
         copies = [self._rows(sentence) for sentence in sentences]
         values = iter(self.predict([row for rows in copies for row in rows]))
@@ -39,14 +39,14 @@ class Masked(Scorer):
         return scores
 
     def fill(self, texts: Sequence[str], words: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-        """The log-probability of each text's words at its masked place.
+        """Compute the log-probability of each text's words at its masked position.
 
         Parameters
         ----------
         texts
-            Texts with the tokenizer's mask, such as [MASK], once each.
+            Texts that contain the tokenizer's mask, such as [MASK], exactly once.
         words
-            As many words for each text, each of them one piece of the model.
+            Words for each text, the same number for all, each of which is one token of the model.
 
         Returns
         -------
@@ -56,7 +56,7 @@ class Masked(Scorer):
         Raises
         ------
         InputError
-            A text without its one mask, or with too many pieces; a word of several pieces, or none.
+            A text does not have exactly one mask, or has too many tokens; or a word is not exactly one token.
         """
         model = self.pretrained
         piece = {word: model.single(word) for group in set(map(tuple, words)) for word in group}
@@ -72,8 +72,7 @@ class Masked(Scorer):
         return np.array([value[0] for value in self.predict(rows)])
 
     def _rows(self, sentence: Sentence) -> list[Row]:
-        """Copies of a text, in each of which something is masked; none where it cannot be scored, or nothing is
-        masked."""
+        """Return masked copies of a text; none if it cannot be scored, or if nothing is masked."""
         if sentence.after:
             return []
         model = self.pretrained
@@ -82,7 +81,7 @@ class Masked(Scorer):
         if self._why_unscored(sentence, pieces, places):
             return []
         if sentence.in_turn:
-            # of the part, a copy has the pieces before the one that is predicted, and none after it
+            # A copy contains the part's tokens before the predicted one, but not its tokens after it.
             return [
                 Row(
                     [*pieces.ids[:place], model.mask, *pieces.ids[places[-1] + 1 :]],
@@ -92,7 +91,7 @@ class Masked(Scorer):
                 for place in places
             ]
         hidden = pieces.of(sentence.hidden) if sentence.hidden else []
-        # one copy with the whole part masked, or a copy per piece
+        # Make one copy with the whole part masked, or one copy per token.
         if sentence.part:
             copies = [(places, [*places, *hidden])]
         else:
@@ -110,11 +109,11 @@ class Masked(Scorer):
         ]
 
     def token_count(self, sentence: Sentence) -> int:
-        """Return how many tokens the score of a sentence is a sum over: 1 where it is no sum."""
+        """Return the number of tokens over which the score of a sentence is a sum; 1 if it is not a sum."""
         return 1 if sentence.in_turn or sentence.after else super().token_count(sentence)
 
     def why_unscored(self, sentence: Sentence) -> str:
-        """Return why a sentence has no score; "" if it has one."""
+        """Return why a sentence does not have a score; "" if it has one."""
         if not sentence.after:
             return super().why_unscored(sentence)
         model = self.pretrained
@@ -141,16 +140,17 @@ def log_of_mean(logarithms: Sequence[float]) -> float:
 
 
 def _rest_of_word(pieces: Pieces, place: int) -> list[int]:
-    """The places right of a piece that are of its word."""
+    """Return the positions to the right of a token that belong to the same word."""
     right = range(place + 1, len(pieces.ids))
     return [other for other in right if pieces.words[other] == pieces.words[place]]
 
 
 def shared(ids: Sequence[int], other_ids: Sequence[int]) -> set[int]:
-    """The places of `ids` whose pieces another sentence has, too: the equal blocks that difflib finds.
+    """Return the positions of `ids` whose tokens another sentence also has: the equal blocks that difflib
+    finds.
 
-    difflib may find others when the two change places; the one that is less goes first here, so that of a pair as
-    many pieces are scored in each.
+    difflib may find different blocks if the two are exchanged. The smaller sequence is always the first here,
+    so the same number of tokens is scored in both sentences of a pair.
     """
     first, second = sorted((list(ids), list(other_ids)))
     blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()

@@ -1,4 +1,4 @@
-"""A language model that is opened: its network is loaded when the first text is scored."""
+"""Opened language models; the network is loaded when the first text is scored."""
 
 from __future__ import annotations
 
@@ -22,31 +22,29 @@ from .sentence import Sentence, check_log_likelihood, check_text
 
 MODEL = "model.json"
 KIND = "language_model"
-MEASURED = "measured"  # entry of model.json: its scores were measured elsewhere, and it has no others
-NO_SCORES = (
-    "no_scores"  # in model.json: why it scores no text, as an encoder without a head for words does not
-)
+MEASURED = "measured"  # entry of model.json: the model has only scores that were measured elsewhere
+NO_SCORES = "no_scores"  # entry of model.json: the reason why it does not score texts, as for an encoder
 NO_SCORE = "the model has no score of it"
-TOKENS = "tokens"  # a score is divided by their number
+TOKENS = "tokens"  # divides a score by the number of tokens
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LanguageModel:
-    """An opened language model; `open` makes it of a folder, `of` of what is in memory.
+    """An opened language model, made by `open` from a folder, or by `of` from objects in memory.
 
     Attributes
     ----------
     path
-        The model's folder; None of one in memory.
+        The model's folder; None for a model in memory.
     name
-        Its name, as tables print it.
+        Its name, printed in tables.
     metadata
-        model.json: `format`, and `masked`, whether it predicts words that are masked, from both sides. One that does
-        not is causal: it predicts the next word.
+        The contents of model.json, such as `format` and `masked`. `masked` is true if the model predicts
+        masked words from both sides. Otherwise it is causal and predicts the next word.
     keeper
-        What keeps a temporary folder, as long as the model is there.
+        An object that keeps a temporary folder as long as the model exists.
     given
-        What scores with a model in memory.
+        The object that computes the scores of a model in memory.
     """
 
     path: Path | None
@@ -65,11 +63,11 @@ class LanguageModel:
         Raises
         ------
         BiasgridError
-            The folder is not a whole language model.
+            The folder is not a complete language model.
         """
         path = Path(path)
         try:
-            # what a study's step has scored is a file of its own
+            # The scores of a study's step are in a single file.
             file = path if path.is_file() else path / MODEL
             metadata = json.loads(file.read_text(encoding="utf-8"))
             for part in ("scores", "unknown"):
@@ -86,30 +84,33 @@ class LanguageModel:
 
     @classmethod
     def of(cls, network: Network, *, name: str, masked: bool) -> LanguageModel:
-        """A language model in memory."""
+        """Make a language model in memory."""
         return cls(None, name, {"name": name, "kind": KIND, "masked": masked}, given=network)
 
     @property
     def masked(self) -> bool:
-        """Whether it predicts masked words, and no next ones."""
+        """Return whether the model predicts masked words instead of next words."""
         return bool(self.metadata["masked"])
 
     @property
     def held_out_quality(self) -> dict[str, float]:
-        """How well it predicts sentences that it was not trained on, where that is known: `perplexity`, from 1, lower
-        is better, and `masked_accuracy`, the share of masked pieces that it gets right. Both are auxiliary statistics
-        of every score on it."""
+        """Return how well the model predicts sentences that it was not trained on, if this is known.
+
+        The entries are `perplexity`, from 1, for which lower is better, and `masked_accuracy`, the share of
+        masked tokens that are predicted correctly. Both are auxiliary statistics of every score of the model.
+        """
         names = ("perplexity", "masked_accuracy")
         return {name: float(self.metadata[name]) for name in names if name in self.metadata}
 
     def score(
         self, sentences: Sequence[Sentence | str], *, normalize: Literal["tokens"] | None = None
     ) -> NDArray[np.float64]:
-        """The log-likelihood of each sentence (sentences,): natural logarithm. A text is a whole sentence. With
-        `normalize` "tokens", divided by the number of tokens that are scored.
+        """Return the log-likelihood of each sentence (sentences,): natural logarithm.
 
-        NaN for what it cannot be asked: a causal model sees no words after those that it scores. Raises InputError of
-        a model that scores no text, such as an encoder, and for a score above 0.
+        A text counts as a whole sentence. If `normalize` is "tokens", each score is divided by the number of
+        scored tokens. A score is NaN if the model cannot compute it: a causal model does not see words after
+        the scored ones. Raise InputError for a model that does not score texts, such as an encoder, and for a
+        score above 0.
         """
         if NO_SCORES in self.metadata:
             raise InputError(f"{self.name}: {self.metadata[NO_SCORES]}")
@@ -137,9 +138,9 @@ class LanguageModel:
         return scores
 
     def token_counts(self, sentences: Sequence[Sentence]) -> dict[Sentence, int]:
-        """Return how many tokens the score of each sentence is a sum over.
+        """Return the number of tokens over which the score of each sentence is a sum.
 
-        Raises InputError if the model does not know it, as a table of scores does not.
+        Raise InputError if the model does not know it, such as a table of scores.
         """
         count = getattr(self.network, "token_count", None)
         counts: dict[Sentence, int] = {}
@@ -153,7 +154,7 @@ class LanguageModel:
         return counts
 
     def why_unscored(self, sentences: Sequence[Sentence]) -> dict[Sentence, str]:
-        """Return those of the sentences that have no score, and why."""
+        """Return the sentences that do not have a score, each with the reason."""
         scores = self.score(sentences)
         missing = [s for s, score in zip(sentences, scores, strict=True) if not math.isfinite(score)]
         reason_of = getattr(self.network, "why_unscored", None)
@@ -163,24 +164,25 @@ class LanguageModel:
         }
 
     def unknown(self, texts: Sequence[str]) -> dict[str, list[str]]:
-        """Return those of the texts of which the tokenizer does not know every part, and the unknown parts."""
+        """Return the texts with parts that the tokenizer does not know, each with these parts."""
         find = getattr(self.network, "unknown", None)
         return {text: parts for text in dict.fromkeys(texts) if (parts := find(text))} if find else {}
 
     def takes(self, sentence: Sentence) -> bool:
-        """Whether it can be asked for this score: a causal model sees no words after those that it scores."""
+        """Return whether the model can compute this score; a causal model does not see words after the scored
+        ones."""
         return self.masked or not (
             sentence.hidden or sentence.beside or sentence.l2r or sentence.in_turn or sentence.after
         )
 
     @cached_property
     def _scores(self) -> dict[Sentence, float]:
-        """The scores so far: a value, its test and its interval need the same ones."""
+        """Return the cache of scores, as a value, its test and its interval need the same ones."""
         return {}
 
     @cached_property
     def network(self) -> Network:
-        """What scores, loaded once."""
+        """Return the object that computes scores, loaded once."""
         if self.given is not None:
             return self.given
         module, _, name = NETWORKS[self.metadata["format"]].partition(":")
@@ -190,7 +192,7 @@ class LanguageModel:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Name the model in errors, and not its temporary folder, which no user knows."""
+        """Name the model in errors, instead of its temporary folder, which users do not know."""
         try:
             yield
         except BiasgridError as error:
@@ -199,25 +201,29 @@ class LanguageModel:
             raise type(error)(str(error).replace(str(self.path), self.name)) from None
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """A number of each text, int64 (n,), the same for the same text. A language model lacks none; of measured
-        scores, -1 for a text that has none."""
+        """Return a number for each text, int64 (n,), the same for the same text.
+
+        A language model does not lack any text. A model with measured scores gives -1 for a text without a
+        score.
+        """
         texts = getattr(self.network, "texts", None) if self.metadata.get(MEASURED) else None
         numbers = [_number(word) if texts is None or word in texts else -1 for word in words]
         return np.array(numbers, dtype=np.int64)
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How many characters each text has, float64 (n, 1); `score` gives its score."""
+        """Return the number of characters of each text, float64 (n, 1); `score` returns its score."""
         return np.array([[len(word)] for word in words], dtype=np.float64).reshape(-1, 1)
 
     def under(self, transform: object) -> Any:
-        """There are no vectors to transform. Raises InputError."""
+        """Raise InputError, as a language model does not have vectors to transform."""
         raise InputError(f"{self.name}: is a language model; a debias method changes vectors of words")
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle is the path: what unpickles it opens the model again; of a model in memory it is the model."""
+        """Return the path for pickling, from which unpickling opens the model again, or the model itself if
+        it is in memory."""
         if self.path is None:
             return LanguageModel, (None, self.name, self.metadata, None, self.given)
         return LanguageModel.open, (self.path.absolute(), self.name)

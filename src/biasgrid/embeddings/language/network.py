@@ -1,4 +1,4 @@
-"""The network of a language model's folder: what scores, by what the model does."""
+"""The network of a language model's folder: the masked or causal scorer."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from .pretrained import Pretrained
 
 
 def open_network(folder: Path, metadata: Mapping[str, Any]) -> Masked | Causal:
-    """The model in a folder, with its weights in memory; entries `device`, `dtype` and `fast` of its model.json say
-    how it computes. Raises BiasgridError as `open_pretrained`."""
+    """Open the model in a folder, with its weights in memory.
+
+    `device`, `dtype` and `fast` in its model.json are options of the computation. Raise BiasgridError like
+    `open_pretrained`.
+    """
     options = {name: metadata[name] for name in ("device", "dtype") if metadata.get(name) is not None}
     return scoring(open_pretrained(Path(folder), **options), fast=bool(metadata.get("fast")))
 
 
 def scoring(pretrained: Pretrained, *, fast: bool = False) -> Masked | Causal:
-    """What scores texts with a masked or a causal model."""
+    """Return a scorer of texts for a masked or a causal model."""
     return (Causal if pretrained.kind == CAUSAL else Masked)(pretrained, fast=fast)

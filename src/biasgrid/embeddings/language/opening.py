@@ -1,8 +1,9 @@
-"""A model of Hugging Face's transformers, opened from its folder.
+"""Opening of transformers models from their folders.
 
-What transformers says of a folder that is not what it should be misleads, or it says nothing: without a tokenizer's
-files every word is unknown, a causal class takes any BERT, an encoder gets a random head. So what a folder holds is
-checked here, before and after transformers reads it. No code of a model is run, and nothing but safetensors is read.
+For an invalid folder, the errors of transformers are misleading or missing: without a tokenizer's files every
+word is unknown, a causal class accepts any BERT, and an encoder gets a random head. So the contents of a
+folder are checked here, before and after transformers reads it. A model's code is never run, and only weights
+in safetensors are read.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .pretrained import Pretrained, kept
 
 DEVICES = ("auto", "cpu", "cuda")
 DTYPES = ("float32", "bfloat16", "float16")
-# how a network computes, where nobody says it
+# Default options of a network's computation.
 DEFAULTS = {"device": "auto", "dtype": "float32", "fast": False, "random_weights": None}
 PROBE = "The Nurse's HATS: naïve café, 12th of May; Ünal ß 日本 don't"
 
@@ -35,32 +36,33 @@ PROBE = "The Nurse's HATS: naïve café, 12th of May; Ünal ß 日本 don't"
 def open_pretrained(
     folder: Path, *, device: str = "auto", dtype: str = "float32", random_weights: int | None = None
 ) -> Pretrained:
-    """The model in a folder, with its weights in memory.
+    """Open the model in a folder, with its weights in memory.
 
     Parameters
     ----------
     folder
-        With config.json, model.safetensors, and a tokenizer's files.
+        A folder with config.json, model.safetensors, and a tokenizer's files.
     device
-        "cpu", "cuda", or "auto" for a GPU where torch sees one.
+        "cpu", "cuda", or "auto" for a GPU if torch sees one.
     dtype
-        Of the weights: "float32"; "bfloat16" and "float16" change verdicts.
+        The type of the weights: "float32", or "bfloat16" and "float16", which may change conclusions.
     random_weights
-        The seed of weights that are drawn as before a training, in place of the folder's; None: the folder's.
+        The seed of weights that are drawn as before a training, in place of the folder's weights; None: the
+        folder's.
 
     Raises
     ------
     BiasgridError
-        A package is missing; a folder that `read_kind` refuses, or whose files are damaged, of an architecture that
-        transformers does not know, or not of one model; a tokenizer that knows nothing, or does not say where its
-        pieces are.
+        A package is missing; `read_kind` refuses the folder; its files are damaged, of an architecture that
+        transformers does not know, or of different models; or the tokenizer does not know any word, or does
+        not give the positions of its tokens.
     """
     kind = read_kind(folder)
     require_for(TRANSFORMERS, purpose=f"the model in {folder}")
     import torch
     import transformers
 
-    place = choose_device(device)  # before weights are read
+    place = choose_device(device)  # checked before weights are read
     classes = {
         MASKED: transformers.AutoModelForMaskedLM,
         CAUSAL: transformers.AutoModelForCausalLM,
@@ -73,7 +75,7 @@ def open_pretrained(
                 folder, trust_remote_code=False, local_files_only=True
             )
             with torch.random.fork_rng(devices=[]):
-                # torch.manual_seed would seed a GPU's generator, too
+                # torch.manual_seed would also seed a GPU's generator.
                 torch.default_generator.manual_seed(random_weights)
                 model = classes[kind].from_config(
                     config, dtype=getattr(torch, choice("dtype", dtype, DTYPES))
@@ -88,7 +90,7 @@ def open_pretrained(
             output_loading_info=True,
         )
         model, found = read(classes[kind])
-        # the files of a BERT often have a second head, for the next sentence
+        # The files of a BERT often have a second head, for next-sentence prediction.
         if kind == MASKED and any("seq_relationship" in key for key in found["unexpected_keys"]):
             model, found = read(transformers.AutoModelForPreTraining)
     _check_weights(folder, kind, found)
@@ -110,14 +112,14 @@ def _in_memory_of(folder: Path, model: Any, tokenizer: Any, kind: ModelKind) -> 
 
 
 def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None = None) -> Pretrained:
-    """A model and a tokenizer that are open already.
+    """Combine a model and a tokenizer that are in memory already.
 
     Raises
     ------
     InputError
-        What is no model, or no tokenizer, of transformers; a model of another kind than `ARCHITECTURES` has.
+        The model or the tokenizer is not from transformers, or the model's kind is not in `ARCHITECTURES`.
     BiasgridError
-        A tokenizer that does not go with the model, or does not say where its pieces are.
+        The tokenizer does not match the model, or does not give the positions of its tokens.
     """
     import transformers
 
@@ -138,7 +140,7 @@ def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None 
         ids = tokenizer("he she it", add_special_tokens=False)["input_ids"]
     if not known or not ids:
         raise BiasgridError(f"{where}: its tokenizer knows no words")
-    # what was added, such as a piece to fill up with, need not be in the model as long as no text has it
+    # Added tokens, such as one for padding, may be missing in the model, if no text has them.
     vocabulary = tokenizer.get_vocab().items() - tokenizer.get_added_vocab().items()
     if (pieces := max((number for _, number in vocabulary), default=0) + 1) > words:
         raise BiasgridError(f"{where}: the tokenizer has {pieces} pieces, and the model {words}")
@@ -146,7 +148,8 @@ def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None 
 
 
 def _tokenizer(folder: Path) -> Any:
-    """The tokenizer, as its files say: what a class of transformers makes of tokenizer.json may be another one."""
+    """Open the tokenizer exactly as defined by its files; a transformers class may change that of
+    tokenizer.json."""
     import tokenizers
     import transformers
 
@@ -156,7 +159,7 @@ def _tokenizer(folder: Path) -> Any:
     if path.is_file():
         try:
             saved = tokenizers.Tokenizer.from_file(str(path))
-        except Exception as error:  # tokenizers raises no class of its own
+        except Exception as error:  # tokenizers does not have its own class of errors
             raise BiasgridError(f"{path}: is damaged: {_line(error)}") from None
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, trust_remote_code=False, **options)
     if saved is not None:
@@ -169,8 +172,8 @@ def _tokenizer(folder: Path) -> Any:
 
 
 def _check_weights(folder: Path, kind: ModelKind, found: dict[str, Any]) -> None:
-    """What a file lacks would be random, and what of a layer has no place would be left out."""
-    # no state of a piece depends on a pooler
+    """Raise BiasgridError for missing weights, which would be random, and for layers that would be left out."""
+    # The state of a token does not depend on a pooler.
     if missing := sorted(key for key in found["missing_keys"] if "pooler" not in key):
         what = {MASKED: "its head for masked words, or of a layer", CAUSAL: "a head, or of a layer"}.get(
             kind, "a layer"
@@ -181,7 +184,7 @@ def _check_weights(folder: Path, kind: ModelKind, found: dict[str, Any]) -> None
 
 
 def choose_device(device: str) -> Any:
-    """The device of that name; "auto" is a GPU where torch sees one. Raises InputError where there is none."""
+    """Return the device of that name; "auto" is a GPU if torch sees one. Raise InputError if it is missing."""
     import torch
 
     choice("device", device, DEVICES)
@@ -191,7 +194,7 @@ def choose_device(device: str) -> Any:
 
 
 def sees_gpu() -> bool:
-    """Whether torch is there and sees a GPU."""
+    """Return whether torch is installed and sees a GPU."""
     with suppress(ImportError):
         import torch
 
@@ -200,14 +203,14 @@ def sees_gpu() -> bool:
 
 
 def choice(name: str, value: Any, allowed: Sequence[str]) -> str:
-    """The value of an option, of those that are allowed. Raises InputError for another."""
+    """Return the value of an option if it is allowed. Raise InputError for another value."""
     if value not in allowed:
         raise InputError(f"{name}: {unknown_name('value', value, allowed)}")
     return str(value)
 
 
 def refuse_options(options: Mapping[str, Any], what: str, allowed: Collection[str] = ()) -> None:
-    """Raises InputError for an option of `DEFAULTS` that is given, and would do nothing."""
+    """Raise InputError for a given option of `DEFAULTS` that would not have an effect."""
     for name, value in options.items():
         if value != DEFAULTS[name] and name not in allowed:
             raise InputError(
@@ -217,8 +220,8 @@ def refuse_options(options: Mapping[str, Any], what: str, allowed: Collection[st
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No bars and no warnings of transformers, whose settings afterwards are as before."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # it warns where a process forks
+    """Suppress progress bars and warnings of transformers, and restore its settings afterwards."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # avoids a warning when a process forks
     from transformers.utils import logging as said
 
     level, bars = said.get_verbosity(), said.is_progress_bar_enabled()
@@ -234,16 +237,14 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def one_line(where: Path) -> Iterator[None]:
-    """Whatever a file makes transformers raise becomes one line."""
+    """Turn any error that transformers raises for a file into a one-line message."""
     import transformers
 
     try:
         yield
     except BiasgridError:
         raise
-    except (
-        Exception
-    ) as error:  # KeyError, OSError, RuntimeError, SafetensorError, ...: what a file does to it
+    except Exception as error:  # a damaged file can cause any error: KeyError, OSError, SafetensorError, ...
         if is_out_of_memory(error):
             place = "on the GPU " if "CUDA" in str(error) else ""
             raise BiasgridError(f"{where}: there is not enough memory {place}for its weights") from None

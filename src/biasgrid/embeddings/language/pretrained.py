@@ -1,4 +1,4 @@
-"""A model of Hugging Face's transformers: texts as its pieces, and what it computes of these."""
+"""Transformers models: texts as tokens, and the computation of log-probabilities and states."""
 
 from __future__ import annotations
 
@@ -18,20 +18,26 @@ from .architectures import CAUSAL, ENCODER, ModelKind
 from .sentence import Span, check_text
 from .threads import one_thread
 
-_ASKED = threading.local()  # `places`: those that a thread asks of a model, while it does
-_LOCK = threading.RLock()  # of two callers at a time, one would undo what the other needs
+_ASKED = threading.local()  # `places`: the positions that a thread requests from a model at the moment
+_LOCK = threading.RLock()  # two callers at a time would undo each other's settings
 ALIGNED = 8  # numbers
-NO_LIMIT = 10**9  # pieces; transformers says more where nobody has said a limit
+NO_LIMIT = 10**9  # tokens; transformers gives a larger number if there is no limit
 
 
 class Pieces(NamedTuple):
-    """A text as a model reads it.
+    """A text as tokens.
 
-    ids      the numbers of its pieces, special ones at its ends among them
-    offsets  int64 (pieces, 2): the characters of the text that each piece stands for, from, up to; (0, 0) of one that
-             stands for none
-    inner    bool (pieces,): whether it is of the text, and no special one that was put before or after it
-    words    the number of the word that each piece is of, as the tokenizer parts words; None of special ones
+    Attributes
+    ----------
+    ids
+        The numbers of its tokens, including special ones at its ends.
+    offsets
+        int64 (tokens, 2): the first and last (exclusive) character of each token in the text; (0, 0) for a
+        special token.
+    inner
+        bool (tokens,): whether a token is part of the text, not a special one before or after it.
+    words
+        The number of each token's word, as split by the tokenizer; None for special tokens.
     """
 
     ids: list[int]
@@ -40,7 +46,7 @@ class Pieces(NamedTuple):
     words: list[int | None]
 
     def of(self, span: Span) -> list[int]:
-        """The places of the pieces that have any of the characters; none of an empty span."""
+        """Return the positions of the tokens that contain any of the characters; empty for an empty span."""
         if span[0] >= span[1]:
             return []
         return np.flatnonzero(
@@ -55,16 +61,16 @@ class Pretrained:
     Attributes
     ----------
     model
-        transformers' model, which may be somebody's who trains it: `at_work` leaves it as it was.
+        The transformers model, which a user may be training: `at_work` restores its modes.
     tokenizer
-        Its tokenizer, which says where in a text a piece is.
+        Its tokenizer, which gives the position of each token in a text.
     kind
-        "masked", which predicts masked words; "causal", the next one; "encoder", which predicts none.
+        "masked" (predicts masked words), "causal" (predicts the next word) or "encoder" (predicts nothing).
     where
-        What messages call it.
+        Its name in messages.
     one_line
-        What makes one line of whatever the model or its tokenizer raises, as those of a damaged folder do when they
-        are used, and not before.
+        A context manager that turns errors of the model or tokenizer into one line. A damaged folder may
+        raise errors only when it is used.
     """
 
     model: Any
@@ -75,54 +81,57 @@ class Pretrained:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Put the model into evaluation mode, in which there is no dropout. Afterwards each of its modules is in its
-        former mode: somebody may be training it."""
+        """Put the model into evaluation mode, without dropout, and restore the mode of each module
+        afterwards.
+
+        A user may be training the model.
+        """
         with self.one_line(), _LOCK, modes_kept(self.model), ExitStack() as stack:
             self.model.eval()
-            # a head costs more than the layers of a small model: it sees the places that are asked for, and no others
+            # A head takes longer than the layers of a small model, so it is computed only for requested positions.
             if self.kind != ENCODER and self.model.base_model is not self.model:
                 stack.callback(self.model.base_model.register_forward_hook(_keep_asked).remove)
             yield
 
     @cached_property
     def device(self) -> Any:
-        """Where it computes."""
+        """Return the device of the model."""
         return next(self.model.parameters()).device
 
     @cached_property
     def computed(self) -> dict[str, Any]:
-        """How it computes: where, and in which numbers."""
+        """Return how the model computes: its device and number type."""
         dtype = str(next(self.model.parameters()).dtype).removeprefix("torch.")
         return {"device": self.device.type, "dtype": dtype}
 
     @cached_property
     def positions(self) -> int:
-        """The most pieces of a text, special ones among them."""
+        """Return the maximum number of tokens of a text, including special ones."""
         limit = getattr(self.model.config, "max_position_embeddings", None) or NO_LIMIT
         table = getattr(getattr(self.model.base_model, "embeddings", None), "position_embeddings", None)
-        # RoBERTa counts positions from its padding's number on
+        # RoBERTa counts positions from its padding token's number.
         if (padding := getattr(table, "padding_idx", None)) is not None:
             limit -= padding + 1
         return int(min(limit, self.tokenizer.model_max_length, NO_LIMIT))
 
     @cached_property
     def layers(self) -> int:
-        """How many layers it has."""
+        """Return the number of layers."""
         return int(self.model.config.num_hidden_layers)
 
     @cached_property
     def words(self) -> int:
-        """How many pieces it knows."""
+        """Return the number of tokens in the vocabulary."""
         return int(self.model.get_input_embeddings().num_embeddings)
 
     @cached_property
     def mask(self) -> int:
-        """The piece that stands for a masked one."""
+        """Return the mask token."""
         return self._special(self.tokenizer.mask_token_id, ("[MASK]", "<mask>"), "a masked piece")
 
     @cached_property
     def first(self) -> int:
-        """The piece that a causal model's texts begin with: BOS, or EOS where there is none."""
+        """Return the token with which a causal model's texts begin: BOS, or EOS if it does not have one."""
         bos = self.tokenizer.bos_token_id
         return self._special(
             self.tokenizer.eos_token_id if bos is None else bos, ("<s>",), "the beginning of a text"
@@ -130,13 +139,13 @@ class Pretrained:
 
     @cached_property
     def unknown(self) -> int | None:
-        """The piece for what no other piece stands for, where there is one."""
+        """Return the unknown token, if there is one."""
         return unknown_token(self.tokenizer)
 
     @cached_property
     def filler(self) -> int:
-        """What rows of a batch are filled up with; attention never looks there."""
-        # RoBERTa counts positions by it
+        """Return the padding token of batches, which attention ignores."""
+        # RoBERTa uses this token to count positions.
         number = getattr(self.model.config, "pad_token_id", None)
         return int(number) if isinstance(number, int) and 0 <= number < self.words else 0
 
@@ -151,14 +160,14 @@ class Pretrained:
         return int(number)
 
     def split(self, text: str, *, as_encoder: bool = False) -> Pieces:
-        """A text's pieces, with the special ones that its tokenizer puts before and after it; a causal model's text
-        begins with its first piece, and has no others, but where it serves as an encoder.
+        """Split a text into tokens, including the special ones that its tokenizer puts before and after it.
 
-        Raises InputError for what is no text, such as half of a surrogate pair, and for a text with a piece that was
-        added to the tokenizer and that the model lacks.
+        A causal model's text begins with its first token, and does not have other special ones, unless it is
+        used as an encoder. Raise InputError for an invalid text, such as one with a lone surrogate, and for a
+        text with a token that was added to the tokenizer but not to the model.
         """
         check_text(text)
-        # some tokenizers put a causal model's first piece before a text, and some do not
+        # Only some tokenizers put a causal model's first token before a text.
         begins = [self.first] if self.kind == CAUSAL and not as_encoder else []
         with self.one_line(), kept(self.tokenizer):
             found = self.tokenizer(
@@ -187,7 +196,8 @@ class Pretrained:
         return [text[start:end] for start, end in spans.tolist()]
 
     def single(self, word: str) -> int:
-        """The number of the piece that a word is. Raises InputError for a word of several pieces, or none."""
+        """Return the number of a word's single token. Raise InputError for a word that is not exactly one
+        token."""
         check_text(word)
         with self.one_line(), kept(self.tokenizer):
             ids = self.tokenizer(word, add_special_tokens=False)["input_ids"]
@@ -196,27 +206,28 @@ class Pretrained:
         return int(ids[0])
 
     def log_probabilities(self, ids: Any, attended: Any, places: Any, labels: Any) -> Any:
-        """The log-probability of a piece at each place: float tensor (rows, places).
+        """Compute the log-probability of a token at each position: float tensor (rows, places).
 
         Parameters
         ----------
         ids
-            Pieces, int64 (rows, length).
+            Tokens, int64 (rows, length).
         attended
-            Where there is one, int64 (rows, length): 1, or 0 where a row is filled up.
+            int64 (rows, length): 1 for a token, 0 for padding.
         places
-            Where something is predicted, int64 (rows, places). A causal model predicts the piece after a place.
+            Positions at which to predict, int64 (rows, places). A causal model predicts the token after a
+            position.
         labels
-            The pieces there, int64 (rows, places), or several of each (rows, places, pieces).
+            The tokens there, int64 (rows, places), or several of each (rows, places, tokens).
         """
         _ASKED.places = places
         try:
             found = self.model(input_ids=ids, attention_mask=attended, **self._options)
         finally:
             _ASKED.places = None
-        # models for pretraining have two heads
+        # Models for pretraining have two heads.
         logits = found.prediction_logits if "prediction_logits" in found else found.logits
-        if logits.shape[1] != places.shape[1]:  # it has no part before its head
+        if logits.shape[1] != places.shape[1]:  # the model does not have a separate part before its head
             logits = logits.gather(1, places[..., None].expand(-1, -1, logits.shape[-1]))
         logits = logits.float()
         several = labels if labels.ndim == 3 else labels[..., None]
@@ -225,15 +236,15 @@ class Pretrained:
 
     @cached_property
     def has_next_sentence_head(self) -> bool:
-        """Whether it predicts if a sentence follows another, as BERT was trained to."""
+        """Return whether the model predicts if a sentence follows another, as BERT was trained to do."""
         return hasattr(getattr(self.model, "cls", None), "seq_relationship")
 
     def count_of_two(self, first: str, second: str) -> int:
-        """How many pieces two texts have together, with the special ones."""
+        """Return the number of tokens of two texts together, including the special ones."""
         return len(self._two(first, second)["input_ids"])
 
     def log_probability_of_next(self, first: str, second: str) -> float:
-        """The log-probability that a text is the sentence after another, by the next-sentence head."""
+        """Compute the log-probability that a text is the sentence after another, with the next-sentence head."""
         import torch
 
         found = {
@@ -241,7 +252,7 @@ class Pretrained:
         }
         with self.at_work(), torch.inference_mode(), one_thread():
             logits = self.model(**found).seq_relationship_logits
-        # BERT's first label is "is next"
+        # BERT's first label means "is next".
         return float(logits.double().log_softmax(-1)[0, 0])
 
     def _two(self, first: str, second: str) -> dict[str, list[int]]:
@@ -255,7 +266,8 @@ class Pretrained:
             )
 
     def states(self, ids: Any, attended: Any, layer: int) -> Any:
-        """The states after a layer, float tensor (rows, length, dimensions): 0 are the embeddings of pieces."""
+        """Compute the states after a layer, float tensor (rows, length, dimensions); layer 0 is the tokens'
+        embeddings."""
         last = layer == self.layers
         found = self.model.base_model(
             input_ids=ids, attention_mask=attended, output_hidden_states=not last, **self._options
@@ -268,15 +280,17 @@ class Pretrained:
 
 
 def unknown_token(tokenizer: Any) -> int | None:
-    """Return the number of the token for what no other token stands for. None where there is none, as in GPT-2, which
-    names the end of a text in its place."""
+    """Return the number of the unknown token.
+
+    Return None if there is none, as in GPT-2, which uses its end-of-text token for this.
+    """
     number = getattr(tokenizer, "unk_token_id", None)
     return None if number is None or number == getattr(tokenizer, "eos_token_id", None) else int(number)
 
 
 @contextmanager
 def modes_kept(model: Any) -> Iterator[None]:
-    """Leave each module of a torch model in the mode that it is in: training or evaluation."""
+    """Restore the mode of each module of a torch model afterwards: training or evaluation."""
     modes = [(module, module.training) for module in model.modules()]
     try:
         yield
@@ -287,8 +301,7 @@ def modes_kept(model: Any) -> Iterator[None]:
 
 @contextmanager
 def kept(tokenizer: Any) -> Iterator[None]:
-    """Leave the lengths to which somebody's tokenizer cuts and fills up texts as they were: a call of it, which does
-    neither, changes them."""
+    """Restore a tokenizer's truncation and padding afterwards, as a call without them changes them."""
     backend = tokenizer.backend_tokenizer
     truncation, padding = backend.truncation, backend.padding
     try:
@@ -301,17 +314,18 @@ def kept(tokenizer: Any) -> Iterator[None]:
 
 
 def _log_of_sum(logits: Any) -> Any:
-    """log(sum(exp(logits))) of each place, in an axis of length 1."""
+    """Compute log(sum(exp(logits))) at each position, in an axis of length 1."""
     if logits.is_cuda and (beyond := -logits.shape[-1] % ALIGNED):
         from torch.nn.functional import pad
 
-        # in which order a GPU adds up depends on where in memory a place begins: each begins at such a multiple
+        # A GPU's order of addition depends on the memory alignment of a position's numbers, so all are aligned.
         logits = pad(logits, (0, beyond), value=-math.inf)
     return logits.logsumexp(-1, keepdim=True)
 
 
 def _keep_asked(module: Any, arguments: Any, output: Any) -> Any:
-    """What a model's part before its head returns: the states at the places that this thread asks for."""
+    """Reduce the output of the part before a model's head to the states at the positions that this thread
+    requests."""
     places = getattr(_ASKED, "places", None)
     if places is None:
         return output

@@ -1,4 +1,4 @@
-"""What masked and causal language models share: pieces are predicted, in batches."""
+"""The common base of masked and causal language models: prediction of tokens, in batches."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .sentence import Sentence
 
 
 class Scorer:
-    """A language model that scores.
+    """A language model that scores texts.
 
     Parameters
     ----------
     pretrained
         The model, with its head.
     fast
-        Whether a score may depend, in its last digits, on the others (`batches`).
+        Whether the last digits of a score may depend on the other scores (`batches`).
     """
 
-    pieces: ClassVar[int]  # of a batch
+    pieces: ClassVar[int]  # tokens of a batch
 
     def __init__(self, pretrained: Pretrained, *, fast: bool = False) -> None:
         self.pretrained = pretrained
@@ -33,8 +33,7 @@ class Scorer:
 
     @property
     def computed(self) -> dict[str, Any]:
-        """How scores are computed: `Pretrained.computed`, of a causal model the piece that its texts begin with, and
-        whether `fast`."""
+        """Return how scores are computed: `Pretrained.computed`, `fast`, and a causal model's first token."""
         model = self.pretrained
         begins = (
             {"begins_with": model.tokenizer.convert_ids_to_tokens(model.first)}
@@ -48,16 +47,16 @@ class Scorer:
         return self.pretrained.unknown_parts(text)
 
     def why_unscored(self, sentence: Sentence) -> str:
-        """Return why a sentence has no score; "" if it has one."""
+        """Return why a sentence does not have a score; "" if it has one."""
         pieces = self.pretrained.split(sentence.text)
         return self._why_unscored(sentence, pieces, self._places_to_score(sentence, pieces))
 
     def token_count(self, sentence: Sentence) -> int:
-        """Return how many tokens the score of a sentence is a sum over."""
+        """Return the number of tokens over which the score of a sentence is a sum."""
         return len(self._places_to_score(sentence, self.pretrained.split(sentence.text)))
 
     def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
-        """Return the places of the tokens that are scored."""
+        """Return the positions of the scored tokens."""
         return np.flatnonzero(pieces.inner).tolist() if sentence.part is None else pieces.of(sentence.part)
 
     def _why_unscored(self, sentence: Sentence, pieces: Pieces, places: Sequence[int]) -> str:
@@ -71,11 +70,11 @@ class Scorer:
         is_unknown = model.is_unknown(pieces, places)
         if is_unknown.all():
             return f"{'shares' if sentence.beside else 'has'} only tokens unknown to the model"
-        # of a word with an unknown part, another word might be meant
+        # A word with an unknown part could be confused with another word.
         return "has tokens unknown to the model" if sentence.part and is_unknown.any() else ""
 
     def predict(self, rows: Sequence[Row]) -> list[NDArray[np.float64]]:
-        """The log-probability of each row's labels at its places: float64 (places, ...) of each."""
+        """Compute the log-probability of each row's labels at its positions: float64 (places, ...) of each."""
         model = self.pretrained
 
         def compute(batch: Batch) -> Any:

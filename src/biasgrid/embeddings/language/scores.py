@@ -1,4 +1,4 @@
-"""Scores of sentences in a file: as a step of a study wrote them, or as somebody measured them."""
+"""Scores of sentences in a file, written by a study's step or measured elsewhere."""
 
 from __future__ import annotations
 
@@ -15,13 +15,22 @@ from numpy.typing import NDArray
 from ...errors import BiasgridError, quote
 from .sentence import Sentence, check_log_likelihood
 
-TABLE = "scores.csv"  # of a model whose scores were measured
+TABLE = "scores.csv"  # file of a model with measured scores
 COLUMNS = (["text", "score"], ["text", "beside", "score"])
 
 
 class Scored(NamedTuple):
-    """The score of a sentence: NaN where it has none, and `why`; and of how many tokens it is a sum, where that is
-    known."""
+    """The score of a sentence.
+
+    Attributes
+    ----------
+    score
+        The score, or NaN.
+    why
+        The reason why it is NaN.
+    tokens
+        The number of tokens over which it is a sum, if it is known.
+    """
 
     score: float
     why: str = ""
@@ -32,24 +41,24 @@ NONE = Scored(math.nan)
 
 
 class Scores:
-    """The scores in a file. What it has no score of is NaN.
+    """The scores in a file; a sentence that is not in it has the score NaN.
 
     Parameters
     ----------
     path
-        A file that holds `entries`, or the folder of a model with a table of scores, scores.csv.
+        A file with `entries`, or the folder of a model with a table of scores, scores.csv.
     metadata
-        Of the model.
+        The model's metadata.
 
     Attributes
     ----------
     facts
-        What the file says besides the scores and `unknown`; {} of a table.
+        The other entries of the file, apart from the scores and `unknown`; {} for a table.
 
     Raises
     ------
     BiasgridError
-        The file is not whole.
+        The file is not complete.
     """
 
     def __init__(self, path: Path, metadata: Mapping[str, Any] | None = None) -> None:
@@ -63,17 +72,17 @@ class Scores:
         self.texts = frozenset(sentence.text for sentence in self._scored)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """The score of each sentence (sentences,)."""
+        """Return the score of each sentence (sentences,)."""
         return np.array([self._scored.get(sentence, NONE).score for sentence in sentences], dtype=np.float64)
 
     def why_unscored(self, sentence: Sentence) -> str:
-        """Return why a sentence has no score; "" where that is not known."""
+        """Return why a sentence does not have a score; "" if this is not known."""
         if self._is_table and sentence not in self._scored:
             return f"the table has no score of it{' next to its partner' if sentence.beside else ''}"
         return self._scored.get(sentence, NONE).why
 
     def token_count(self, sentence: Sentence) -> int | None:
-        """Return how many tokens the score of a sentence is a sum over; None where that is not known."""
+        """Return the number of tokens over which the score of a sentence is a sum; None if it is not known."""
         return self._scored.get(sentence, NONE).tokens
 
     def unknown(self, text: str) -> list[str]:
@@ -81,12 +90,12 @@ class Scores:
         return self._unknown.get(text, [])
 
     def items(self) -> Iterable[tuple[Sentence, Scored]]:
-        """Every sentence with its score."""
+        """Return all sentences with their scores."""
         return self._scored.items()
 
 
 def entries(scored: Mapping[Sentence, Scored]) -> list[dict[str, Any]]:
-    """Scores as a file has them, in an order that only the sentences decide."""
+    """Return scores as entries of a file, in an order that depends only on the sentences."""
     rows = sorted(scored.items(), key=lambda entry: json.dumps(entry[0].to_dict()))
     return [
         {
@@ -118,7 +127,7 @@ def _read(path: Path) -> tuple[dict[Sentence, Scored], dict[str, list[str]], dic
 
 
 def is_table(path: Path) -> bool:
-    """Return whether the first row of a file is that of a table of scores."""
+    """Return whether the first row of a file is the header of a table of scores."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return sorted(next(csv.reader([file.readline(1000)]), [])) in [sorted(names) for names in COLUMNS]
@@ -127,13 +136,15 @@ def is_table(path: Path) -> bool:
 
 
 def read_table(path: Path) -> dict[Sentence, float]:
-    """The scores in a CSV file with the columns text, score and, if it has any of one sentence beside another (the
-    pieces that both have), beside.
+    """Read the scores in a CSV file with the columns text, score and, optionally, beside.
+
+    If a row has a text in the column beside, only the tokens that both texts contain were scored.
 
     Raises
     ------
     BiasgridError
-        One line with file and row: other columns, a score that is no number or above 0, a sentence twice.
+        One line with file and row: wrong columns, a score that is not a number or is above 0, or a repeated
+        sentence.
     """
     scores: dict[Sentence, float] = {}
     try:

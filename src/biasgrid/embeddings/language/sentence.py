@@ -1,4 +1,4 @@
-"""What a language model scores: a text, or a part of it."""
+"""The texts, or parts of texts, that a language model scores."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ class Sentence:
     Parameters
     ----------
     text
-        The text as it is.
+        The text.
     part
-        The characters that are scored, given the others; None for the whole text. What is scored are the model's
-        pieces that have any of these characters. A masked model sees the pieces before and after, and none of the
-        part: all its pieces are masked at once, and their log-probabilities added up. A causal model sees what comes
-        before.
+        The characters that are scored, given the others; None for the whole text. The scored tokens are those
+        that contain any of these characters. A masked model sees the tokens before and after, but not the
+        part: all its tokens are masked at once, and their log-probabilities are added. A causal model sees
+        the text before it.
     hidden
-        Characters that a masked model does not see while it scores the part: their pieces are masked, and not
-        scored. A causal model cannot be asked so.
+        Characters that a masked model does not see while it scores the part; their tokens are masked, but not
+        scored. Not possible for a causal model.
     beside
-        Another text that differs in some words: only the pieces that both have are scored (the pseudo-log-likelihood
-        of CrowS-Pairs). A causal model cannot be asked so.
+        Another text that differs in some words; only the tokens that both texts have are scored (the
+        pseudo-log-likelihood of CrowS-Pairs). Not possible for a causal model.
     l2r
-        Whether a masked model that scores a piece does not see the rest of its word, to the right of it, either
-        (PLL-word-l2r, Kauf & Ivanova 2023). What a word is says its tokenizer. A causal model never sees it, and
-        cannot be asked so.
+        Whether a masked model that scores a token also does not see the rest of its word to the right
+        (PLL-word-l2r, Kauf & Ivanova 2023). The tokenizer defines words. A causal model never sees it; the
+        option is not possible there.
     in_turn
-        Whether a masked model predicts the tokens of the part one after the other: it sees those before a token, one
-        mask in place of the token, and none of those after it. The score is the logarithm of the mean of the tokens'
-        probabilities (StereoSet, Nadeem et al. 2021). A causal model cannot be asked so.
+        Whether a masked model predicts the tokens of the part one after the other. It sees the tokens before
+        a token, one mask in place of the token, and none of those after it. The score is the logarithm of the
+        mean of the tokens' probabilities (StereoSet, Nadeem et al. 2021). Not possible for a causal model.
     after
-        Another text: the score is the log-probability that `text` is the sentence after it, which the next-sentence
-        head of a masked model predicts. A causal model cannot be asked so.
+        Another text: the score is the log-probability that `text` is the sentence after it, predicted by the
+        next-sentence head of a masked model. Not possible for a causal model.
     """
 
     text: str
@@ -57,14 +57,17 @@ class Sentence:
 
     @property
     def continuation(self) -> tuple[str, str]:
-        """What comes before the part, and the part with the space before it, as a causal model is asked elsewhere:
-        most models have the space in the piece of the word."""
+        """Return the text before the part, and the part including the space before it, for a request to a
+        causal model.
+
+        In most models the space belongs to the word's token.
+        """
         start, end = self.part or (0, len(self.text))
         prefix = self.text[:start].rstrip()
         return prefix, self.text[len(prefix) : end]
 
     def to_dict(self) -> dict[str, Any]:
-        """The sentence as JSON has it; what is left out is not in it."""
+        """Return the sentence as a JSON object, without default values."""
         spans = {name: list(span) for name in ("part", "hidden") if (span := getattr(self, name))}
         others = {
             name: value for name in ("beside", "l2r", "in_turn", "after") if (value := getattr(self, name))
@@ -73,7 +76,7 @@ class Sentence:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Sentence:
-        """The sentence of such a mapping."""
+        """Return the sentence described by such an object."""
         spans: dict[str, Any] = {name: tuple(record[name]) for name in ("part", "hidden") if name in record}
         others: dict[str, Any] = {
             name: record[name] for name in ("beside", "l2r", "in_turn", "after") if name in record
@@ -82,7 +85,8 @@ class Sentence:
 
 
 def check_text(text: Any, what: str = "") -> None:
-    """Raises InputError of what is no text, or has half a surrogate pair, which is in no text; `what` goes before."""
+    """Raise InputError for a value that is not a text, or has a lone surrogate. The message begins with
+    `what`."""
     if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
         raise InputError(f"{what}{quote(text)} is no Unicode text")
 
@@ -90,13 +94,15 @@ def check_text(text: Any, what: str = "") -> None:
 def check_log_likelihood(
     value: float, where: str, *, finite: bool = False, error: type[BiasgridError] = BiasgridError
 ) -> float:
-    """Return a log-likelihood. A table's score must be `finite`; a model may have none of a text, which is NaN.
+    """Return a log-likelihood after a check.
+
+    A table's score must be `finite`; a model may return NaN for a text without a score.
 
     Raises
     ------
     BiasgridError
-        Of the class `error`, in a line that begins with `where`: the number is above 0, as perplexities and losses
-        are.
+        An error of the class `error`, in a line that begins with `where`: the number is above 0, like a
+        perplexity or loss.
     """
     if finite and not math.isfinite(value):
         raise error(f"{where}: {value:g} is not a finite number")

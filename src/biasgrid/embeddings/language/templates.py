@@ -1,4 +1,4 @@
-"""Sentence templates with a place for a word: what an encoder reads the word in."""
+"""Sentence templates with a place for a word, in which an encoder reads the word."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...errors import BiasgridError, quote
 from ...resources import find_file
 
 FOLDER = "data/templates"
-AS_IT_IS = "{}"  # the template of a word or a sentence that is read as it is
+AS_IT_IS = "{}"  # the template of a word or a sentence without a context
 WORD, WITH_ARTICLE, PLURAL = "{}", "{a}", "{s}"
 PLACES = (WORD, WITH_ARTICLE, PLURAL)
-NAME, OTHER = "name", "other"  # parts of speech that no list of words has: capitalised words, and all others
+NAME, OTHER = "name", "other"  # parts of speech without a list of words: capitalised words, and all others
 
 
 class PlacedWord(NamedTuple):
-    """A word in a sentence: the characters from `start` up to `end` are the word."""
+    """A word in a sentence: the characters from `start` to `end` (exclusive) are the word."""
 
     text: str
     start: int
@@ -27,24 +27,34 @@ class PlacedWord(NamedTuple):
 
     @property
     def word(self) -> str:
-        """The word."""
+        """Return the word."""
         return self.text[self.start : self.end]
 
     def is_known(self, is_unknown: Sequence[bool]) -> bool:
-        """Return whether an encoder knows the word, given which of its tokens are the unknown one: it knows a word of
-        which it knows every token, and a sentence of which it knows any."""
+        """Return whether an encoder knows the word, given which of its tokens are the unknown one.
+
+        All tokens of a known word are known; for a sentence, at least one token must be known.
+        """
         is_sentence = self.word == self.text and " " in self.text.strip()
         return not (all(is_unknown) if is_sentence else any(is_unknown))
 
 
 @dataclass(frozen=True)
 class Templates:
-    """Sentences with one place for a word: `{}` is the word, `{a}` the word after "a" or "an", `{s}` its plural.
+    """Sentences with one place for a word: `{}` is the word, `{a}` the word after "a" or "an", `{s}` its
+    plural.
 
-    by_part     part of speech -> its templates; "other" has those of all words that no other part has
-    parts       word -> part of speech; a capitalised word that is not in it is a "name" if there is such a part
-    plurals     word -> plural, where English spelling does not say it
-    capitalize  whether a sentence begins with a capital letter
+    Attributes
+    ----------
+    by_part
+        Part of speech -> its templates; "other" has the templates of all remaining words.
+    parts
+        Word -> part of speech. A capitalised word that is not in it is a "name" if that part of speech
+        exists.
+    plurals
+        Word -> plural, for irregular plurals.
+    capitalize
+        Whether a sentence begins with a capital letter.
     """
 
     by_part: Mapping[str, tuple[str, ...]]
@@ -54,8 +64,10 @@ class Templates:
 
     @classmethod
     def of(cls, source: Any, where: str = "templates") -> Templates:
-        """From a list of templates, the name of a file in data/templates, or what such a file holds; None: words as
-        they are.
+        """Make templates from a list of templates, the name of a file in data/templates, or the contents of
+        such a file.
+
+        None stands for words without a context.
 
         Raises
         ------
@@ -86,9 +98,9 @@ class Templates:
 
     @property
     def contexts(self) -> int:
-        """How many templates every word has.
+        """Return the number of templates of every word.
 
-        Raises BiasgridError where that is not the same for all words.
+        Raise BiasgridError if it is not the same for all words.
         """
         numbers = set(map(len, self.by_part.values()))
         if len(numbers) > 1:
@@ -99,7 +111,7 @@ class Templates:
         return numbers.pop()
 
     def record(self) -> dict[str, Any]:
-        """What `of` reads: all that sentences depend on."""
+        """Return the input of `of`, with all settings on which the sentences depend."""
         words = {
             part: [w for w, word_part in self.parts.items() if word_part == part] for part in self.by_part
         }
@@ -111,7 +123,7 @@ class Templates:
         }
 
     def placed(self, word: str) -> list[PlacedWord]:
-        """The word in each of its templates."""
+        """Return the word in each of its templates."""
         part = self.parts.get(word)
         if part is None:
             part = NAME if NAME in self.by_part and word[:1].isupper() else OTHER
@@ -130,14 +142,14 @@ class Templates:
 
 
 def plural(word: str) -> str:
-    """The plural of an English noun that has a regular one."""
+    """Return the plural of a regular English noun."""
     if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
         return f"{word[:-1]}ies"
     return f"{word}es" if word.endswith(("s", "x", "z", "ch", "sh")) else f"{word}s"
 
 
 def template_names(folder: Path | None = None) -> list[str]:
-    """The names of the template files."""
+    """Return the names of the template files."""
     return sorted(path.stem for path in (folder or find_file(FOLDER)).glob("*.json"))
 
 

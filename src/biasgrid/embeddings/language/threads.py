@@ -1,4 +1,4 @@
-"""Torch on one thread: how a sum is rounded may depend on how many threads add it up."""
+"""Torch on one thread, because the rounding of a sum may depend on the number of threads."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-# torch's setting is that of the whole process: of two callers at a time, one would undo what the other has set
+# Torch's setting applies to the whole process, so two callers at a time would undo each other's setting.
 _LOCK = threading.RLock()
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Torch adds up in one thread. Its setting afterwards is as before."""
+    """Make torch compute on one thread, and restore its setting afterwards."""
     import torch
 
     with _LOCK:
@@ -27,7 +27,8 @@ def one_thread() -> Iterator[None]:
 
 
 def map_on_threads(function: Callable[[Any], Any], arguments: Iterable[Any]) -> list[Any]:
-    """The function's value for each argument, each on one thread: as many at a time as torch may use threads."""
+    """Compute the function's value for each argument, each on one thread, in parallel on torch's number of
+    threads."""
     import torch
 
     with _LOCK:
@@ -35,6 +36,6 @@ def map_on_threads(function: Callable[[Any], Any], arguments: Iterable[Any]) -> 
         with one_thread():
             if workers == 1:
                 return list(map(function, arguments))
-            # a new thread may have a setting of its own
+            # A new thread may have a different setting.
             with ThreadPoolExecutor(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
                 return list(pool.map(function, arguments))

