@@ -23,8 +23,7 @@ STORE_VERSION = 1
 def build_store(
     name: str, model: Mapping[str, Any], folder: Path | str, shared: bool = False, stores: Path | None = None
 ) -> EmbeddingStore:
-    """Make the store `folder`/`name` of a model, or `stores`/`name` if `stores`, which no other study uses,
-    is given.
+    """Make the store `folder`/`name` of a model, or `stores`/`name` if `stores`, which no other study uses, is given.
 
     The store is made from the archive in `folder`/raw/`name`, which is fetched if it is missing. A model that
     is trained here is made from its corpus' archive, and an encoded one from its encoder's archive.
@@ -66,9 +65,8 @@ def build_store(
     if not is_kept and fits(manifest := read_manifest(raw / name), model["source"]):
         made_of = _origin(model) | {"archive": _digests(manifest)}
         if is_made_of(_record(kind, place / name), made_of):
-            discard(
-                name, raw
-            )  # `keep` was true until now, or a process was killed before it deleted the archive
+            # The archive remains if `keep` was true before, or if a process was killed before it deleted the archive.
+            discard(name, raw)
             return _described(kind, place / name, description, of_study)
     if not all(read_manifest(raw / archive) for archive in archives_of(name, model)):
         check_extra(name, model)
@@ -119,8 +117,7 @@ def _described(kind: Kind, store: Path, description: dict[str, Any], of_study: b
 
 
 def made_store(name: str, model: Mapping[str, Any], stores: Path) -> EmbeddingStore | None:
-    """Return the store that was made from this entry before, even if its archive is missing; None if none was
-    made."""
+    """Return the store that was made from this entry before, even if its archive is missing, or else None."""
     kind = kind_of(model)
     is_made = _record(kind, stores / name).items() >= _origin(model).items()
     return kind.open(stores / name) if is_made else None
@@ -208,8 +205,7 @@ def maker_version(model: Mapping[str, Any]) -> str:
 
 
 def _record(kind: Kind, store: Path) -> dict[str, Any]:
-    """Return a complete store's model.json, or {} if it is missing or cannot be opened and must be made
-    again."""
+    """Return a complete store's model.json, or {} if it is missing or cannot be opened and must be made again."""
     try:
         return kind.open(store).metadata
     except (OSError, BiasgridError):

@@ -1,5 +1,4 @@
-"""floret's n-grams: a word's vector is the mean of rows of one table, chosen by hashing the parts of the
-word.
+"""floret's n-grams: a word's vector is the mean of rows of one table, chosen by hashing the parts of the word.
 
 The parts are the padded word ("<word>") and its n-grams of `min_n` to `max_n` characters. Each is hashed
 once, with MurmurHash3 (x64, 128 bits), whose four 32-bit numbers select up to four rows. As in spaCy, "<" and
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 C1, C2 = np.uint64(0x87C37B91114253D5), np.uint64(0x4CF5AD432745937F)
 MIX = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
-BLOCK = 16  # bytes that the hash takes at a time
+BLOCK = 16  # bytes that the hash processes at a time
 
 
 @dataclass(frozen=True)

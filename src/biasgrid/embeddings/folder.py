@@ -1,5 +1,4 @@
-"""Complete writing of a model's folder: files are made in a folder inside it, and moved out when all are
-complete."""
+"""Complete writing of a model's folder: files are made in a folder inside it, and moved out when all are complete."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ def write_folder(folder: Path, activity: str) -> Iterator[Path]:
     folder
         The model's folder.
     activity
-        A phrase for the message that another writer gets, which says what this process is doing.
+        What this process is doing, as a phrase for the message to another writer.
 
     Raises
     ------

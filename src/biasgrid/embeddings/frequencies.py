@@ -99,8 +99,7 @@ class Frequency:
         return WORDFREQ if self.language else RANK if self.counts is None else COUNTS
 
     def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.floating]:
-        """Return the rank of each row: 1 plus the number of more frequent words, or else its position, from 1
-        on.
+        """Return the rank of each row: 1 plus the number of more frequent words, or else its position, from 1 on.
 
         It is NaN if neither counts nor the order are known, and for a word that is not in the vocabulary.
         """

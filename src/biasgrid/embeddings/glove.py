@@ -1,11 +1,11 @@
 """GloVe (Pennington, Socher and Manning 2014): word vectors from the co-occurrence of words.
 
-X_ij is how often word j is near word i. Each time that there are k - 1 words between them it grows by 1/k, up
-to a distance of `window`, on both sides, within a sentence (section 4.2). The training minimises (equations 8
-and 9)
+X_ij is how often word j is near word i. It grows by 1/k each time that there are k - 1 words between them.
+Pairs count up to a distance of `window`, on both sides, within a sentence (section 4.2). The training
+minimises (equations 8 and 9)
 
-    J = sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2 over all X_ij > 0,  f(x) = min(1, (x /
-    x_max)^alpha)
+    J = sum of f(X_ij) (w_i . c_j + b_i + d_j - log X_ij)^2 over all X_ij > 0
+    f(x) = min(1, (x / x_max)^alpha)
 
 over the vectors w of words, the vectors c of context words, and their biases b and d, by AdaGrad (Duchi et
 al. 2011). AdaGrad divides each coordinate's steps by the root of the sum of its squared gradients. The paper

@@ -22,8 +22,7 @@ def parts_of(key: str) -> list[str]:
 
 
 def rows_in_parts(model: Model, keys: Sequence[str]) -> NDArray[np.int64]:
-    """Return the row of each key: the model's row, a row beyond the vocabulary for a key of several words, or
-    -1.
+    """Return the row of each key: the model's row, a row beyond the vocabulary for a key of several words, or -1.
 
     A key of several words has a row only if the model has all of its parts; -1 marks missing keys.
     """
@@ -51,8 +50,8 @@ class InParts(ExtendedModel):
 
     @classmethod
     def of(cls, model: Model) -> InParts:
-        """Return the extended model of a model; there is one object per model, so that cached results are
-        computed once."""
+        """Return the extended model of a model, always the same object, so that cached results are computed
+        once."""
         in_parts: InParts = vars(model).setdefault("_in_parts", cls(model))
         return in_parts
 

@@ -51,8 +51,7 @@ def load(
 
 
 def with_words(source: Any, words: Iterable[str], name: str | None = None) -> tuple[list[str], Any]:
-    """Return the pair (words, array) for a torch.nn.Embedding or an array, and the words of its rows in
-    order.
+    """Return the pair (words, array) for a torch.nn.Embedding or an array, and the words of its rows in order.
 
     Raise InputError for another source, and if the numbers of words and rows differ.
     """

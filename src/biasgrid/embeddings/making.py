@@ -1,5 +1,4 @@
-"""Functions that make a model's folder, one per kind: `Kind.make`. All imports here are from layers below the
-kinds."""
+"""Functions that make a model's folder, one per kind (`Kind.make`), importing only layers below the kinds."""
 
 from __future__ import annotations
 
@@ -46,8 +45,8 @@ def make_vectors(
 
 
 def make_language_model(archive: Path, folder: Path, *, start: Path | None = None, **settings: Any) -> None:
-    """Make the folder of a language model, from its files or by training on a corpus, starting from the
-    weights `start`."""
+    """Make the folder of a language model, from its files or by training from the weights `start` on a
+    corpus."""
     if start is None:
         from .language.building import make_language_model
 

@@ -36,8 +36,7 @@ class Transform(Protocol):
 
 
 class Model(ABC):
-    """Words and their vectors: an `EmbeddingStore`, a `MemoryModel`, or one of them with a debias transform
-    applied.
+    """Words and their vectors: an `EmbeddingStore`, a `MemoryModel`, or one of them with a debias transform applied.
 
     A subclass defines `rows` (words to row numbers), `take`, `matrix` and `read` (rows to vectors), `words`,
     `vocabulary` and `row_count`, and the attributes below. All other methods, and metrics, debias methods and
@@ -104,7 +103,7 @@ class Model(ABC):
 
     @abstractmethod
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Return the row of each of the `words` as int64, -1 for words that the vocabulary lacks. It is
+        """Return the row of each of the `words` as int64, -1 for words that the vocabulary lacks;
         thread-safe."""
 
     @abstractmethod
@@ -136,8 +135,7 @@ class Model(ABC):
 
     @abstractmethod
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """Return one word for each of the first `limit` rows, and the rows (int64), so that no vector occurs
-        twice."""
+        """Return one word for each of the first `limit` rows, and the rows (int64), without repeated vectors."""
 
     @abstractmethod
     def __len__(self) -> int:
@@ -150,8 +148,8 @@ class Model(ABC):
         return iter(self.words())
 
     def __getitem__(self, word: str) -> NDArray[np.float32]:
-        """Return the vector of one word, float32 (dimensions,). Raise WordError, a KeyError, if the model
-        lacks it."""
+        """Return the vector of one word, float32 (dimensions,). Raise WordError, a KeyError, if it is
+        missing."""
         if not isinstance(word, str):
             raise InputError(
                 f"{self.name}: expected one word, not {quote(word)}; several: model.vectors(['he', 'she'])"
@@ -329,8 +327,7 @@ class Model(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DebiasedModel(Model):
-    """A model with a transform applied, made by `model.under(transform)`. It has the same words as the
-    original model."""
+    """A model with a transform applied, made by `model.under(transform)`; it has the original model's words."""
 
     model: Model
     transform: Transform
@@ -378,8 +375,7 @@ class DebiasedModel(Model):
     def matrix(
         self, words: Sequence[str], rows: NDArray[np.int64], block: int = BLOCK
     ) -> NDArray[np.float32]:
-        """Return the vectors of `words` at their `rows`, like `take`, block by block, as float32 (n,
-        dimensions)."""
+        """Return the vectors of `words` at their `rows`, like `take`, block by block, as float32 (n, dimensions)."""
         vectors = np.empty((len(rows), self.dimensions), dtype=np.float32)
         for start in range(0, len(rows), block):
             part = slice(start, start + block)
@@ -396,8 +392,7 @@ class DebiasedModel(Model):
         return self.model.row_count
 
     def read(self, rows: slice | NDArray[np.int64]) -> NDArray[np.float32]:
-        """Raise an error: rows do not determine debiased vectors, as words that share a row may be
-        transformed differently."""
+        """Raise an error, as words that share a row may have different debiased vectors."""
         raise self._transform_error()
 
     def under(self, transform: Transform, name: str | None = None) -> DebiasedModel:

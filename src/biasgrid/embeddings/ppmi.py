@@ -1,11 +1,10 @@
-"""Positive pointwise mutual information, reduced by an SVD (Levy, Goldberg, Dagan 2015): a count-based
-method.
+"""Positive pointwise mutual information, reduced by an SVD (Levy, Goldberg, Dagan 2015): a count-based method.
 
 X_ij is how many times word j occurs at most `window` words from word i, on either side and within a sentence.
 n_i is the sum of row i, and T the sum of all rows (section 2.2, equation 3, and 3.2). Then
 
-    PPMI_ij = max(0, log((X_ij / T) / (n_i / T) / P(j)) - log k),  P(j) = n_j^alpha / sum of n_c^alpha over
-    all c
+    PPMI_ij = max(0, log((X_ij / T) / (n_i / T) / P(j)) - log k)
+    P(j) = n_j^alpha / sum of n_c^alpha over all c
 
 A word's vector is its row of U S^eig, where U S V' are the largest singular values of PPMI and their vectors
 (section 3.3). The paper recommends alpha = .75, k = 1 with an SVD, and eig below 1 ("do not use SVD
@@ -60,7 +59,7 @@ def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float 
 
 def vectors(matrix: sparse.csr_array, dimensions: int, eig: float = 0.5) -> NDArray[np.float64]:
     """Compute U S^eig of a matrix: (words, dimensions), the largest singular value first; zeros for zero
-    singular values."""
+    ones."""
     start = np.random.default_rng(0).random(matrix.shape[0])
     left_vectors, values, _ = svds(matrix, dimensions, v0=start, return_singular_vectors="u")
     order = np.argsort(-values, kind="stable")
@@ -83,8 +82,7 @@ def train(
     shift: float = 1,
     eig: float = 0.5,
 ) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
-    """Train PPMI vectors; return words by falling frequency, their vectors and counts, and the number of
-    tokens.
+    """Train PPMI vectors; return words by falling frequency, their vectors and counts, and the number of tokens.
 
     The vectors are float32 (words, vector_size).
 

@@ -1,10 +1,10 @@
 """The embedding store: a folder that opens in under 1 ms and gives single rows without reading the others.
 
-- vectors.npy        float32, C order, one row per vector; memory-mapped
-- vocabulary.sqlite  the words and their rows: `vocabulary`
-- counts.npy         int64, how often each row's word occurs in the corpus; only if this is known
-- ngrams.npy, .json  n-grams: `subwords`; only if they were requested
-- model.json         description and origin of the vectors; written last: a folder without it is not a store
+- vectors.npy: float32, C order, one row per vector; memory-mapped.
+- vocabulary.sqlite: the words and their rows (`vocabulary`).
+- counts.npy: int64, how often each row's word occurs in the corpus; only if this is known.
+- ngrams.npy, .json: n-grams (`subwords`); only if they were requested.
+- model.json: description and origin of the vectors. It is written last; a folder without it is not a store.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class EmbeddingStore(Model):
         return int(self.array.shape[1])
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Return the row of each word as int64, -1 for words that the vocabulary lacks. It is thread-safe.
+        """Return the row of each word as int64, -1 for words that the vocabulary lacks; thread-safe.
 
         Words are looked up exactly as given: no case folding, no prefix.
         """
@@ -145,8 +145,7 @@ class EmbeddingStore(Model):
         return self.word_table.words()
 
     def vocabulary(self, limit: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """Return one word for each of the first `limit` rows, and the rows (int64), so that no vector occurs
-        twice.
+        """Return one word for each of the first `limit` rows, and the rows (int64), without repeated vectors.
 
         Rows are in the order of the source file, which in most models is the order of frequency. If words
         share a row, the first one that is plain and lower-case represents it. A row without a word is left

@@ -28,8 +28,7 @@ BROKEN = REPLACE, REFUSE = "replace", "refuse"
 
 
 class Rows:
-    """Words and vectors read from a file or an object: checked, rounded to float32, the first of duplicates
-    kept.
+    """Words and vectors read from a file or an object: checked, rounded to float32, the first of duplicates kept.
 
     Subclasses store the vectors in `_append`.
 

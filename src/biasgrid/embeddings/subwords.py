@@ -151,8 +151,7 @@ def full_words(
     rows: NDArray[np.int64],
     counts: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """Compute the mean of each word's own row (n, d) and the rows of its n-grams (`ngram_rows`): float32 (n,
-    d)."""
+    """Compute the mean of each word's own row (n, d) and the rows of its n-grams (`ngram_rows`): float32 (n, d)."""
     total = _add_ngrams(np.array(word_vectors, dtype=np.float32), ngrams, rows, counts)
     total /= (counts + 1).astype(np.float32)[:, None]
     return total
@@ -161,8 +160,7 @@ def full_words(
 def _means(
     ngrams: NDArray[np.float32], rows: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Compute the mean of the rows of each word's n-grams alone: float32 (n, d), zeros for a word without
-    n-grams."""
+    """Compute the mean of the rows of each word's n-grams alone: float32 (n, d), zeros for a word without n-grams."""
     zeros = np.zeros((len(counts), ngrams.shape[1]), dtype=np.float32)
     total = _add_ngrams(zeros, ngrams, rows, counts)
     total /= np.maximum(counts, 1).astype(np.float32)[:, None]
@@ -193,8 +191,7 @@ def _add_ngrams(
 
 
 def parts(words: Sequence[bytes], dimensions: int, lengths: int) -> Iterator[slice]:
-    """Yield slices of words so small that their vectors and n-grams, of `lengths` different lengths, take
-    little memory."""
+    """Yield slices of words so small that their vectors and n-grams (`lengths` lengths) take little memory."""
     limit = step(dimensions)
     start = size = 0
     for place, word in enumerate(words):

@@ -1,5 +1,4 @@
-"""Models that are trained here on a corpus: gensim's Word2Vec and FastText, our GloVe and PPMI; seeded, one
-worker.
+"""Models that are trained here on a corpus: gensim's Word2Vec and FastText, our GloVe and PPMI; seeded, one worker.
 
 The same corpus and parameters give the same bytes in every process of one machine with one version of gensim
 and NumPy. Other processors and BLAS libraries add numbers in another order. There, the last bits of a sum,
@@ -26,9 +25,7 @@ from .store_writer import StoreWriter
 
 # Raise this number if a change of this module changes vectors. Models that are trained here are then trained again.
 VERSION = 1
-SENTENCE = (
-    10_000  # tokens: the length in gensim's Text8Corpus, and the longest sentence that gensim trains on
-)
+SENTENCE = 10_000  # tokens, as in gensim's Text8Corpus; gensim trains on at most this many at once
 BLOCK = 1 << 20
 LONGEST = 8 << 20  # characters of a token
 
@@ -98,8 +95,7 @@ def check_parameters(algorithm: str, params: Mapping[str, Any]) -> None:
 
 
 def version(algorithm: str) -> str:
-    """Return the versions of code on which a model's vectors depend, apart from the corpus and the
-    parameters."""
+    """Return the versions of code on which a model's vectors depend, apart from the corpus and the parameters."""
     if algorithm in MODULES:
         text = f"{algorithm} version {_module(algorithm).VERSION}"
         return f"{text} torch {_version('torch')}" if algorithm in LANGUAGE_MODELS else text

@@ -60,7 +60,7 @@ class Vocabulary:
         weakref.finalize(self, self._unverified_file.close)
 
     def find(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Return the row of each word as int64, -1 for words that the vocabulary lacks. It is thread-safe."""
+        """Return the row of each word as int64, -1 for words that the vocabulary lacks; thread-safe."""
         if isinstance(words, str):
             raise InputError(f"{words!r}: expected a list of words, not one text")
         rows = np.full(len(words), -1, dtype=np.int64)

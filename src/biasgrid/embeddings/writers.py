@@ -1,14 +1,10 @@
-"""Writers of vectors in the formats of other tools, and of stores that share another's vocabulary; block by
-block.
+"""Writers of vectors in the formats of other tools, and of stores that share a vocabulary; block by block.
 
-- .bin         word2vec's binary format: a line "rows dimensions", then each word, a space and its float32
-  numbers
-- .txt, .vec   word2vec's text format: the same line, then one line per word; each number is the shortest
-  decimal that
-               reads back as the same float32
-- .kv          KeyedVectors.save of gensim 4; large vectors go into <name>.vectors.npy next to it, as in
-  gensim
-- .npz         NumPy's archive of two arrays: `words` (text) and `vectors` (float32); not compressed
+- .bin: word2vec's binary format, a line "rows dimensions", then each word, a space and its float32 numbers.
+- .txt, .vec: word2vec's text format, the same line, then one line per word. Each number is the shortest
+  decimal that reads back as the same float32.
+- .kv: KeyedVectors.save of gensim 4. Large vectors go into <name>.vectors.npy next to it, as in gensim.
+- .npz: NumPy's archive of two arrays, `words` (text) and `vectors` (float32); not compressed.
 
 .bin, .txt and .vec may end in .gz. A file appears only when it is complete.
 """
@@ -39,8 +35,8 @@ Blocks = Iterable[tuple[list[str], np.ndarray]]
 
 STORE = "store"
 KV, NPZ = ".kv", ".npz"
-LONGEST_NPZ = 1 << 31  # bytes of an .npz file's words, each of which takes as much as the longest
-LARGE = 10 << 20  # numbers from which on gensim puts an array beside the pickle
+LONGEST_NPZ = 1 << 31  # bytes of an .npz file's words, each of which is stored with the length of the longest
+LARGE = 10 << 20  # numbers; gensim saves an array of this size or more next to the pickle
 FETCH = 10_000  # words
 # This is the only float32 whose shortest decimal, 7.038531e-26, read as float64, rounds to its neighbour.
 ODD = np.float32(7.038530691851209e-26)
@@ -60,7 +56,7 @@ def format_of(output: Path) -> str:
 
 
 def write(output: Path, shape: tuple[int, int], blocks: Blocks) -> None:
-    """Write words and their vectors, (n, dimensions) float32 per block, in the format given by the suffix of
+    """Write words and their vectors, (n, dimensions) float32 per block, in the format of the suffix of
     `output`.
 
     `shape` is (words, dimensions) of all blocks together. Raise BiasgridError for a word that the format

@@ -40,8 +40,7 @@ class Cooccurrence:
     )
 
     def part(self, words: slice) -> csr_array:
-        """Return the patterns of some of the words alone. The result is cached, as a metric needs it several
-        times."""
+        """Return the patterns of some of the words alone, cached, as a metric needs them several times."""
         key = (words.start, words.stop, words.step)
         if key not in self._parts:
             self._parts[key] = self.patterns[:, words]
@@ -56,7 +55,7 @@ def group_units(units: Sequence[NDArray[np.integer]], total: int) -> Cooccurrenc
     from scipy.sparse import csc_array  # imported late, as planning a study does not count words
 
     whole = np.concatenate(units)
-    if len(whole) > total // 4:  # without sorting them
+    if len(whole) > total // 4:  # there are so many that sorting would be slower
         is_present = np.zeros(total, dtype=bool)
         is_present[whole] = True
         number = np.cumsum(is_present, dtype=np.int32) - 1

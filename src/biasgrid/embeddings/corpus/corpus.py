@@ -1,11 +1,10 @@
-"""A counted corpus: a folder that opens at once, and from which only the positions of requested words are
-read.
+"""A counted corpus: a folder that opens at once, and from which only requested words' positions are read.
 
-- vocabulary.sqlite  the words, in lower case, and their rows, by falling frequency
-- counts.npy         int64 (words,): how often each row's word occurs
-- places.npy         unsigned (tokens,): the positions of each word in the text, row after row
-- starts.npy         int64 (sentences,): the position in the text at which each sentence starts
-- model.json         description and origin of the corpus; written last
+- vocabulary.sqlite: the words, in lower case, and their rows, by falling frequency.
+- counts.npy: int64 (words,), how often each row's word occurs.
+- places.npy: unsigned (tokens,), the positions of each word in the text, row after row.
+- starts.npy: int64 (sentences,), the position in the text at which each sentence starts.
+- model.json: description and origin of the corpus; written last.
 """
 
 from __future__ import annotations
@@ -127,13 +126,12 @@ class Corpus:
 
     @property
     def window(self) -> int | None:
-        """Return the default number of words of a window in which co-occurrences are counted; None for
-        sentences."""
+        """Return the default number of words of a window in which co-occurrences are counted; None for sentences."""
         return self.metadata.get("window")
 
     def rows(self, words: Sequence[str]) -> NDArray[np.int64]:
-        """Return the row of each word as int64, -1 for words that the corpus lacks. Words are looked up in
-        lower case."""
+        """Return the row of each word as int64, -1 for words that the corpus lacks. The look-up is in lower
+        case."""
         return self.word_table.find(words if isinstance(words, str) else list(map(self.fold, words)))
 
     def take(self, words: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -92,8 +92,8 @@ def _number(
     words_file: Any,
     starts_file: Any,
 ) -> tuple[int, int]:
-    """Write each word of a text as its number, and the start of each sentence; return the numbers of words
-    and sentences."""
+    """Write each word of a text as its number, and the starts of sentences; return how many there are of
+    both."""
     starts_file.write(npy_header("<i8", (0,)))
     tokens = sentences = 0
     start = 0  # start of the sentence that has not ended
@@ -109,8 +109,7 @@ def _number(
 
 
 def _rank(text: Path, words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each word occurs, by falling frequency, and the row of each word's number in this
-    order.
+    """Return how often each word occurs, by falling frequency, and the row of each word's number in this order.
 
     Words of equal frequency are sorted by first occurrence.
     """

@@ -37,7 +37,7 @@ class Shuffled:
 
     @cached_property
     def _shuffle(self) -> tuple[list[str], NDArray[np.int32], list[int]]:
-        """Return the words, the number of the word at each position (4 bytes per token), and the ends of
+        """Return the words, the number of the word at each position (4 bytes per token), and ends of
         sentences."""
         numbers: dict[str, int] = {}
         tokens, ends = [], []

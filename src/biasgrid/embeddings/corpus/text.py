@@ -17,9 +17,9 @@ from ...untrusted import expansion_limit, parser_errors, zip_member
 from ..readers.files import open_content
 from .formats import DEFAULT
 
-BLOCK = 1 << 20  # characters that are read at a time
+BLOCK = 1 << 20  # characters read at a time
 LONGEST = 8 << 20  # characters without white space
-UNLIMITED = 1 << 40  # words of a sentence, without a limit
+UNLIMITED = 1 << 40  # words of a sentence; in effect no limit
 
 # Letters and digits, and signs between two of them: don't, u.s, well-known.
 WORD = re.compile(r"\w+(?:[.'’\-]\w+)*")
@@ -75,9 +75,8 @@ def blocks(archive: Path, format: str = DEFAULT) -> Iterator[tuple[list[str], li
             *whole, last = text.lower().split("\n")
             for line in whole:
                 words += split(line)
-                if open_words + len(words) > (
-                    ends[-1] if ends else 0
-                ):  # a line without words is not a sentence
+                # A line without words is not a sentence.
+                if open_words + len(words) > (ends[-1] if ends else 0):
                     ends.append(len(words))
                     open_words = 0
             words += split(last)
@@ -137,8 +136,7 @@ def _texts(path: Path) -> Iterator[str]:
 
 @contextmanager
 def text_of(path: Path) -> Iterator[IO[str]]:
-    """Open a corpus' file as text: plain, compressed, or alone in a .zip. Raise BiasgridError if it is
-    damaged."""
+    """Open a corpus' file as text: plain, compressed, or alone in a .zip. Raise BiasgridError if it is damaged."""
     with path.open("rb") as file:
         if file.read(4) not in (b"PK\x03\x04", b"PK\x05\x06"):  # the second one marks a zip without files
             with open_content(path) as content:

@@ -1,5 +1,4 @@
-"""Downloads of large files over HTTP, whole or in parts: resumed, retried and verified; a file is complete or
-absent.
+"""Downloads of large files over HTTP, whole or in parts: resumed, retried and verified; a file is complete or absent.
 
 This module does not need an HTTP client, so that a study can be planned without one.
 """

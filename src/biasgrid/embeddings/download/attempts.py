@@ -28,8 +28,7 @@ NUMBER = r"\d{1,18}"  # a number of bytes or seconds in a header
 def receive(
     url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, rows: int | None = None
 ) -> bool:
-    """Fill `part` up to the length that the server announces; return whether it may come from several
-    responses.
+    """Fill `part` up to the length that the server announces; return whether it may come from several responses.
 
     With `rows`, a header and this many lines are enough; None means the whole file.
     """
@@ -67,8 +66,8 @@ def receive(
 
 
 def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, rows: int | None) -> bool:
-    """Make one request; return whether it continued an earlier one. Raise Retry if `part` is incomplete
-    afterwards."""
+    """Make one request; return whether it continued an earlier one. Raise Retry if `part` is still
+    incomplete."""
     patience = Patience(limits)
     offset, note = resume_point(url, part, has_hash)
     # Ask for an unencoded body, as a decoded one would match neither the announced length nor the hash.

@@ -23,8 +23,7 @@ def authorization(url: str) -> dict[str, str]:
     token = os.environ.get("HF_TOKEN", "").strip()
     if not token or not url.startswith(f"{hub_address()}/"):
         return {}
-    if not re.fullmatch(
-        r"[!-~]+", token
-    ):  # otherwise the error about an invalid header would print the token
+    # Without this check, the error about an invalid header would print the token.
+    if not re.fullmatch(r"[!-~]+", token):
         raise BiasgridError("HF_TOKEN has signs that no token has")
     return {"Authorization": f"Bearer {token}"}

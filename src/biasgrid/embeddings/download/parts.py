@@ -1,5 +1,4 @@
-"""Download of a file that is published in parts: each is downloaded, checked and appended to the previous
-ones."""
+"""Download of a file that is published in parts: each is downloaded, checked and appended to the previous ones."""
 
 from __future__ import annotations
 
@@ -137,8 +136,7 @@ def _read_record(
 
 
 def _append(part: Path, joined_file: Path, offset: int) -> None:
-    """Append `part` to `joined_file` after `offset` bytes, replacing anything that a killed process left
-    there."""
+    """Append `part` to `joined_file` after `offset` bytes, replacing anything that a killed process left there."""
     with part.open("rb") as source, joined_file.open("ab") as file:
         file.truncate(offset)
         shutil.copyfileobj(source, file, 1 << 20)

@@ -14,8 +14,8 @@ LINE_EVERY = 30.0  # seconds between two progress lines if standard error is not
 
 @contextmanager
 def reporter(label: str, size: int, total: int | None, show: bool) -> Iterator[Callable[[int], object]]:
-    """Yield a function to call with every number of bytes received; it shows a bar on a terminal, or lines in
-    a log."""
+    """Yield a function to call with each number of received bytes; it shows a bar on a terminal, or log
+    lines."""
     if not show:
         yield lambda count: None
     elif sys.stderr.isatty():

@@ -1,5 +1,4 @@
-"""Unfinished downloads: `<file>.part`, and next to it a note of its origin, so that a later attempt can
-continue."""
+"""Unfinished downloads: `<file>.part`, and next to it a note of its origin, so that a later attempt can continue."""
 
 from __future__ import annotations
 

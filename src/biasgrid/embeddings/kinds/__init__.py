@@ -1,5 +1,4 @@
-"""The kinds of models. Each is one file of this package, discovered automatically; `REGISTRY` maps names to
-kinds."""
+"""The kinds of models. Each is one file of this package, discovered automatically; `REGISTRY` maps names to kinds."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class Kind:
         entries of model.json. For a model that is trained from given weights, `start` is the folder of these.
     load
         The function that `biasgrid.load` calls for a source that is not yet a model's folder, as
-        "module:function". It takes (source, name) and, as keywords, those of the options `format`, `sha256`,
-        `trust_pickle`, `vocab_prefix`, `subwords`, `limit` and `broken_words` that apply; others are refused.
+        "module:function". It takes (source, name) and, as keywords, the applicable ones of `format`, `sha256`,
+        `trust_pickle`, `vocab_prefix`, `subwords`, `limit` and `broken_words`; others are refused.
         `source` is the `Path` of a file or folder that exists, or an object; `name` is None if none was
         given. Files are made in an `embeddings.temporary.working_folder`. It raises BiasgridError if the
         source is not such a model. Empty: only a folder of a model, and its name, can be opened.
@@ -125,8 +125,7 @@ class Kind:
         return _function(self.load) if self.load else self._no_loader
 
     def check_file(self, path: Path, format: str | None = None) -> str | None:
-        """Return the format of a file or folder of such a model; None if the kind does not check files
-        (`examine`)."""
+        """Return the format of a file or folder of such a model; None if the kind does not check files."""
         return _function(self.examine)(path, format) if self.examine else None
 
     def _no_loader(self, source: Any, name: str | None = None) -> Any:

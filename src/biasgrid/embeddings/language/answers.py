@@ -110,9 +110,9 @@ def read(path: Path, asked: Mapping[str, Request] | None = None) -> dict[str, An
     Raises
     ------
     BiasgridError
-        One line with file, line and key: invalid JSON, a missing value or one of the wrong kind, an unknown
-        or repeated key, a number that is not finite, a positive log-likelihood, vectors of unequal lengths,
-        or another study's header.
+        One line with file, line and key. It reports invalid JSON, a missing or wrong value, an unknown or
+        repeated key, a number that is not finite, or a positive log-likelihood. It also reports vectors of
+        unequal lengths and another study's header.
     """
     answers: dict[str, Answer] = {}
     dimensions = 0
@@ -155,8 +155,7 @@ def write(path: Path, answers: Mapping[str, Answer]) -> None:
 
 
 def put_in_place(path: Path, former: Path, asked: Mapping[str, Request]) -> int:
-    """Write the answers in a file to their place, `former`, together with existing answers to the other
-    requests.
+    """Write the answers in a file to their place, `former`, together with existing answers to the other requests.
 
     Return the number of answers in the file.
 
@@ -198,13 +197,11 @@ class Answers:
         self._answers = read(self.path)
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """Return the score of each sentence (sentences,). Raise BiasgridError if a sentence does not have an
-        answer."""
+        """Return the score of each sentence (sentences,). Raise BiasgridError if an answer is missing."""
         return np.array(self._values([of_sentence(s, self.masked) for s in sentences]), dtype=np.float64)
 
     def encode(self, sentences: Sequence[PlacedWord], pool: str, layer: int) -> NDArray[np.float64]:
-        """Return the vector of each word in its sentence (sentences, dimensions). Raise BiasgridError like
-        `score`."""
+        """Return the vector of each word in its sentence (sentences, dimensions). Raise errors like `score`."""
         return np.array(self._values([of_word(word, pool, layer) for word in sentences]), dtype=np.float64)
 
     def _values(self, requests: Sequence[Request]) -> list[float | NDArray[np.float64]]:

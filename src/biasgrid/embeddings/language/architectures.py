@@ -1,5 +1,4 @@
-"""Kinds of transformers models, read from their folders: masked, causal, or encoder without a prediction
-head."""
+"""Kinds of transformers models, read from their folders: masked, causal, or encoder without a prediction head."""
 
 from __future__ import annotations
 

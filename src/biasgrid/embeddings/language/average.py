@@ -27,8 +27,7 @@ def is_vectors(archive: Path) -> bool:
 
 
 class AverageEncoder:
-    """An encoder that averages the vectors in a file or folder. A word is looked up unchanged, then in lower
-    case."""
+    """An encoder that averages the vectors in a file or folder. A word is looked up unchanged, then in lower case."""
 
     def __init__(self, archive: Path) -> None:
         self.name, self.model = archive.name, load(archive)

@@ -56,8 +56,7 @@ class _Most(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Tensors on the device: ids and attended (rows, length), places (rows, places), labels (rows, places,
-    ...)."""
+    """Tensors on the device: ids and attended (rows, length), places (rows, places), labels (rows, places, ...)."""
 
     ids: Any
     attended: Any

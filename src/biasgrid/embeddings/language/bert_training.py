@@ -260,8 +260,7 @@ def batches(sentences: Sequence[Ids], size: int, rng: np.random.Generator) -> It
 
 
 def pad(sentences: Sequence[Ids], filler: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the tokens, int64 (sentences, length), with `filler` after a sentence's end; and where a token
-    is."""
+    """Return the tokens, int64 (sentences, length), with `filler` after a sentence's end; and where a token is."""
     lengths = np.array([len(ids) for ids in sentences])
     is_piece = np.arange(lengths.max()) < lengths[:, None]
     ids = np.full(is_piece.shape, filler, dtype=np.int64)
@@ -325,8 +324,8 @@ def fit(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings) ->
 
 
 def descend(pretrained: Pretrained, examples: Iterable[Batch], learning_rate: float) -> list[float]:
-    """Change the weights in place by AdamW (Loshchilov and Hutter 2019), one step per batch; return each
-    step's loss."""
+    """Change the weights in place by AdamW (Loshchilov and Hutter 2019), one step per batch; return the
+    losses."""
     import torch
 
     optimizer = torch.optim.AdamW(pretrained.model.parameters(), lr=learning_rate)

@@ -1,5 +1,4 @@
-"""Blocks of texts: scores and vectors of many texts are saved after each block, so that a killed run loses
-little."""
+"""Blocks of texts: scores and vectors of many texts are saved after each block, so that a killed run loses little."""
 
 from __future__ import annotations
 
@@ -18,8 +17,7 @@ T = TypeVar("T")
 
 
 def computed_beside(former: Mapping[str, Any], computed: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the record of how existing values were computed (`former`) with the record for new values
-    (`computed`).
+    """Merge the record of how existing values were computed (`former`) with the record for new values (`computed`).
 
     Only the device may differ between the two; each device is named.
     """

@@ -218,7 +218,7 @@ def _beginning(path: Path) -> bytes:
 
 
 def _link(source: Path, target: Path) -> None:
-    with suppress(OSError):  # another file system, or one without hard links
+    with suppress(OSError):  # fails on another file system, or on one without hard links
         os.link(source, target)
         return
     shutil.copyfile(source, target)

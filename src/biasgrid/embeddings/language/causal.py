@@ -45,6 +45,5 @@ class Causal(Scorer):
         )
 
     def _log_probabilities(self, texts: Sequence[tuple[int, ...]]) -> list[NDArray[np.float64]]:
-        """Compute the log-probability of each token of each text, except the first, given the tokens before
-        it."""
+        """Compute the log-probability of each token of each text, except the first, given the tokens before it."""
         return self.predict([Row(ids[:-1], range(len(ids) - 1), ids[1:]) for ids in texts])

@@ -30,8 +30,7 @@ class Encodes(Protocol):
 
 
 class States(NamedTuple):
-    """The states of a text's tokens after a layer, including special tokens: float64 (tokens, dimensions),
-    and the tokens."""
+    """A text's tokens, including special ones, and their states after a layer: float64 (tokens, dimensions)."""
 
     states: NDArray[np.float64]
     pieces: Pieces

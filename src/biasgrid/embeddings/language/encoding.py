@@ -143,8 +143,7 @@ def write(
 
 
 def words_of(model: Mapping[str, Any]) -> list[str]:
-    """Return the words of an encoded model, an entry of `Study.models`: the study's words, and frequent
-    words."""
+    """Return the words of an encoded model, an entry of `Study.models`: the study's words, and frequent words."""
     frequent = most_frequent(model["source"]["frequent"], model.get("language", ENGLISH))
     return [*model["encodes"], *frequent]
 

@@ -25,8 +25,7 @@ CLASSES = ("activation_function", "tokenizer_class")
 
 
 def check_classes(folder: Path) -> None:
-    """Check the files of a sentence-transformers folder for class names from other libraries and for outside
-    paths.
+    """Check the files of a sentence-transformers folder for class names from other libraries and for outside paths.
 
     Raise BiasgridError in one line that names the file and the class or path.
     """

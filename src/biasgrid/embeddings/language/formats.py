@@ -37,8 +37,7 @@ class Network(Protocol):
     def __init__(self, folder: Path, metadata: dict[str, Any]) -> None: ...
 
     def score(self, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
-        """Return the natural logarithm of the probability of each sentence (sentences,), NaN if it does not
-        have one.
+        """Return the natural logarithm of the probability of each sentence (sentences,), NaN if it does not have one.
 
         For a causal model it is the log-likelihood, for a masked one the pseudo-log-likelihood (Salazar et
         al. 2020).

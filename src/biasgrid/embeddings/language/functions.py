@@ -120,8 +120,9 @@ class FunctionEncoder:
     def encode(
         self, sentences: Sequence[PlacedWord], pool: str = SENTENCE, layer: int = -1
     ) -> NDArray[np.float64]:
-        """Return the vector of each sentence (sentences, dimensions); NaN if its word is unknown
-        (`PlacedWord.is_known`).
+        """Return the vector of each sentence (sentences, dimensions).
+
+        It is NaN if the sentence's word is unknown (`PlacedWord.is_known`).
 
         Raises
         ------
@@ -199,8 +200,7 @@ def tokens_unknown_to(source: Any) -> Callable[[str], list[bool]] | None:
 
 
 def _modes_kept(source: Any) -> AbstractContextManager[None]:
-    """Return a context manager that restores the modes of a torch model, such as one of
-    sentence-transformers.
+    """Return a context manager that restores the modes of a torch model, such as one of sentence-transformers.
 
     Its `encode` puts it into evaluation mode.
     """

@@ -33,8 +33,7 @@ _LOCK = threading.Lock()  # `_read_once` changes the whole process
 
 
 def convert(file: Path, folder: Path) -> Path:
-    """Convert a .gguf file; write config.json, model.safetensors (float32) and a tokenizer's files into a
-    folder.
+    """Convert a .gguf file; write config.json, model.safetensors (float32) and a tokenizer's files into a folder.
 
     Raises
     ------
@@ -56,7 +55,7 @@ def convert(file: Path, folder: Path) -> Path:
         if config.num_hidden_layers > MOST_LAYERS:
             raise BiasgridError(f"{file}: {config.num_hidden_layers} layers are more than any model has")
         reader = gguf.GGUFReader(str(alone.path / place["gguf_file"]))
-        _take_biases(reader, config)
+        _set_biases(reader, config)
         tokenizer = transformers.AutoTokenizer.from_pretrained(alone.path, **place)
         opened: Any = transformers.AutoModelForCausalLM.from_pretrained(
             alone.path, config=config, dtype=torch.float32, output_loading_info=True, **place
@@ -65,7 +64,7 @@ def convert(file: Path, folder: Path) -> Path:
         if missing := sorted(found["missing_keys"]):
             raise BiasgridError(f"{file}: has no weights {missing[0]:.100}")
         _check_all_read(file, reader, model)
-        _take_factors(reader, model.config)
+        _set_position_factors(reader, model.config)
         # transformers refuses to save a model marked as quantised, although its weights are float32 by now.
         model.hf_quantizer = None
         model.is_quantized = False
@@ -105,7 +104,7 @@ def _read_once() -> Iterator[None]:
             gguf.GGUFReader, gguf.get_tensor_name_map = former
 
 
-def _take_biases(reader: Any, config: Any) -> None:
+def _set_biases(reader: Any, config: Any) -> None:
     """Set in the configuration whether a Llama has biases, as transformers reads them only if it is set."""
     names = {tensor.name for tensor in reader.tensors}
     for option, name in (("attention_bias", "blk.0.attn_q.bias"), ("mlp_bias", "blk.0.ffn_gate.bias")):
@@ -113,9 +112,8 @@ def _take_biases(reader: Any, config: Any) -> None:
             setattr(config, option, True)
 
 
-def _take_factors(reader: Any, config: Any) -> None:
-    """Set the factors that divide the frequencies of positions (Llama 3.1 and later), which transformers
-    leaves out.
+def _set_position_factors(reader: Any, config: Any) -> None:
+    """Set the factors that divide the frequencies of positions (Llama 3.1 and later), which transformers leaves out.
 
     They are set as its type "longrope", the same for long and for short texts.
     """
@@ -136,16 +134,16 @@ def _take_factors(reader: Any, config: Any) -> None:
 def _check_all_read(file: Path, reader: Any, model: Any) -> None:
     """Raise BiasgridError if the model does not contain all weights and settings of the file."""
 
-    def said(key: str) -> Any:
+    def entry_of(key: str) -> Any:
         entry = reader.get_field(key)
         return None if entry is None else entry.contents()
 
     def check(key: str, *known: Any) -> None:
-        if (value := said(key)) not in known:
+        if (value := entry_of(key)) not in known:
             raise BiasgridError(f"{file}: {key}: {quote(value)} is not known")
 
-    name = said("general.architecture")
-    if said("tokenizer.ggml.model") == "gpt2":
+    name = entry_of("general.architecture")
+    if entry_of("tokenizer.ggml.model") == "gpt2":
         check("tokenizer.ggml.pre", *AS_GPT2, *_other_splits())
     rope = getattr(model.config, "rope_parameters", None) or {}
     check(f"{name}.rope.scaling.type", None, "none", rope.get("rope_type"))

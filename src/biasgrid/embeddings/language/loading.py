@@ -48,7 +48,7 @@ def load(
     """
     if isinstance(source, Mapping):
         check_in_memory(format=format, sha256=sha256)
-        return _of_scores(source, name or "measured")
+        return _load_scores(source, name or "measured")
     if not isinstance(source, Path):
         raise InputError(
             f"{quote(source)} is no language model; allowed: a path, a language model's name, a mapping sentence -> "
@@ -71,7 +71,7 @@ def load(
         return LanguageModel.open(folder.path / "model", keeper=folder)
 
 
-def _of_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
+def _load_scores(scores: Mapping[str, float], name: str) -> LanguageModel:
     for text, score in scores.items():
         check_text(text)
         where = f"{name}: score of {quote(text)}"

@@ -146,8 +146,7 @@ def _rest_of_word(pieces: Pieces, place: int) -> list[int]:
 
 
 def shared(ids: Sequence[int], other_ids: Sequence[int]) -> set[int]:
-    """Return the positions of `ids` whose tokens another sentence also has: the equal blocks that difflib
-    finds.
+    """Return the positions of `ids` whose tokens another sentence also has: the equal blocks that difflib finds.
 
     difflib may find different blocks if the two are exchanged. The smaller sequence is always the first here,
     so the same number of tokens is scored in both sentences of a pair.

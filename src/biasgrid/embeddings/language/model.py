@@ -169,7 +169,7 @@ class LanguageModel:
         return {text: parts for text in dict.fromkeys(texts) if (parts := find(text))} if find else {}
 
     def takes(self, sentence: Sentence) -> bool:
-        """Return whether the model can compute this score; a causal model does not see words after the scored
+        """Return whether the model can compute this score; a causal model does not see words after scored
         ones."""
         return self.masked or not (
             sentence.hidden or sentence.beside or sentence.l2r or sentence.in_turn or sentence.after
@@ -222,8 +222,8 @@ class LanguageModel:
         return isinstance(word, str)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the path for pickling, from which unpickling opens the model again, or the model itself if
-        it is in memory."""
+        """Return the path for pickling, from which unpickling opens the model again; or a model in memory
+        itself."""
         if self.path is None:
             return LanguageModel, (None, self.name, self.metadata, None, self.given)
         return LanguageModel.open, (self.path.absolute(), self.name)

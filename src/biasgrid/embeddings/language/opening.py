@@ -148,8 +148,7 @@ def in_memory(model: Any, tokenizer: Any, *, where: str, kind: ModelKind | None 
 
 
 def _tokenizer(folder: Path) -> Any:
-    """Open the tokenizer exactly as defined by its files; a transformers class may change that of
-    tokenizer.json."""
+    """Open the tokenizer exactly as defined by its files; a transformers class may deviate from tokenizer.json."""
     import tokenizers
     import transformers
 

@@ -20,7 +20,7 @@ from .threads import one_thread
 
 _ASKED = threading.local()  # `places`: the positions that a thread requests from a model at the moment
 _LOCK = threading.RLock()  # two callers at a time would undo each other's settings
-ALIGNED = 8  # numbers
+ALIGNED = 8  # a GPU's logits at each position are padded to a multiple of this
 NO_LIMIT = 10**9  # tokens; transformers gives a larger number if there is no limit
 
 
@@ -81,8 +81,7 @@ class Pretrained:
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Put the model into evaluation mode, without dropout, and restore the mode of each module
-        afterwards.
+        """Put the model into evaluation mode, without dropout, and restore the mode of each module afterwards.
 
         A user may be training the model.
         """
@@ -163,8 +162,8 @@ class Pretrained:
         """Split a text into tokens, including the special ones that its tokenizer puts before and after it.
 
         A causal model's text begins with its first token, and does not have other special ones, unless it is
-        used as an encoder. Raise InputError for an invalid text, such as one with a lone surrogate, and for a
-        text with a token that was added to the tokenizer but not to the model.
+        used as an encoder. Raise InputError for an invalid text, such as one with a lone surrogate. Raise it
+        also for a text with a token that was added to the tokenizer but not to the model.
         """
         check_text(text)
         # Only some tokenizers put a causal model's first token before a text.
@@ -196,8 +195,7 @@ class Pretrained:
         return [text[start:end] for start, end in spans.tolist()]
 
     def single(self, word: str) -> int:
-        """Return the number of a word's single token. Raise InputError for a word that is not exactly one
-        token."""
+        """Return the number of a word's single token. Raise InputError for a word that is not exactly one token."""
         check_text(word)
         with self.one_line(), kept(self.tokenizer):
             ids = self.tokenizer(word, add_special_tokens=False)["input_ids"]
@@ -266,7 +264,7 @@ class Pretrained:
             )
 
     def states(self, ids: Any, attended: Any, layer: int) -> Any:
-        """Compute the states after a layer, float tensor (rows, length, dimensions); layer 0 is the tokens'
+        """Compute the states after a layer, float tensor (rows, length, dimensions); layer 0 is the
         embeddings."""
         last = layer == self.layers
         found = self.model.base_model(
@@ -280,9 +278,9 @@ class Pretrained:
 
 
 def unknown_token(tokenizer: Any) -> int | None:
-    """Return the number of the unknown token.
+    """Return the number of the unknown token, or None.
 
-    Return None if there is none, as in GPT-2, which uses its end-of-text token for this.
+    GPT-2, for example, does not have one and uses its end-of-text token for this.
     """
     number = getattr(tokenizer, "unk_token_id", None)
     return None if number is None or number == getattr(tokenizer, "eos_token_id", None) else int(number)
@@ -324,8 +322,7 @@ def _log_of_sum(logits: Any) -> Any:
 
 
 def _keep_asked(module: Any, arguments: Any, output: Any) -> Any:
-    """Reduce the output of the part before a model's head to the states at the positions that this thread
-    requests."""
+    """Reduce the output before a model's head to the states at the positions that this thread requests."""
     places = getattr(_ASKED, "places", None)
     if places is None:
         return output

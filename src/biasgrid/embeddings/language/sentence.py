@@ -12,7 +12,7 @@ NO_NEXT_SENTENCE_HEAD = (
     "the model has no next-sentence head, which predicts whether a sentence follows another"
 )
 
-Span = tuple[int, int]  # the characters of a text from the first number on, up to the second
+Span = tuple[int, int]  # the first and the last (exclusive) character of a part of a text
 
 
 @dataclass(frozen=True, order=True)
@@ -40,8 +40,9 @@ class Sentence:
         option is not possible there.
     in_turn
         Whether a masked model predicts the tokens of the part one after the other. It sees the tokens before
-        a token, one mask in place of the token, and none of those after it. The score is the logarithm of the
-        mean of the tokens' probabilities (StereoSet, Nadeem et al. 2021). Not possible for a causal model.
+        a token, one mask in place of the token, and no later tokens of the part. The score is the logarithm
+        of the mean of the tokens' probabilities (StereoSet, Nadeem et al. 2021). Not possible for a causal
+        model.
     after
         Another text: the score is the log-probability that `text` is the sentence after it, predicted by the
         next-sentence head of a masked model. Not possible for a causal model.
@@ -57,8 +58,8 @@ class Sentence:
 
     @property
     def continuation(self) -> tuple[str, str]:
-        """Return the text before the part, and the part including the space before it, for a request to a
-        causal model.
+        """Return the text before the part, and the part with the space before it, for a request to a causal
+        model.
 
         In most models the space belongs to the word's token.
         """
@@ -85,8 +86,7 @@ class Sentence:
 
 
 def check_text(text: Any, what: str = "") -> None:
-    """Raise InputError for a value that is not a text, or has a lone surrogate. The message begins with
-    `what`."""
+    """Raise InputError for a value that is not a text, or has a lone surrogate. The message begins with `what`."""
     if not isinstance(text, str) or text.encode("utf-8", "replace").decode() != text:
         raise InputError(f"{what}{quote(text)} is no Unicode text")
 

@@ -41,8 +41,7 @@ class PlacedWord(NamedTuple):
 
 @dataclass(frozen=True)
 class Templates:
-    """Sentences with one place for a word: `{}` is the word, `{a}` the word after "a" or "an", `{s}` its
-    plural.
+    """Sentences with one place for a word: `{}` is the word, `{a}` the word after "a" or "an", `{s}` its plural.
 
     Attributes
     ----------
@@ -64,10 +63,10 @@ class Templates:
 
     @classmethod
     def of(cls, source: Any, where: str = "templates") -> Templates:
-        """Make templates from a list of templates, the name of a file in data/templates, or the contents of
-        such a file.
+        """Make templates from a list of templates, the name of a file in data/templates, or such a file's
+        contents.
 
-        None stands for words without a context.
+        None means words without a context.
 
         Raises
         ------

@@ -27,7 +27,7 @@ def one_thread() -> Iterator[None]:
 
 
 def map_on_threads(function: Callable[[Any], Any], arguments: Iterable[Any]) -> list[Any]:
-    """Compute the function's value for each argument, each on one thread, in parallel on torch's number of
+    """Compute the function's value for each argument, one thread each, in parallel on torch's number of
     threads."""
     import torch
 

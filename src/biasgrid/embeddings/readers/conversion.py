@@ -131,8 +131,7 @@ def convert(
 
 
 def reading_options(model: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those options of `convert` in a model's entry in a config that change the words read from a
-    file."""
+    """Return those options of `convert` in a model's entry in a config that change the words read from a file."""
     return {key: model[key] for key in READING if model.get(key) not in (None, False, REPLACE)}
 
 

@@ -1,8 +1,8 @@
-"""Reader of Facebook's fastText .bin: parameters, dictionary, one matrix for words and n-grams, and an output
-matrix.
+"""Reader of Facebook's fastText .bin: parameters, dictionary, one matrix for words and n-grams, and another
+one.
 
-The output matrix is not needed. The vector of a word is the mean of its row and its n-grams' rows, as in
-fastText.
+The second matrix, for the output, is not needed. The vector of a word is the mean of its row and its n-grams'
+rows, as in fastText.
 
 Little-endian: magic number, version; 12 int32 of parameters and a double; the dictionary's sizes, and for
 each entry its bytes up to a NUL, an int64 count and a type; whether the matrix is quantized; its rows and

@@ -27,8 +27,8 @@ from .files import open_content
 
 
 def unpickle(path: Path) -> Any:
-    """Read a pickle, with the stand-ins below for its objects. Raise BiasgridError for objects that gensim
-    does not save."""
+    """Read a pickle with stand-ins for its objects. Raise BiasgridError for objects that gensim does not
+    save."""
     with _open_checked(path) as file:
         return _Unpickler(file, path).load()
 
@@ -135,8 +135,7 @@ class _Entry:
 
 
 class _Placeholder:
-    """A stand-in for objects that a model needs only for training: counts of words, a random generator,
-    functions."""
+    """A stand-in for objects that a model needs only for training: counts of words, a random generator, functions."""
 
     def __init__(self, *_):
         pass
@@ -204,8 +203,7 @@ def _bytes(data: bytes | str | _Latin) -> bytes:
 
 
 class _Latin:
-    """A call of codecs.encode(text, "latin1"), which old pickles use for bytes; encoded only when it is
-    needed."""
+    """A call of codecs.encode(text, "latin1"), which old pickles use for bytes; encoded only when it is needed."""
 
     def __init__(self, text: str, encoding: str):
         if encoding != "latin1":

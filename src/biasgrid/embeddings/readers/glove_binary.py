@@ -1,5 +1,4 @@
-"""Reader of GloVe's own vectors.bin, which its program `glove` writes with `-binary 1` or 2: numbers without
-words.
+"""Reader of GloVe's own vectors.bin, which its program `glove` writes with `-binary 1` or 2: numbers without words.
 
 Little-endian float64: for each word of the vocabulary a vector and a bias, then the same for each word as a
 context. The words are in the vocabulary that GloVe was trained with, vocab.txt next to the file: a word and

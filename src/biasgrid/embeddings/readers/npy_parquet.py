@@ -1,5 +1,4 @@
-"""Reader of a folder with one .npy (one row per word) and one .parquet (one column of words, in the same
-order).
+"""Reader of a folder with one .npy (one row per word) and one .parquet (one column of words, in the same order).
 
 Parquet declares the size of each page in a header, and Arrow allocates the declared size. So the pages'
 headers are read first, and Arrow reads only a file whose pages together stay below the limit on expansion.
@@ -18,7 +17,7 @@ from ..store_writer import StoreWriter
 from .files import blocks, load_array
 from .reader import Reader
 
-METADATA = 512 << 10  # bytes; a word list of millions takes some thousands
+METADATA = 512 << 10  # bytes; a list of millions of words needs only some thousands
 # PLAIN, PLAIN_DICTIONARY, RLE, DELTA_LENGTH_BYTE_ARRAY, RLE_DICTIONARY: a value is stored whole or looked up.
 ENCODINGS = (0, 2, 3, 6, 8)
 DAMAGED = "is not a whole Parquet file"

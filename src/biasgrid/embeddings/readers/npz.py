@@ -1,5 +1,4 @@
-"""Reader of NumPy's archive of two arrays: `words`, texts, and `vectors`, one row each; `model.save("x.npz")`
-writes it.
+"""Reader of NumPy's archive of two arrays, `words` and `vectors` (one row each), as `model.save` writes it.
 
 The arrays may have other names, if one of them is the only array of texts, and one the only array of equally
 many vectors.

@@ -17,8 +17,7 @@ from .registry import REGISTRY
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files that a source is read from: first the main file, then, by name, the existing files
-    read with it.
+    """Return the files that a source is read from: first the main file, then, by name, the others that exist.
 
     The main file is the source itself, or the model.json of a model's folder.
     """

@@ -22,7 +22,7 @@ from ..subwords import LONGEST_NGRAM, vectors_of_words
 from .files import load_array
 from .reader import Reader
 
-ORTH = 65  # spaCy's number of "the text of a word", the attribute whose vectors these are
+ORTH = 65  # spaCy's number of the attribute "text of a word", to which these vectors belong
 
 
 def read(folder: Path, writer: StoreWriter) -> None:
@@ -79,8 +79,7 @@ def _add_floret(
 
 
 def _floret_settings(path: Path) -> tuple[int, int, Floret] | None:
-    """Return the smallest and largest length of floret's n-grams, and how they are hashed; None for other
-    vectors."""
+    """Return the smallest and largest length of floret's n-grams, and how they are hashed; None for other vectors."""
     if not path.is_file():
         return None
     try:

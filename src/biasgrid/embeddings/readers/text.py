@@ -1,5 +1,4 @@
-"""Reader of text with a word and its numbers per line: word2vec, GloVe, fastText .vec, ConceptNet
-Numberbatch, LexVec.
+"""Reader of text with a word and its numbers per line: word2vec, GloVe, fastText .vec, Numberbatch, LexVec.
 
 Arrow's CSV reader parses blocks of lines on all cores. A block that it refuses, or that has values which are
 not finite, is parsed line by line. This accepts unusual but unambiguous lines, and errors name the line. Both
@@ -179,7 +178,7 @@ def _layout(path: Path, sample: bytes) -> Layout:
     tabs = any(not separator.strip(b"\t") for separator in separators)
     quoted = len(lines) > 1 and all(QUOTED.match(line) for line, _ in lines)
     layout = Layout(header, dimensions, tabs, offset, 1 + bool(match), quoted)
-    # Refuse too many dimensions before memory for so many numbers is allocated.
+    # Refuse too many dimensions before memory for these numbers is allocated.
     if header and dimensions > max(n for _, n in lines):
         content = CONTENT.search(sample, offset)
         assert content  # `lines` is not empty, so there is a line with content
@@ -275,8 +274,7 @@ def _parse_plain(block: bytes, columns: int) -> tuple[list[str], np.ndarray]:
 
 
 def parse_csv(block: bytes, columns: int, delimiter: bytes, words: bool) -> tuple[list[str], np.ndarray]:
-    """Parse lines of a word, if `words`, and numbers: (words, float32 (lines, columns)). Empty lines are left
-    out.
+    """Parse lines of a word, if `words`, and numbers: (words, float32 (lines, columns)). Empty lines are left out.
 
     Raise pyarrow.ArrowInvalid if a line has more or fewer fields, a field is not a number, or a word is not
     UTF-8.
@@ -316,7 +314,7 @@ def _csv_options(columns: int, delimiter: bytes, words: bool):
 
 
 def _parse_lines(path: Path, block: bytes, first_line: int, layout: Layout) -> Rows:
-    # Allocate at most as many rows as the block can contain, at two bytes per number.
+    # Limit the rows to the number that the block can contain, at two bytes per number.
     limit = min(len(block) // (2 * layout.dimensions), block.count(b"\n")) + 1
     words: list[str] = []
     warnings: Counter[str] = Counter()

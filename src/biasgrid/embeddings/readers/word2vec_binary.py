@@ -1,5 +1,4 @@
-"""Reader of word2vec's binary format: a line "rows dimensions", then for each row a word, a space and float32
-numbers.
+"""Reader of word2vec's binary format: a line "rows dimensions", then per row a word, a space and float32.
 
 word2vec.c ends each row with a line break, gensim does not. word2vec.c cuts off long words, perhaps within a
 character: such a word is broken at its end, and is counted. gensim also writes words that contain spaces, and
@@ -75,8 +74,7 @@ class _Reading:
 
 
 class _Rows:
-    """The rows of a file, read in batches. A batch ends before a row that fails a check, which is then read
-    alone."""
+    """The rows of a file, read in batches. A batch ends before a row that fails a check, which is then read alone."""
 
     def __init__(self, path: Path, file: IO[bytes], buffer: bytes, rows: int, dimensions: int):
         self.path, self.file, self.buffer, self.rows = path, file, buffer, rows
@@ -111,8 +109,7 @@ class _Rows:
             self.is_at_end = not block
 
     def _batch(self, limit: int) -> tuple[list[bytes], NDArray[np.float32]]:
-        """Read the next rows up to one that fails a check, as far as they and the word after them are in the
-        buffer."""
+        """Read the next rows up to one that fails a check, if they and the next word are in the buffer."""
         ends = [self.place]
         words: list[bytes] = []
         vectors = []
@@ -242,8 +239,7 @@ def _flaw(word: bytes) -> str:
 
 
 def detect(sample: bytes) -> bool:
-    """Return whether a file has word2vec's header, which its text format also has, and does not continue as
-    text."""
+    """Return whether a file has word2vec's header, which its text format also has, and does not continue as text."""
     return HEADER.match(sample) is not None and not looks_like_text(sample)
 
 

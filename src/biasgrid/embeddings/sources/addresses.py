@@ -1,5 +1,4 @@
-"""Download of a file from one address, or in parts from several, verified with pinned or first-seen
-checksums."""
+"""Download of a file from one address, or in parts from several, verified with pinned or first-seen checksums."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Source: answers of a model that runs elsewhere, which `biasgrid texts` puts in place; referenced, not
-copied."""
+"""Source: answers of a model that runs elsewhere, which `biasgrid texts` puts in place; referenced, not copied."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ from ...processes import environment
 
 
 def run_client(command: list[str], scratch: Path, show: bool = False) -> tuple[int, str]:
-    """Run the client; return its exit status and its output, without standard output if that is shown to the
-    user.
+    """Run the client; return its exit status and its output, without standard output if that is shown to the user.
 
     Files that the client leaves when it is killed are in `scratch`.
     """

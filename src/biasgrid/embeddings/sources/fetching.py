@@ -82,9 +82,9 @@ def fetch(
         kind, folder = check(source), raw / name
         fetch_files = partial(kind.fetch, source, folder, progress=progress, limits=limits)
         if kind.in_place(source):
-            return _reference(fetch_files, source, folder, shared)
+            return _record_user_file(fetch_files, source, folder, shared)
         path = _fetched_path(folder, source) or _fetch_locked(fetch_files, source, folder, shared)
-        _refuse_strangers(folder)
+        _refuse_unlisted_files(folder)
         return path
     except BiasgridError as error:
         raise type(error)(f"{name}: {error}") from None
@@ -93,8 +93,7 @@ def fetch(
 
 
 def note_absence(name: str, source: dict[str, Any], raw: Path | str, reason: str) -> None:
-    """Record in place of a model's manifest the reason why it is unavailable, unless another process has
-    fetched it.
+    """Record in place of a model's manifest the reason why it is unavailable, unless another process has fetched it.
 
     Files that were fetched are kept.
     """
@@ -141,8 +140,7 @@ def discard(name: str, raw: Path | str) -> None:
 
 
 def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
-    """Return the path to convert, if an earlier call has fetched it. Write nothing, as a cache may be
-    read-only."""
+    """Return the path to convert, if an earlier call has fetched it. Write nothing, as a cache may be read-only."""
     manifest = read_manifest(folder)
     if not fits(manifest, source):
         return None
@@ -153,16 +151,16 @@ def _fetched_path(folder: Path, source: dict[str, Any]) -> Path | None:
     return folder / manifest["input"]
 
 
-def _refuse_strangers(folder: Path) -> None:
+def _refuse_unlisted_files(folder: Path) -> None:
     """Raise BiasgridError for a file in an archive's folder that its manifest does not list.
 
     A reader could take it for a part of the model, but no checksum covers it.
     """
     fetched_files = read_manifest(folder).get("files", {})
     names = {name for name in _names(folder) if not any(part.startswith(".") for part in name.split("/"))}
-    if strangers := sorted(names - fetched_files.keys() - {MANIFEST}):
+    if unlisted := sorted(names - fetched_files.keys() - {MANIFEST}):
         raise BiasgridError(
-            f"{folder} holds {join_names(map(quote, strangers))}, which was not fetched, so no checksum covers it: "
+            f"{folder} holds {join_names(map(quote, unlisted))}, which was not fetched, so no checksum covers it: "
             "remove it"
         )
 
@@ -173,7 +171,7 @@ def _names(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
-def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
+def _record_user_file(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, shared: bool) -> Path:
     """Return the path of the user's file, after recording its checksum, as it may change any day."""
     digests = fetch_files()
     files = {
@@ -190,7 +188,7 @@ def _reference(fetch_files: FetchFiles, source: dict[str, Any], folder: Path, sh
 
 
 def _file_to_hash(name: str) -> Path:
-    """Return the file whose checksum represents a file or folder of the user or of biasgrid; for a store, its
+    """Return the file whose checksum represents a user's or a shipped file or folder; for a store, its
     model.json."""
     path = find_file(Path(name).expanduser())
     return path / MODEL if path.is_dir() else path
@@ -237,8 +235,7 @@ def _refuse_another(former: Mapping[str, Any], source: dict[str, Any], folder: P
 
 @contextmanager
 def _lock(folder: Path) -> Iterator[None]:
-    """Hold a lock that only one process of this machine can hold; the kernel releases it when the process
-    ends."""
+    """Hold a lock that only one process of this machine can hold; the kernel releases it when the process ends."""
     path = folder.with_name(f".{folder.name}.lock")
     with ExitStack() as stack:
         try:

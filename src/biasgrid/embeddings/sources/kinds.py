@@ -13,8 +13,7 @@ REGISTRY: Registry[Source] = Registry(__package__, "SOURCES", "source type")
 
 
 def check(source: Mapping[str, Any]) -> Source:
-    """Return the kind of a source, after a check of its keys and values. Raise BiasgridError that names the
-    wrong one."""
+    """Return the kind of a source, after a check of its keys and values. Raise BiasgridError for a wrong one."""
     name = source.get("type") if isinstance(source, dict) else source
     if not isinstance(name, str) or name not in REGISTRY:
         problem = REGISTRY.of_plugin(name) or unknown_name("type", name, REGISTRY)

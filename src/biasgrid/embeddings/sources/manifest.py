@@ -1,5 +1,4 @@
-"""The manifest.json of a fetched archive: its source, its files with their checksums, and the path to
-convert."""
+"""The manifest.json of a fetched archive: its source, its files with their checksums, and the path to convert."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Return the manifest of a fetched archive; {} if there is none, or a damaged one, which requires another
+    """Return the manifest of a fetched archive; {} if it is missing, or damaged, which requires another
     fetch."""
     if absence.reasons_in(folder / MANIFEST):
         return {}

@@ -74,8 +74,7 @@ KEYS = {
 def fetch_members(
     source: Mapping[str, Any], folder: Path, download: Callable[[Path], object], progress: bool
 ) -> dict[str, str]:
-    """Fetch the `members` of a source with `KEYS` into `folder` by their base names; return the sha256 of
-    each.
+    """Fetch the `members` of a source with `KEYS` into `folder` by their base names; return the sha256 of each.
 
     `download` puts the archive into the folder `archive` of the scratch folder that it is given.
     """
@@ -117,8 +116,8 @@ def fetch_members(
 
 
 def unpack_member(archive: Path, member: str) -> dict[str, str]:
-    """Take one file out of an archive into the archive's folder; delete the archive; return the file's sha256
-    by its name."""
+    """Extract one file into the archive's folder and delete the archive; return the file's sha256 by its
+    name."""
     busy = f"{archive.parent}: another process is fetching it"
     with scratch_folder(archive.parent / ".partial-archive", busy) as scratch:
         files = _unpack(archive, [member], scratch)
@@ -144,8 +143,7 @@ def _is_member(name: str, member: str) -> bool:
 
 
 def _unpack(archive: Path, members: Iterable[str], folder: Path) -> dict[str, Path]:
-    """Write the regular files among `members` into `folder` by their base names; return path in the archive
-    -> file.
+    """Write the regular files among `members` into `folder` by their base names; return path in the archive -> file.
 
     Together they may expand to at most `expansion_limit` bytes.
     """

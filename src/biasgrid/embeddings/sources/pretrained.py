@@ -1,5 +1,4 @@
-"""Source: a model for transformers or sentence-transformers, by its name on a model hub, or from a user's
-folder."""
+"""Source: a model for transformers or sentence-transformers, by its name on a model hub, or from a user's folder."""
 
 from __future__ import annotations
 
@@ -143,8 +142,7 @@ def read_files(source: Mapping[str, Any]) -> list[Path]:
 
 
 def _names(place: Path) -> list[str]:
-    """Return the paths of the files in a folder, and in subfolders that may be a module's, relative to the
-    folder."""
+    """Return the paths of the files in a folder, and in subfolders that may be a module's, relative to the folder."""
     found = (file for pattern in ("*", "[0-9]*_*/*") for file in place.glob(pattern))
     return [file.relative_to(place).as_posix() for file in found if file.is_file()]
 

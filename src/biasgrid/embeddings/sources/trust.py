@@ -1,5 +1,4 @@
-"""Files without a checksum in their source: trusted when first seen, and pinned by a checksum that is added
-later."""
+"""Files without a checksum in their source: trusted when first seen, and pinned by a checksum that is added later."""
 
 from __future__ import annotations
 
@@ -14,8 +13,7 @@ Keys = tuple[str, ...]
 
 
 def files_on_trust(source: Mapping[str, Any]) -> dict[str, Keys]:
-    """Return the files of a source for which it lacks a checksum: name -> the keys that would lead to the
-    checksum."""
+    """Return the files of a source for which it lacks a checksum: name -> the keys that could lead to it."""
     return {file: keys for file, keys in _pins(source).items() if _value(source, keys) is None}
 
 
