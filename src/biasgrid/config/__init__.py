@@ -1,1 +1,1 @@
-"""Configs of studies, simulations and planted-bias benchmarks: what they may hold, and how they are read."""
+"""Configs of studies, simulations and planted-bias benchmarks: their contents, and how they are read."""

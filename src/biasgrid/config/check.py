@@ -1,4 +1,4 @@
-"""Checks of a study's config beyond its form: names must exist, and no two may share a file or a label."""
+"""Checks of a study's config beyond the type of each value, such as that names exist and labels are unique."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def check(config: StudyConfig, queries: Mapping[str, Query], where: str) -> None
     Parameters
     ----------
     config, queries
-        As `load.study` returns them.
+        The results of `load.study`.
     where
-        What messages begin with.
+        The beginning of messages.
 
     Raises
     ------
     BiasgridError
-        One line: which key is wrong, and what is allowed there.
+        One line that names the wrong key and the allowed values.
     """
     _check_names(config, where)
     _check_debias(config, where)
@@ -85,16 +85,16 @@ def check(config: StudyConfig, queries: Mapping[str, Query], where: str) -> None
 
 
 def metrics_of(config: StudyConfig, criterion: str) -> dict[str, Metric]:
-    """The metrics of a criterion by key: its own where it has any, else the study's."""
+    """Return the metrics of a criterion by key: its own if it has any, or else the study's."""
     return config.criteria[criterion].metrics or config.metrics
 
 
 def _check_kinds(config: StudyConfig, criterion: str, where: str) -> None:
-    """That one of a criterion's metrics can be measured on one of its models at least."""
+    """Check that at least one of a criterion's metrics can be measured on at least one of its models."""
     entry, models = config.criteria[criterion], config.models
     keys = [key for key in entry.models or models if one_language(entry, models[key])]
     criterion_metrics = metrics_of(config, criterion)
-    # an unknown metric is reported by its name
+    # `_check_metric` reports an unknown metric.
     if is_pending():
         return
     kinds = {models[key].of_kind.name for key in keys}
@@ -118,7 +118,7 @@ def _check_kinds(config: StudyConfig, criterion: str, where: str) -> None:
 
 
 def _is_table_of_scores(model: Model) -> bool:
-    """Return whether the format of a model says that it is a table of scores, or else its file, if it is there."""
+    """Return whether a model is a table of scores, according to its format or its existing file."""
     if model.format or not model.of_kind.scores:
         return model.format == SCORES
     if not isinstance(model.source, Mapping) or model.source["type"] != "file":
@@ -126,13 +126,13 @@ def _is_table_of_scores(model: Model) -> bool:
     try:
         return model.of_kind.check_file(find_file(Path(model.source["path"]).expanduser())) == SCORES
     except (BiasgridError, OSError):
-        return False  # a dry run and the model's step say what is wrong with the file
+        return False  # a dry run and the model's step report the problem with the file
 
 
 def _check_seed_lists(
     lists: Mapping[str, str], query_ids: Iterable[str], queries: Mapping[str, Query], where: str
 ) -> None:
-    """That lists of words for one concept are in queries that ask the same."""
+    """Check that word lists for one concept are in queries with the same question."""
     check_names("query", lists.values(), query_ids, where)
     first, *rest = lists
     for name in rest:
@@ -146,8 +146,8 @@ def _check_seed_lists(
 
 
 def _check_languages(config: StudyConfig, where: str) -> None:
-    """That models and criteria are not left without each other, and models that a criterion names are in its
-    language."""
+    """Check that models and criteria have counterparts in their language, and that a criterion's models match
+    it."""
     models, criteria = config.models, config.criteria
     for criterion, entry in criteria.items():
         check_names("model", entry.models or [], models, f"{where}: {criterion}: models")
@@ -165,7 +165,7 @@ def _check_languages(config: StudyConfig, where: str) -> None:
 
 
 def _check_names(config: StudyConfig, where: str) -> None:
-    """That no two names share a file, a label or a column of a table."""
+    """Check that no two names share a file, a label or a column of a table."""
     models, criteria = config.models, config.criteria
     slugs = [slug(criterion) for criterion in criteria]
     for criterion in criteria:
@@ -244,12 +244,12 @@ def _check_evaluations(config: StudyConfig, where: str) -> None:
 
 
 def _check_files(config: StudyConfig, where: str) -> None:
-    """That benchmarks' files are files, as far as can be known before anything is fetched."""
+    """Check that the files of benchmarks exist, as far as this is known before anything is fetched."""
     archives = config.benchmarks
     for place, entry in _evaluation_entries(config, where):
         for path in map(str, files_of(Spec.of(entry))):
             archive, colon, file = path.partition(":")
-            if archive == "gensim" and colon and not _ships(file, f"{place}: {quote(path)}"):
+            if archive == "gensim" and colon and not _gensim_ships(file, f"{place}: {quote(path)}"):
                 raise BiasgridError(f"{place}: {quote(path)}: gensim does not include this file")
             source = archives[archive].source if archive in archives else {}
             members = [Path(member).name for member in source.get("members", [])]
@@ -263,15 +263,15 @@ def _check_files(config: StudyConfig, where: str) -> None:
                 )
 
 
-def _ships(file: str, what: str) -> bool:
-    """Whether gensim ships a benchmark's file."""
+def _gensim_ships(file: str, what: str) -> bool:
+    """Return whether gensim ships a benchmark's file."""
     require("gensim", what)
-    # not imported: it takes a second
+    # gensim is not imported, as that takes a second.
     return (Path(find_spec("gensim").origin).parent / "test" / "test_data" / file).is_file()  # type: ignore[union-attr, arg-type]
 
 
 def _evaluation_entries(config: StudyConfig, where: str) -> Iterable[tuple[str, dict[str, Any]]]:
-    """What is evaluated, and where a config says so."""
+    """Yield the evaluations, each with its place in the config."""
     for criterion, entry in config.evaluation.items():
         yield f"{where}: evaluation: {criterion}", entry
     if quality := to_record(config.quality):

@@ -12,7 +12,7 @@ from ..errors import BiasgridError, quote
 from ..printable import check_line
 from ..validation import Strict, check_path, field
 
-LONGEST = 100  # characters of a name: two of them, and more, are in the name of a file
+LONGEST = 100  # characters of a name; the name of a file contains two names or more
 
 
 def _key(text: str) -> str:
@@ -55,13 +55,13 @@ def _distinct(values: list[Any]) -> list[Any]:
 
 Text = Annotated[str, Field(min_length=1)]
 FilePath = Annotated[Text, AfterValidator(check_path)]
-Folder = Annotated[Text, AfterValidator(_folder)]  # which the workflow's outputs lie in
+Folder = Annotated[Text, AfterValidator(_folder)]  # a folder of the workflow's outputs
 Prose = Annotated[str, Field(max_length=2000)]
 Key = Annotated[str, AfterValidator(_key)]
 Name = Annotated[str, AfterValidator(_name)]
-Language = Annotated[str, AfterValidator(_language)]  # as HTML's lang
+Language = Annotated[str, AfterValidator(_language)]  # a language tag, as in HTML
 Distinct = AfterValidator(_distinct)
-Params = dict[str, Any]  # checked by whose parameters they are
+Params = dict[str, Any]  # checked by the object that takes the parameters
 
 
 def _check_includes(value: Any) -> Any:
@@ -73,18 +73,18 @@ def _check_includes(value: Any) -> Any:
     return value
 
 
-# marks a field that may be written as the path of a YAML file with what it holds, or as a list of such, which
-# `load.merge_part` merges, and checks part by part
+# This marks a field that may also be the path of a YAML file with its contents, or a list of such paths and values.
+# `load.merge_part` merges them, and checks each part.
 INCLUDES = PlainValidator(_check_includes)
 
 
 class _Own(Strict):
-    """What an entry has of its own of the options of another model."""
+    """The options of another model that an entry sets itself."""
 
     options_of: ClassVar[type[Strict]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # its class is made, so that no module has it
+        # The class is created at run time, so pickling cannot find it in a module.
         return _blank, (self.options_of, type(self).__doc__), self.__getstate__()
 
 
@@ -94,8 +94,8 @@ def _blank(model: type[Strict], doc: str) -> Strict:
 
 @lru_cache
 def partial(model: type[Strict], doc: str) -> type[Strict]:
-    """The model with all of its fields left out by default: what an entry has of its own."""
-    of_model: dict[str, Any] = model.model_fields  # made by `field`
+    """Return the model with all fields optional: the options that an entry sets itself."""
+    of_model: dict[str, Any] = model.model_fields  # created by `field`
     fields: dict[str, Any] = {
         name: (info.rebuild_annotation(), field(info.description, None, info.json_schema_extra["unit"]))
         for name, info in of_model.items()
@@ -106,5 +106,5 @@ def partial(model: type[Strict], doc: str) -> type[Strict]:
 
 
 def one_language(*entries: Any) -> bool:
-    """Whether entries may go together: no two of them say different languages."""
+    """Return whether entries may be combined: no two of them have different languages."""
     return len({entry.language for entry in entries} - {None}) < 2

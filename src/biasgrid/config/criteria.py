@@ -1,4 +1,4 @@
-"""`criteria`: the queries, by what they ask about."""
+"""The section `criteria`: the queries, by the topic that they ask about."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Templates = list[Text] | Text
 
 
 class Query(Strict):
-    """Target sets and attribute sets, by name. A set is a list of words, or the name of a word set: `weat.career` is
-    `career` of weat.json in the folder of word sets (`biasgrid list word-sets`)."""
+    """Target sets and attribute sets, by name. A set is a list of words, or the name of a word set:
+    `weat.career` is `career` of weat.json in the folder of word sets (`biasgrid list word-sets`)."""
 
     name: Line = field(
         "the query's name; left out: made of the names of its sets, as in WEFE, with the id behind it if another "
@@ -72,7 +72,7 @@ class Query(Strict):
     )
 
     @model_validator(mode="after")
-    def _of_one_kind(self):
+    def _check_sets(self):
         if self.seat is not None and (self.file or self.targets or self.attributes or self.templates):
             raise ValueError("has both a test of SEAT and sets; leave out one of them")
         if self.file is None and self.seat is None and self.targets is None:
@@ -96,7 +96,7 @@ class Ratings(Strict):
 
 
 class Phenomenon(Strict):
-    """A set of neutral words, and why it is one of the phenomena."""
+    """A set of neutral words, and the reason why it is one of the phenomena."""
 
     words: WordSet = field("the words: a list, or the name of a word set")
     part_of: WordSet = field("the word set that a list of words is taken from", None)
@@ -110,9 +110,9 @@ PhenomenonSets = Annotated[dict[Name, Phenomenon], Field(min_length=1)]
 
 
 class Phenomena(Strict):
-    """Phenomena: sets of neutral words, each of which is asked about between the same groups. Each becomes a query,
-    with the groups as its target sets and the words as its attribute set. The tables phenomena.csv and
-    phenomenon_correlations.csv say what holds over all of them."""
+    """Phenomena: sets of neutral words, each measured between the same groups. Each becomes a query, with the
+    groups as its target sets and the words as its attribute set. The tables phenomena.csv and
+    phenomenon_correlations.csv summarise all of them."""
 
     groups: Sets = field("the groups by name")
     sets: Annotated[PhenomenonSets, INCLUDES] = field(
@@ -126,14 +126,14 @@ class Phenomena(Strict):
 
 
 class Subsamples(Strict):
-    """Random subsets of the target words, as in studies that draw some of them to have sets of one size."""
+    """Random subsets of the target words, as in studies that draw some of them to make the sets equally large."""
 
     words: Whole = field("words that are drawn of each target set; of a smaller one, all", ge=2)
     draws: Whole = field("random subsets", 1000, ge=2, le=100_000)
 
 
 class Criterion(Strict):
-    """Queries that ask about one thing, such as gender."""
+    """Queries about one topic, such as gender."""
 
     language: Language = field(
         "language of its words, such as `fr`: models of another language are not measured on it", None
@@ -171,7 +171,7 @@ class Criterion(Strict):
     )
 
     @model_validator(mode="after")
-    def _asks(self):
+    def _check_queries(self):
         if not self.queries and not self.phenomena:
             raise ValueError("key 'queries' is missing")
         return self

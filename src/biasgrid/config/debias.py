@@ -1,4 +1,4 @@
-"""`debias`, `evaluation` and `quality`: debias methods, and what is evaluated besides the grid."""
+"""The sections `debias`, `evaluation` and `quality`: debias methods, and evaluations beyond the results table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`type: encoded`: what an encoder makes of the words that a study asks about."""
+"""Sources of `type: encoded`: vectors that an encoder computes for the words of a study."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .common import Key, Text
 from .names import check_names
 
 ENCODED = "encoded"
-UNSAID = "not stated"  # the licence of what says none
+UNSAID = "not stated"  # the default licence
 
 
 class Encoded(Strict):
-    """The words of the study in the contexts of templates, as an encoder reads them."""
+    """The words of the study in the contexts of templates, as vectors from an encoder."""
 
     type: Literal["encoded"] = field("the study's words, encoded")
     encoder: Key = field("the key of the encoder under `encoders`")
@@ -69,13 +69,13 @@ class Encoded(Strict):
 
     @property
     def options(self) -> dict[str, Any]:
-        """How the encoder computes, as far as it is said."""
+        """Return the options of the encoder that are set."""
         names = ("device", "dtype", "fast", "random_weights")
         options = {name: getattr(self, name) for name in names}
         return {name: value for name, value in options.items() if value is not None}
 
     @model_validator(mode="after")
-    def _read(self):
+    def _check_templates(self):
         Templates.of(self.templates)
         return self
 
@@ -83,8 +83,7 @@ class Encoded(Strict):
 def in_sentences(
     targets: Mapping[str, Sequence[str]], attributes: Mapping[str, Sequence[str]], templates: Any, where: str
 ) -> list[dict[str, WordSet | Sequence[str]]]:
-    """The sets of a query's two sides with sentences in place of words: each word in each of its templates, word by
-    word.
+    """Return the sets of a query's two sides with sentences in place of words, word by word in each template.
 
     Raises
     ------
@@ -97,12 +96,14 @@ def in_sentences(
     else:
         of_set = dict.fromkeys([*targets, *attributes], Templates.of(templates, where))
 
-    def made(name: str, words: Sequence[str]) -> WordSet | Sequence[str]:
+    def fill_templates(name: str, words: Sequence[str]) -> WordSet | Sequence[str]:
         if name not in of_set:
             return words
-        # a sentence that two words have is the first one's
+        # A sentence that two words share belongs to the first one.
         of_sentence = {item.text: word for word in reversed(words) for item in of_set[name].placed(word)}
         sentences = dict.fromkeys(item.text for word in words for item in of_set[name].placed(word))
         return WordSet(name, tuple(sentences), tuple(map(of_sentence.__getitem__, sentences)))
 
-    return [{name: made(name, words) for name, words in side.items()} for side in (targets, attributes)]
+    return [
+        {name: fill_templates(name, words) for name, words in side.items()} for side in (targets, attributes)
+    ]

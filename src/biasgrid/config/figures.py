@@ -1,4 +1,4 @@
-"""`figures`: which kinds of figures are drawn."""
+"""The section `figures`: the kinds of figures to draw."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT = [
 
 
 def kinds() -> list[str]:
-    """What may be listed."""
+    """Return the kinds of figures that a config may list."""
     return sorted({kind.config_name for kind in REGISTRY.values() if kind.config_name})
 
 
@@ -38,7 +38,10 @@ def _kind(name: str) -> str:
 
 
 def _current(names: Any) -> Any:
-    """Kinds that are gone as those that show the same, which count once; what is wrong stays, to be refused."""
+    """Replace former kinds of figures with their successors, without duplicates.
+
+    Invalid values are kept and refused later.
+    """
     if not isinstance(names, list):
         return names
     current: list[Any] = []

@@ -1,4 +1,4 @@
-"""`inference`: tests, intervals and sensitivity of every value."""
+"""The section `inference`: tests, intervals and sensitivity of every value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Strict)
 
 
 class OfTests(Strict):
-    """A section that has keys for tests beside its own; its class is made of the tests that there are."""
+    """A section with keys for tests in addition to its own; its class is made from the registered tests."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         base = Inference if isinstance(self, Inference) else OwnInference
@@ -27,8 +27,8 @@ class OfTests(Strict):
 
 
 class Inference(OfTests):
-    """How certain every value is: docs/p-values.md. A part that is left out is not computed; `{}` is a part with its
-    defaults."""
+    """Options of the uncertainty of every value: docs/p-values.md. A part that is left out is not computed;
+    `{}` is a part with its defaults."""
 
     bootstrap: Bootstrap = field("bootstrap intervals of values, ranks and correlations", None)
     sensitivity: Sensitivity = field("influence of single words, and split halves", None)
@@ -47,7 +47,7 @@ class Inference(OfTests):
 
     @property
     def parts(self) -> dict[str, Strict]:
-        """The parts that are computed, by name: their options."""
+        """Return the options of the parts that are computed, by name."""
         return {
             part: options
             for part in significance.parts()
@@ -56,17 +56,17 @@ class Inference(OfTests):
 
     @property
     def level(self) -> float:
-        """The level of intervals, and that p-values are compared with."""
+        """Return the level of intervals, with which p-values are also compared."""
         return (self.bootstrap or Bootstrap()).level
 
     @property
     def resamples(self) -> int:
-        """How often the words are drawn again."""
+        """Return the number of resamples of the words."""
         return self.bootstrap.draws if self.bootstrap else 0
 
 
 class OwnInference(OfTests):
-    """What is other than in the study's inference, for this metric."""
+    """Options of this metric that differ from the study's inference."""
 
 
 class _Pending(Strict):
@@ -74,8 +74,10 @@ class _Pending(Strict):
 
 
 def inference_of_tests(base: type[S]) -> type[S]:
-    """The section with a key for each test; plugins may add to them. With `OwnInference`: what a metric has of
-    its own."""
+    """Return the section with a key for each test, to which plugins may add.
+
+    With `OwnInference`, it has the options that a metric sets itself.
+    """
     return _with_tests(base, tuple(tests()))
 
 
@@ -94,7 +96,7 @@ def _with_tests(base: type[S], tests: tuple[Test, ...], *more: Any) -> type[S]:
 
 
 def _meaning(model: type[Strict]) -> str:
-    """A model's description, as that of a key."""
+    """Return a model's description in the form of a key's description."""
     text = (model.__doc__ or "").partition("\n")[0].removesuffix(".")
     return text[:1].lower() + text[1:]
 
@@ -106,7 +108,7 @@ def _blank(base: type[S], pending: bool) -> S:
 
 def _validate(base: type[S], values: Any) -> S:
     keys = values if isinstance(values, dict) else ()
-    # an unknown key may be a test of a plugin that is loaded later, or whose results are read without it
+    # An unknown key may be a test of a plugin that is loaded later, or whose results are read without it.
     is_plugins = is_pending() or any(map(significance.REGISTRY.is_noted, keys))
     return validate(_with_tests(base, tuple(tests()), *([_Pending] if is_plugins else [])), values)
 

@@ -1,4 +1,4 @@
-"""`languages`: what a study asks in each of several languages, written once for all of them."""
+"""The section `languages`: models and queries in several languages, written once for all of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PARTS = ("models", "criteria")
 
 
 class OfLanguage(Strict):
-    """A language of a study. In its models, criteria and `beside`, also in files that they name, `{language}` stands
-    for its tag, `{name}` for its name and `{repetitions}` for its `repetitions`."""
+    """A language of a study. In its models, criteria and `beside`, also in files that they name, `{language}`
+    is replaced by its tag, `{name}` by its name and `{repetitions}` by its `repetitions`."""
 
     language: Language = field("its tag, such as `fr`")
     name: Line = field("its name in English")
@@ -38,17 +38,18 @@ class OfLanguage(Strict):
 def with_languages(
     config: Mapping[str, Any], where: str, read_file: Callable[[str], Any]
 ) -> Mapping[str, Any]:
-    """A config with what its `languages` add to its models, criteria and `beside`; of the languages themselves
-    what is no part of these is left.
+    """Return a config whose models, criteria and `beside` include the entries of its `languages`.
+
+    Of the languages themselves, only the other keys are kept.
 
     Parameters
     ----------
     config
-        As it is written.
+        The config as it is written.
     where
-        What messages call it.
+        Its name in messages.
     read_file
-        What a file holds that a language names.
+        A function that returns the contents of a file that a language names.
 
     Raises
     ------
@@ -60,12 +61,13 @@ def with_languages(
     languages = validate(list[OfLanguage], config["languages"], f"{where}: languages")
     asked = [entry for entry in languages if not entry.planned]
     added = {
-        part: [content for entry in asked for content in _filled(entry, part, read_file)] for part in PARTS
+        part: [content for entry in asked for content in _fill_placeholders(entry, part, read_file)]
+        for part in PARTS
     }
     beside = {
         key: value
         for entry in asked
-        for each in _filled(entry, "beside", read_file)
+        for each in _fill_placeholders(entry, "beside", read_file)
         for key, value in each.items()
     }
     own = {part: _as_list(config.get(part)) for part in PARTS}
@@ -80,7 +82,7 @@ def with_languages(
     }
 
 
-def _filled(entry: OfLanguage, part: str, read_file: Callable[[str], Any]) -> Iterator[Any]:
+def _fill_placeholders(entry: OfLanguage, part: str, read_file: Callable[[str], Any]) -> Iterator[Any]:
     for content in _as_list(getattr(entry, part)):
         if isinstance(content, str) and content.endswith((".yaml", ".yml")):
             content = read_file(content)

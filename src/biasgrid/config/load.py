@@ -1,4 +1,4 @@
-"""From a config as it is written to one that is complete: files included, defaults filled in, plugins loaded last."""
+"""Completion of a config: files are included, defaults filled in, and plugins loaded last."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from .word_sets import WordSets
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Strict)
-CONFIGS = (".yaml", ".yml")  # what names of config files end with
+CONFIGS = (".yaml", ".yml")  # suffixes of config files
 WITH_SOURCES = ("models", "benchmarks", "corpora", "encoders")  # parts of a config whose entries have sources
-# parts of a config that may be in files of their own
+# Parts of a config that may be in separate files.
 PARTS: dict[str, Any] = {
     "models": Models,
     "criteria": Criteria,
@@ -57,31 +57,31 @@ PARTS: dict[str, Any] = {
     "encoders": Archives,
     "quality": Quality,
 }
-# what an evaluation has under the benchmarks that it leaves out
+# Defaults of an evaluation for benchmarks that it leaves out.
 NO_BENCHMARKS: dict[str, Any] = {"similarity": {}, "analogies": {}}
 
 
 def read(path: Path | str) -> Any:
-    """What a config file holds: YAML, or JSON, as studies write it. Raises BiasgridError naming the file."""
+    """Read a config file: YAML, or JSON, as studies write it. Raise BiasgridError that names the file."""
     return read_json(path) if str(path).endswith(".json") else read_yaml(path)
 
 
 def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[StudyConfig, dict[str, Query]]:
-    """A study's config with its defaults, included files and word sets, and its queries by id.
+    """Complete a study's config with defaults, included files and word sets; return it and its queries by id.
 
     Parameters
     ----------
     config
-        As it is written.
+        The config as it is written.
     where
-        What messages call it, such as its file.
+        Its name in messages, such as its file.
     root
-        Folder that paths in it are relative to.
+        The folder to which paths in it are relative.
 
     Raises
     ------
     BiasgridError
-        One line: which key is wrong, and what is allowed there.
+        One line that names the wrong key and the allowed values.
     """
     as_written = complete(StudyConfig, without_version(config, where), where, root)
     if "Overall" in as_written.criteria:
@@ -122,14 +122,14 @@ def study(config: Mapping[str, Any], where: str, root: Path) -> tuple[StudyConfi
 
 
 def _templates(config: StudyConfig, criterion: str) -> Iterator[tuple[Arity, Arity]]:
-    """Yield the templates of the metrics of a criterion. The config's check reports those that do not exist."""
+    """Yield the templates of the metrics of a criterion. The config's check reports unknown metrics."""
     for key, metric in metrics_of(config, criterion).items():
         with suppress(BiasgridError):
             yield metric.definition(key).template
 
 
 def complete(model: type[C], config: Any, where: str, root: Path) -> C:
-    """A config that a model allows, with its defaults and with the files that it includes. No plugin is loaded."""
+    """Validate a config with a model; return it with its defaults and included files. Plugins are not loaded."""
     config = copy_config(config, where)
     if isinstance(config, dict) and config.get("plugins") == []:
         del config["plugins"]
@@ -159,7 +159,7 @@ def complete(model: type[C], config: Any, where: str, root: Path) -> C:
 
 
 def _with_words(entry: Debias, sets: WordSets, where: str) -> Debias:
-    """A debias method with words in place of the names of word sets."""
+    """Return a debias method with words in place of the names of word sets."""
     parts = {
         part: sets.replace_names(getattr(entry, part), f"{where}: {part}") for part in ("words", "params")
     }
@@ -167,21 +167,23 @@ def _with_words(entry: Debias, sets: WordSets, where: str) -> Debias:
 
 
 def with_plugins(resolve: Callable[[], T], config: Any, where: str, root: Path) -> T:
-    """What `resolve` makes of a config whose plugins are loaded: code, which runs when all else has been checked.
+    """Return the result of `resolve` for a config after its plugins are loaded.
+
+    Plugins are code, so they are loaded after all other checks.
 
     Parameters
     ----------
     resolve
-        Checks the config; of one that has plugins it is called before they are loaded, when names may be theirs
-        (`registry.pending`), and after.
+        A function that checks the config. If the config has plugins, it is called before they are loaded,
+        when unknown names may belong to them (`registry.pending`), and again afterwards.
     config, where, root
-        As of `study`.
+        See `study`.
 
     Raises
     ------
     BiasgridError
-        As `resolve` does; and for a plugin that neither comes with biasgrid nor is a file, or folder of files, below
-        `root`.
+        As in `resolve`; also for a plugin that neither comes with biasgrid nor is a file, or folder of files,
+        below `root`.
     """
     try:
         if paths := config.get("plugins") if isinstance(config, Mapping) else None:
@@ -201,10 +203,10 @@ def with_plugins(resolve: Callable[[], T], config: Any, where: str, root: Path) 
 
 
 def _plugin(path: str, root: Path) -> Path:
-    """The file or folder of a plugin. A config that came from elsewhere names no other code of this machine.
+    """Return the file or folder of a plugin. A config from elsewhere cannot name other code on this machine.
 
-    The name of a plugin that comes with biasgrid is refused where the user has a file of that name: none takes the
-    other's place silently.
+    The name of a plugin that comes with biasgrid is refused if the user has a file of that name, so that
+    neither silently replaces the other.
     """
     if path in shipped_plugins():
         shipped_path = plugin_path(path)
@@ -230,7 +232,7 @@ def _plugin(path: str, root: Path) -> Path:
 
 
 def _with_phenomena(criteria: Mapping[str, Criterion], sets: WordSets, where: str) -> dict[str, Criterion]:
-    """Criteria with the queries of their phenomena; a config that a study has written has them."""
+    """Return criteria with the queries of their phenomena; a config written by a study has them already."""
     places = {key: name for name, entry in criteria.items() for key in entry.queries}
     complete_criteria = dict(criteria)
     for name, entry in criteria.items():
@@ -246,7 +248,7 @@ def _with_phenomena(criteria: Mapping[str, Criterion], sets: WordSets, where: st
 
 
 def _with_genders(criteria: Mapping[str, Criterion], sets: WordSets, where: str) -> dict[str, Criterion]:
-    """Criteria with the words of genders that they give by the names of word sets."""
+    """Return criteria whose genders have words in place of names of word sets."""
     complete_criteria = dict(criteria)
     for name, entry in criteria.items():
         if entry.genders is not None:
@@ -262,11 +264,12 @@ def _with_genders(criteria: Mapping[str, Criterion], sets: WordSets, where: str)
 
 
 def copy_config(config: Any, where: str) -> Any:
-    """A deep copy of a config. Raises BiasgridError for what JSON cannot hold, and for what is too large or deep."""
+    """Return a deep copy of a config. Raise BiasgridError if JSON cannot hold it, or if it is too large or
+    deep."""
     try:
         check_expansion(config)
         check_keys(config, where)
-        # a NaN is within all limits
+        # Refuse NaN, which limits of numbers would not exclude.
         text = json.dumps(config, allow_nan=False, ensure_ascii=False)
         config = json.loads(text, parse_int=_integer, object_pairs_hook=without_duplicates)
         check_nesting(config)
@@ -276,17 +279,17 @@ def copy_config(config: Any, where: str) -> Any:
     except BiasgridError:
         raise
     except (TypeError, ValueError, RecursionError) as error:
-        # a set, a mapping that holds itself
+        # The config has a set, for example, or a mapping that contains itself.
         raise BiasgridError(f"{where}: only text, numbers, lists and mappings are allowed: {error}") from None
     check_texts(config, where)
     return config
 
 
 def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
-    """A part of a config by name, from the config itself and from the files that it includes.
+    """Return a part of a config by name, merged from the config itself and the files that it includes.
 
-    Of a criterion that several places have, queries are put together, and every other key is in one of the places, or
-    the same in all. Other entries are defined once.
+    If a criterion is in several places, its queries are merged; every other key must be in only one place, or
+    have the same value in all. Other entries must be defined only once.
     """
     kind = PARTS[part]
     by_name: dict[str, Any] = {}
@@ -308,7 +311,7 @@ def merge_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any
 
 
 def _contents(entries: Any, part: str, where: str, root: Path) -> Iterator[tuple[str, Any]]:
-    """Yield what a part of a config is made of, as it is written, each with what messages call it."""
+    """Yield the contents of a part of a config, as written, each with its name in messages."""
     for entry in entries if isinstance(entries, list) else [entries]:
         place, content = f"{where}: {part}", entry
         if part == "models" and isinstance(entry, str) and not entry.endswith(CONFIGS):
@@ -326,14 +329,14 @@ def _contents(entries: Any, part: str, where: str, root: Path) -> Iterator[tuple
 
 
 def written_part(entries: Any, part: str, where: str, root: Path) -> dict[str, Any]:
-    """Return a part of a config by name, as it is written, with the files that it names read.
+    """Return a part of a config by name, as it is written, with the contents of the files that it names.
 
-    Queries of a criterion that several files have are put together, as in `merge_part`, which checks the values.
+    Queries of a criterion that several files have are merged, as in `merge_part`, which checks the values.
 
     Raises
     ------
     BiasgridError
-        A file is not a mapping; two files have one name, query or key of a criterion.
+        A file is not a mapping; or two files define the same name, query or key of a criterion.
     """
     joined: dict[str, Any] = {}
     for place, content in _contents(entries, part, where, root):
@@ -367,9 +370,9 @@ def _written_criterion(former: dict[str, Any], value: dict[str, Any], where: str
 
 
 def with_path(model: Any, where: str) -> Any:
-    """Return a model as it is written, with a source in place of `path`, which is short for a file of yours.
+    """Return a model as it is written, with a source in place of `path`, which is short for a user's file.
 
-    Raises BiasgridError for a model that has both.
+    Raise BiasgridError for a model that has both.
     """
     if not isinstance(model, dict) or "path" not in model:
         return model
@@ -387,9 +390,9 @@ def _join(
     by_name: dict[str, Criterion],
     places: dict[Any, str],
 ) -> None:
-    """Add a criterion to those that were read before, or its queries to the one of that name.
+    """Add a criterion to the former ones, or its queries to the former one of that name.
 
-    `value` is made of `content`; `places` says where each query, and each key of a criterion, was read.
+    `value` is the validated `content`; `places` has the place of each query, and of each key of a criterion.
     """
     for key in value.queries:
         if criterion := next((other for other, entry in by_name.items() if key in entry.queries), None):
@@ -415,9 +418,9 @@ def _also_in(former_place: str, place: str) -> str:
 
 
 def named_model(name: str, root: Path, where: str) -> dict[str, Any]:
-    """A model that stands as a name in a config, by its key: one that comes with biasgrid, or a file of vectors.
+    """Return a model that a config names, by its key: a model that comes with biasgrid, or a file of vectors.
 
-    Raises BiasgridError for what is neither.
+    Raise BiasgridError if it is neither.
     """
     if name in shipped_models():
         return {name: copy_config(shipped_models()[name], name)}
@@ -451,7 +454,7 @@ def _query(
         targets, attributes = sentences(entry, where, root), {}
     elif entry.seat is not None:
         targets, attributes = seat_sets(entry.seat, where)
-        # a test of words and those of its sentences have the same sets
+        # A test of words and the tests of its sentences have sets of the same names.
         asked = generated_name(list(targets.values()), list(attributes.values()))
         name = name or f"{asked} ({entry.seat.replace('_', ' ')})"
     else:
@@ -468,9 +471,10 @@ def _query(
 
 
 def to_json_text(config: StudyConfig) -> str:
-    """A complete config as the text that `read` reads.
+    """Return a complete config as a text that `read` can read.
 
-    Sizes of downloads are left out: they describe a server's files and not the study. So are secrets in addresses.
+    Sizes of downloads are left out, because they describe a server's files and not the study. Secrets in
+    addresses are also left out.
     """
     record = public(to_record(config))
     for part in WITH_SOURCES:

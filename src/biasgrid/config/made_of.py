@@ -1,4 +1,4 @@
-"""What the models of a study are made of: of a corpus, or of the words that the study asks about."""
+"""The inputs of a study's models: a corpus, or the words that the study asks about."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ from .models import ShuffledCorpus, Trained, is_text
 from .names import check_names
 from .study import StudyConfig
 
-# of an entry's lists, those that hold no words
+# Keys of an entry's lists that do not contain words.
 NO_WORDS = ("preprocessors", "methods", "sides")
-# type of an encoder's source -> how it computes that can be said of it; of other types all can
+# Type of an encoder's source -> its allowed options of the computation; other types allow all.
 OPTIONS: dict[str, tuple[str, ...]] = {ANSWERS: (), SENTENCE_TRANSFORMERS: ("device",)}
 
 
 def resolve_model(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> dict[str, Any]:
-    """What a model of a checked config is made of, as `embeddings.building` reads it. The source of one that is made
-    here of a corpus says all of that: its name and source, how its sentences are read, and the seed of their order
-    where they are shuffled. A shuffled corpus has the format and the window of the one that it is made of. The source
-    of one that is encoded says its words by a digest; `encodes` lists them."""
+    """Return the entry of a model of a checked config, with all of its inputs, for `embeddings.building`.
+
+    If a model is made here from a corpus, its source includes the corpus' name and source, and the format of
+    its sentences. If they are shuffled, it also includes the seed of their order. A shuffled corpus has the
+    format and the window of its original. The source of an encoded model has a digest of its words, which are
+    listed in `encodes`.
+    """
     model, models = config.models[key], config.models
     source, record = model.source, to_record(model)
     if isinstance(source, Encoded):
@@ -56,7 +59,7 @@ def resolve_model(key: str, config: StudyConfig, queries: Mapping[str, Query]) -
         format_options = {key: value for key, value in options.items() if value is not None}
     if isinstance(source, ShuffledCorpus):
         return {**record, **format_options, "source": {**record["source"], "corpus": corpus}}
-    # a running text is trained on as any corpus is, and others by their sentences
+    # Train on a running text as on any corpus, and on other texts by their sentences.
     if corpus_model and not ("window" in format_options and format_options.get("format") == "tokens"):
         corpus["format"] = format_options.get("format", DEFAULT)
     made_of: dict[str, Any] = {"corpus": corpus}
@@ -80,7 +83,7 @@ def _resolve_encoded(key: str, config: StudyConfig, queries: Mapping[str, Query]
 
 
 def check_corpora(config: StudyConfig, where: str) -> None:
-    """Check that the corpora and encoders of which models are made are there.
+    """Check that the corpora and encoders of the models exist.
 
     Raises
     ------
@@ -126,8 +129,8 @@ def _check_encoders(config: StudyConfig, where: str) -> None:
 
 
 def _words(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> Iterator[str]:
-    """The words of all that is measured on a model, fitted to it, or asked of it; each in the forms in which it is
-    looked up."""
+    """Yield the words measured or evaluated on a model, or used to debias it, in the forms that are looked
+    up."""
     model = config.models[key]
     for criterion, entry in config.criteria.items():
         if not one_language(entry, model):
@@ -151,21 +154,21 @@ def _words(key: str, config: StudyConfig, queries: Mapping[str, Query]) -> Itera
                 for word_set in (*query.target_sets, *query.attribute_sets)
                 for word in word_set.words
             ]
-            # with the metric's own options, as cells look words up, and without, as tables of frequencies do
+            # Scores look words up with the metric's own options, and tables of frequencies without.
             for own in (metric.words, None):
                 places = (config.words, entry.words, own, model.words)
                 yield from _forms(words, look_up(KINDS[definition.needs], *places))
 
 
 def _forms(words: Iterable[str], options: Mapping[str, Any]) -> Iterator[str]:
-    """Words as they are looked up: the store has them all, so that it is the first form that is found."""
+    """Return words in the forms that are looked up; the store has them all, so the first form is always found."""
     word_options = WordOptions(**{k: options[k] for k in ("preprocessors", "strategy") if k in options})
     forms = word_options.preprocessors if word_options.strategy == "all" else word_options.preprocessors[:1]
     return (form for word in words for preprocessor in forms if (form := variant(word, preprocessor)))
 
 
 def _texts_in(value: Any) -> list[str]:
-    """The texts that are in lists, however deep."""
+    """Return the texts in lists, at any depth."""
     if isinstance(value, Mapping):
         return [word for key, inner in value.items() if key not in NO_WORDS for word in _texts_in(inner)]
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""`metrics` and `words`: what is measured, and how words are looked up."""
+"""The sections `metrics` and `words`: the measurements, and how words are looked up."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .inference import OfMetric
 
 
 class Words(Strict):
-    """How words are looked up in a model. Options of the criterion go over the study's, the metric's over these, the
-    model's over all."""
+    """Options of the look-up of words in a model. The criterion's options override the study's, the metric's
+    override these, and the model's override all."""
 
     preprocessors: list[Params] = field(
         "forms of a word that are looked up, in this order, each a mapping of `unicode` (such as `NFC`), `lowercase` "
@@ -45,13 +45,13 @@ class Words(Strict):
     )
 
     @model_validator(mode="after")
-    def _usable(self):
+    def _check_options(self):
         WordOptions(**self.model_dump(exclude_unset=True))
         return self
 
 
 def look_up(kind: Kind, *places: Words | None) -> dict[str, Any]:
-    """Return the options of the look-up in a model of a kind: each place's go over those of the ones before it."""
+    """Return the options of the look-up in a model of a kind; the options of later places override earlier ones."""
     options: dict[str, Any] = {"preprocessors": list(default_forms(kind))}
     return options | {name: value for words in places if words for name, value in words if value is not None}
 
@@ -64,8 +64,10 @@ class Measured(Strict):
     params: Params = field("parameters of the metric (docs/metrics.md)", dict)
 
     def definition(self, key: str) -> metrics.Metric:
-        """The registered metric that stands under a key, under its parameters. Raises BiasgridError for one that
-        does not exist, and for parameters that it does not take."""
+        """Return the registered metric under a key, with its parameters set.
+
+        Raise BiasgridError for an unknown metric, and for parameters that it does not take.
+        """
         return metrics.metric(self.metric or key).under(self.params or {})
 
 

@@ -1,4 +1,4 @@
-"""`models`, `benchmarks`, `corpora` and `encoders`: what is fetched, and from where."""
+"""The sections `models`, `benchmarks`, `corpora` and `encoders`: fetched files and their sources."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .common import Key, Language, Params, Prose, Text
 from .encoded import ENCODED, UNSAID, Encoded
 from .metrics import Words
 
-# types of sources of what is made here of a corpus, and not fetched: trained vectors, and the corpus in another order
+# Types of sources that are made here from a corpus: trained vectors, and the corpus in another order.
 TRAINED, SHUFFLED = "trained", "shuffled"
 
 
@@ -41,7 +41,7 @@ class Trained(Strict):
     params: Params = field("its parameters, and the seed (docs/text8.md, docs/language_models.md)", dict)
 
     @model_validator(mode="after")
-    def _trainable(self):
+    def _check_params(self):
         try:
             check_parameters(self.algorithm, self.params)
         except BiasgridError as error:
@@ -53,8 +53,8 @@ class Trained(Strict):
 
 
 class ShuffledCorpus(Strict):
-    """Another corpus of the study with its tokens in a random order: every word as frequent as before, and no word
-    nearer to one than to another. It is fetched with that corpus, and read and counted as that is."""
+    """Another corpus of the study with its tokens in a random order: every word is as frequent as before, and
+    words co-occur only by chance. It is fetched with that corpus, and read and counted in the same way."""
 
     type: Literal["shuffled"] = field("a corpus of the study, shuffled")
     corpus: Key = field("the key of the model of kind `corpus` whose tokens are shuffled")
@@ -62,7 +62,7 @@ class ShuffledCorpus(Strict):
 
 
 MADE_HERE: dict[str, type[Strict]] = {TRAINED: Trained, SHUFFLED: ShuffledCorpus, ENCODED: Encoded}
-# the source of a model that is in memory
+# The source of a model in memory.
 IN_MEMORY = {"type": "memory"}
 
 
@@ -78,7 +78,7 @@ def _archive(values: Any) -> Any:
 
 
 def _check_source(values: Any, types: Iterable[str]) -> Any:
-    """A source of a registered type, whose keys are right."""
+    """Return a source after a check of its type and keys."""
     if not isinstance(values, dict):
         raise BiasgridError(f"{quote(values)} is not a mapping")
     if "type" not in values:
@@ -146,21 +146,22 @@ class Model(Strict):
 
     @property
     def of_kind(self) -> kinds.Kind:
-        """Its kind."""
+        """Return the model's kind."""
         return kinds.REGISTRY[self.kind or kinds.VECTORS]
 
     @property
     def is_made_here(self) -> bool:
-        """Whether it is made here of something else that is fetched."""
+        """Return whether the model is made here from other fetched files."""
         return isinstance(self.source, (*MADE_HERE.values(),))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # its class is made of the kinds that there are, so that no module has it
+        # The class is created at run time from the registered kinds, so pickling cannot find it in a module.
         return _blank, (isinstance(self, Pending),), self.__getstate__()
 
     @model_validator(mode="after")
-    def _of_its_kind(self):
-        if (kind := kinds.REGISTRY.get(self.kind or kinds.VECTORS)) is None:  # it is pending
+    def _check_kind(self):
+        # A plugin that is not loaded yet may have the kind.
+        if (kind := kinds.REGISTRY.get(self.kind or kinds.VECTORS)) is None:
             return self
         formats = readers.REGISTRY if kind.formats is None else kind.formats
         if self.format not in (None, *formats, *kind.former_formats) and not is_pending():
@@ -196,7 +197,7 @@ class Model(Strict):
         return self
 
     @model_validator(mode="after")
-    def _of_a_file(self):
+    def _check_file_keys(self):
         of_files = [key for key in ("format", "vocab_prefix", *READING) if getattr(self, key, None)]
         if isinstance(self.source, (Trained, Encoded)) and of_files:
             key = of_files[0]
@@ -224,18 +225,18 @@ class Archive(Strict):
 
 
 class Pending(Model):
-    """A model of a kind that a plugin has which is not loaded, with whatever keys this kind has."""
+    """A model of a plugin's kind while the plugin is not loaded; it accepts all keys."""
 
     model_config = ConfigDict(extra="allow")
 
 
 def model_of_kinds() -> type[Model]:
-    """`Model` with the keys of the sections of all kinds (`Kind.section`); plugins may add to them."""
+    """Return `Model` with the keys of the sections of all kinds (`Kind.section`), to which plugins may add."""
     return _with_sections(tuple(dict.fromkeys(kind.section for kind in kinds.REGISTRY.values())))
 
 
 def _blank(pending: bool) -> Model:
-    """What unpickling fills."""
+    """Return an empty model for unpickling."""
     model = Pending if pending else model_of_kinds()
     return model.__new__(model)
 
@@ -248,7 +249,7 @@ def _with_sections(sections: tuple[type[Strict], ...]) -> type[Model]:
 
 def _model(values: Any) -> Any:
     kind = values.get("kind") if isinstance(values, dict) else None
-    # of a plugin that is loaded later, or whose results are read without it
+    # The kind may be one of a plugin that is loaded later, or whose results are read without it.
     is_plugins = isinstance(kind, str) and (
         kinds.REGISTRY.is_noted(kind) or (kind not in kinds.REGISTRY and is_pending())
     )
@@ -260,14 +261,17 @@ Archives = dict[Key, Archive]
 
 
 def is_text(model: Model) -> bool:
-    """Whether a model is a text (`Kind.text`)."""
+    """Return whether a model is a text (`Kind.text`)."""
     kind = kinds.REGISTRY.get(model.kind or kinds.VECTORS)
     return kind is not None and kind.text
 
 
 def frequency_source_of(model: Model, study_frequencies: str) -> str | None:
-    """What a model's frequencies are known by, of what its entry in a checked config, and its study's `frequencies`,
-    say: no file is looked into, so that a model may turn out to have counts. None: they are not known."""
+    """Return the source of a model's frequencies, from its entry in a checked config and the study's `frequencies`.
+
+    Files are not read, so the model may have counts even if the result differs. None means that frequencies
+    are not known.
+    """
     reader, kind = readers.REGISTRY.get(model.format), model.of_kind
     if kind.scores:
         return None

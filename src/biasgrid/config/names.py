@@ -1,4 +1,4 @@
-"""A check that names in a config exist."""
+"""Check that names in a config exist."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..errors import BiasgridError, unknown_name
 
 
 def check_names(what: str, names: Iterable[str], choices: Iterable[str], where: str) -> None:
-    """Raises BiasgridError, which begins with `where`, for a name that is none of those allowed."""
+    """Raise BiasgridError for a name that is not allowed; the message begins with `where`."""
     for name in names:
         if name not in choices:
             raise BiasgridError(f"{where}: {unknown_name(what, name, choices)}")

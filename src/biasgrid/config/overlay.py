@@ -1,10 +1,10 @@
-"""Several config files as one config: each file changes the files before it.
+"""Merging of several config files into one config: each file changes the files before it.
 
-The rule, which config/README.md explains:
+The rules, which config/README.md explains:
 
-- a mapping is joined with the mapping before it, key by key;
-- `null` leaves out a key that an earlier file has;
-- an empty mapping, a list and any other value replace what was there;
+- a mapping is merged with the mapping before it, key by key;
+- `null` removes a key that an earlier file has;
+- an empty mapping, a list and any other value replace the former value;
 - `path` in a model, and a source of another type, replace the model's whole source;
 - a part that names files, such as `models`, is read before a mapping changes it.
 """
@@ -18,24 +18,25 @@ from typing import Any
 from ..errors import BiasgridError, did_you_mean, quote
 from .load import PARTS, with_path, written_part
 
-# keys of a model that describe the file of its source
+# Keys of a model that describe the file of its source.
 OF_FILE = ("format", "download_mb")
 
 
 def join(records: Iterable[tuple[str, Any]], root: Path = Path(".")) -> dict[str, Any]:
-    """Return the config that several records make together, as it is written.
+    """Merge several records into one config, as it is written.
 
     Parameters
     ----------
     records
-        What messages call each record, such as its file, and the record: the first config, and what changes it.
+        The name of each record in messages, such as its file, and the record: the first config, and its
+        changes.
     root
-        Folder that paths in configs are relative to.
+        The folder to which paths in configs are relative.
 
     Raises
     ------
     BiasgridError
-        A record is not a mapping; a `null` leaves out a key that no record before it has.
+        A record is not a mapping, or a `null` removes a key that no earlier record has.
     """
     config: dict[str, Any] | None = None
     for where, record in records:
@@ -46,7 +47,7 @@ def join(records: Iterable[tuple[str, Any]], root: Path = Path(".")) -> dict[str
 
 
 def check_has_key(config: Mapping[str, Any], key: str, where: str) -> None:
-    """Raise BiasgridError for a config without the key that names what it is, as that of an overlay alone."""
+    """Raise BiasgridError for a config without the key that names the run, such as an overlay alone."""
     if key not in config:
         raise BiasgridError(
             f"{where}: key {quote(key)} is missing; a config that changes another one is named after it"
@@ -86,14 +87,14 @@ def _join(former: Mapping[str, Any], record: Mapping[str, Any], where: str) -> d
         elif not (isinstance(value, dict) and value and isinstance(before, dict)):
             joined[key] = value
         elif key == "source":
-            joined[key] = {**before, **value}  # null is a value here: a file without a checksum
+            joined[key] = {**before, **value}  # here, null is a value: it marks a file without a checksum
         else:
             joined[key] = _join(before, value, f"{where}: {key}")
     return joined
 
 
 def _type(model: Mapping[str, Any]) -> str:
-    """Return the type of a model's source, empty if it does not say one."""
+    """Return the type of a model's source; empty if it does not have one."""
     source = model.get("source")
     return str(source.get("type", "")) if isinstance(source, dict) else ""
 

@@ -1,4 +1,4 @@
-"""The queries that a criterion's `phenomena` stand for."""
+"""Queries made from a criterion's `phenomena`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..errors import BiasgridError, quote
 from ..planned import phenomenon_id
 from .criteria import Phenomena, Phenomenon, Query
 
-Words = Callable[[Any, str], list[str]]  # a word set as a config has it, and where it stands -> its words
+Words = Callable[[Any, str], list[str]]  # a word set in a config, and its place for messages -> its words
 
 
 def queries(criterion: str, phenomena: Phenomena, words: Words, where: str) -> dict[str, Query]:
-    """The queries of a criterion's phenomena by id, as a config has them.
+    """Return the queries of a criterion's phenomena by id, in the form of a config.
 
-    Raises BiasgridError for a word of two phenomena, or of a phenomenon and a group, whatever the case of its
-    letters: the tests take the phenomena for sets of different words. With `overlaps` such words are allowed.
+    Raise BiasgridError for a word that is in two phenomena, or in a phenomenon and a group, regardless of
+    case. The tests assume that phenomena are sets of different words. `overlaps` allows such words.
     """
     owners: dict[str, str] = {}
     for group, of_group in phenomena.groups.items():
@@ -47,7 +47,7 @@ def _lower_case(words: Iterable[str]) -> dict[str, None]:
 
 
 def _phenomenon_words(entry: Phenomenon, words: Words, where: str) -> list[str]:
-    """The words of a phenomenon, each once."""
+    """Return the words of a phenomenon, without duplicates."""
     set_words, left_out = words(entry.words, where), entry.without or []
     whole_set = words(entry.part_of, f"{where}: part_of") if entry.part_of is not None else set_words
     for key, part, all_words in (("part_of", set_words, whole_set), ("without", left_out, set_words)):

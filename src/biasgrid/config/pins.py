@@ -1,4 +1,4 @@
-"""Checksums of what was downloaded, written into the YAML files that name its sources; comments and layout stay."""
+"""Checksums of downloads, written into the YAML files that name their sources; comments and layout are kept."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .load import CONFIGS, WITH_SOURCES
 
 @dataclass(frozen=True)
 class Place:
-    """Where an entry of a config is defined: the file, and the keys and places in lists that lead to it there."""
+    """The place where an entry of a config is defined: the file, and the keys and list indices that lead to it."""
 
     file: Path
     path: tuple[str | int, ...]
 
 
 def missing_pins(sources: Mapping[str, Any], raw: Path) -> dict[str, dict[tuple[str, ...], str]]:
-    """The checksums that archives in `raw` have and their sources have not: name -> keys in the source -> sha256."""
+    """Return the checksums of archives in `raw` that their sources lack: name -> keys in the source -> sha256."""
     pins = {}
     for name, entry in sources.items():
         files = read_manifest(raw / name).get("files", {})
@@ -44,13 +44,13 @@ def write(configs: Iterable[Path], pins: Mapping[str, Mapping[tuple[str, ...], s
     configs
         The study's config files; the last one that has an entry defines it.
     pins
-        As `missing_pins` gives them.
+        The result of `missing_pins`.
 
     Returns
     -------
     dict
-        `pinned`: name -> the file that has its checksums now; `by_hand`: name -> what is to be added and where, for a
-        file that comes with the package, cannot be written, or is written in a way that is not understood.
+        `pinned`: name -> the file that has its checksums now. `by_hand`: name -> the text to add and where,
+        for a file that comes with the package, cannot be written, or has a layout that is not understood.
     """
     pinned, by_hand = {}, {}
     places = {place.path[-1]: place for config in configs for place in _places(config)}
@@ -66,7 +66,7 @@ def write(configs: Iterable[Path], pins: Mapping[str, Mapping[tuple[str, ...], s
 
 
 def _places(config: Path) -> Iterator[Place]:
-    """The entries of a config that have sources."""
+    """Yield the entries of a config that have sources."""
     record = _read(config)
     for part in WITH_SOURCES:
         value = record.get(part)
@@ -88,11 +88,11 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _text(file: Path) -> str:
-    return file.read_bytes().decode("utf-8")  # with its ends of lines
+    return file.read_bytes().decode("utf-8")  # keeps line ends
 
 
 def _is_written(place: Place, digests: Mapping[tuple[str, ...], str]) -> bool:
-    """Write checksums into the entry at a place; False where it cannot be done."""
+    """Write checksums into the entry at a place; return whether this was possible."""
     if (
         place.file.is_relative_to(SHARED)
         or not os.access(place.file, os.W_OK)
@@ -120,18 +120,20 @@ def _is_written(place: Place, digests: Mapping[tuple[str, ...], str]) -> bool:
 
 
 def _edit(text: str, path: tuple[str | int, ...], digest: str) -> tuple[int, int, str]:
-    """What to write so that the value at a path of a YAML text is a digest: from where to where, and what. Raises
-    LookupError for a path that is not there."""
+    """Return the start, the end and the new text of an edit that sets the value at a path of a YAML text to a digest.
+
+    Raise LookupError for a path that does not exist.
+    """
     *outer, last = path
     mapping = _node(text, outer)
     values = {key.value: value for key, value in mapping.value}
-    if last in values:  # null, or nothing
+    if last in values:  # the value is null or empty
         start, end = values[last].start_mark.index, values[last].end_mark.index
         return start, end, digest if end > start else f" {digest}"
     if mapping.flow_style:
         end = mapping.value[-1][1].end_mark.index
         return end, end, f", {last}: {digest}"
-    # a line of its own after the last value that ends on the line on which its key stands
+    # Add a line after the last value that ends on the same line as its key.
     key, value = next(
         (key, value) for key, value in reversed(mapping.value) if value.end_mark.line == key.start_mark.line
     )
@@ -142,7 +144,7 @@ def _edit(text: str, path: tuple[str | int, ...], digest: str) -> tuple[int, int
 
 
 def _node(text: str, path: list[str | int]) -> yaml.MappingNode:
-    """The mapping at a path. Raises LookupError where there is none."""
+    """Return the mapping at a path. Raise LookupError if there is none."""
     node = yaml.compose(text, yaml.SafeLoader)
     for key in path:
         parts = node.value

@@ -1,4 +1,4 @@
-"""Names of queries: tables tell rows by them, so two queries whose words differ need different ones."""
+"""Unique names of queries: tables identify rows by name, so queries with different words need different names."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Template = tuple[Arity, Arity]
 def with_different_names(
     queries: Mapping[str, Query], templates: Iterable[Template], named: Iterable[str]
 ) -> dict[str, Query]:
-    """Return the queries of a criterion by id, with the id in the names of those that share one with other words.
+    """Return the queries of a criterion by id, with the id added to names that queries with different words share.
 
     Parameters
     ----------
     queries
         The queries by id.
     templates
-        Templates of the metrics that measure them: sub-queries have names, too.
+        Templates of the metrics that measure them, because sub-queries also have names.
     named
-        Ids of queries whose names the config gives. These stay as they are.
+        Ids of queries with a name in the config, which is kept.
     """
     shared: set[str] = set()
     for template in set(templates):
@@ -38,8 +38,10 @@ def with_different_names(
 
 
 def check_subquery_names(queries: Mapping[str, Query], template: Template, where: str) -> None:
-    """Raise BiasgridError, which begins with `where`, for two sub-queries of one name that differ: tables and figures
-    name them alike. `queries` are by id."""
+    """Raise BiasgridError if two different sub-queries have the same name in tables and figures.
+
+    `queries` are by id. The message begins with `where`.
+    """
     by_name: dict[str, tuple[str, Query]] = {}
     for key, query in queries.items():
         for sub in query.subqueries(template):

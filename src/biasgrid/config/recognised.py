@@ -1,4 +1,4 @@
-"""What a user's file or folder is, as the entries that a config has of it."""
+"""Detection of a user's file or folder, and the entries for it in a config."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .load import named_model
 from .shipped import shipped_models
 
 TEMPLATES = "bleached"  # the sentences in which an encoder reads a word
-NO_PROSE = (".csv", ".yaml", ".yml")  # files of text that are no corpus
-PAIRS = 3  # of sentences in the query of a table of scores
+NO_PROSE = (".csv", ".yaml", ".yml")  # suffixes of text files that are not a corpus
+PAIRS = 3  # pairs of sentences in the query for a table of scores
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Recognised:
     encoders
         The entry under `encoders` that it needs.
     pairs
-        Of a table of scores, some of its sentences.
+        For a table of scores, some of its sentences.
     """
 
     entry: Any
@@ -53,7 +53,7 @@ def recognise(name: str, where: str) -> Recognised:
     Raises
     ------
     BiasgridError
-        For what is neither, and a file or folder that a study cannot be run on.
+        The name is neither of these, or a study cannot be run on the file or folder.
     """
     ((key, entry),) = named_model(name, Path("."), where).items()
     path = Path(name).expanduser()
@@ -62,7 +62,7 @@ def recognise(name: str, where: str) -> Recognised:
     try:
         if encoder := _encoder_type(path):
             pool = "sentence" if encoder == SENTENCE_TRANSFORMERS else "word"
-            encoder_key = f"{key}-encoder"  # a model and an encoder have different names
+            encoder_key = f"{key}-encoder"  # a model and an encoder must have different names
             source = {"type": ENCODED, "encoder": encoder_key, "templates": TEMPLATES, "pool": pool}
             encoders = {encoder_key: {"source": {"type": encoder, "path": name}}}
             return Recognised({key: {"label": key, "source": source}}, encoders)
@@ -88,7 +88,7 @@ def recognise(name: str, where: str) -> Recognised:
 
 
 def _encoder_type(path: Path) -> str:
-    """Return the type of the source of an encoder's folder; empty if it is none."""
+    """Return the type of the source of an encoder's folder; empty if it is not an encoder."""
     if (path / MODULES).is_file():
         return SENTENCE_TRANSFORMERS
     if (path / "config.json").is_file() and not (path / MODEL).exists() and read_kind(path) == ENCODER:
@@ -97,13 +97,13 @@ def _encoder_type(path: Path) -> str:
 
 
 def _kind_of(path: Path) -> tuple[Kind, str]:
-    """Return the kind of a file or folder, and its format. Raise BiasgridError for what is of none."""
+    """Return the kind of a file or folder, and its format. Raise BiasgridError if there is none."""
     if (path / MODEL).is_file():
         record = read_json(path / MODEL)
         kind = KINDS.find(record.get("kind", VECTORS) if isinstance(record, dict) else VECTORS)
         return kind, str(kind.check_file(path))
     errors: dict[str, BiasgridError] = {}
-    # almost any file is a text
+    # Try texts last, as almost any file is a text.
     for kind in sorted(KINDS.values(), key=lambda kind: kind.text):
         try:
             format = kind.check_file(path)
@@ -117,8 +117,10 @@ def _kind_of(path: Path) -> tuple[Kind, str]:
 
 
 def _is_prose(path: Path) -> bool:
-    """Return whether most words of a text have letters, and it is no table, config, JSON or markup: files of vectors
-    that are damaged, of queries and of web pages are texts, too."""
+    """Return whether a file is prose: most of its words have letters, and it is not a table, config, JSON or markup.
+
+    Damaged files of vectors, files of queries and web pages are also texts.
+    """
     if path.suffix in NO_PROSE:
         return False
     words = [word for part, _ in islice(blocks(path, "tokens"), 1) for word in part]
@@ -128,7 +130,7 @@ def _is_prose(path: Path) -> bool:
 
 
 def _pairs(table: Path) -> list[tuple[str, str]]:
-    """Return the first sentences of a table of scores, two by two."""
+    """Return pairs of the first sentences of a table of scores."""
     texts = list(dict.fromkeys(sentence.text for sentence in read_table(table)))[: 2 * PAIRS]
     if len(texts) < 2:
         raise BiasgridError(f"{table}: has one sentence; a study compares pairs of sentences")

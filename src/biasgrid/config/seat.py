@@ -1,5 +1,7 @@
-"""The tests of SEAT (May, Wang, Bordia, Bowman, Rudinger, NAACL 2019), in the authors' own files. Their licence is CC
-BY-NC 4.0, so that none comes with biasgrid: each is fetched when a study first names it."""
+"""The tests of SEAT (May, Wang, Bordia, Bowman, Rudinger, NAACL 2019), in the authors' own files.
+
+Their licence is CC BY-NC 4.0, so they do not come with biasgrid: each is fetched when a study first names it.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +19,31 @@ from ..errors import BiasgridError, unknown_name
 from ..resources import cache_folder, resource
 from ..word_set import WordSet
 
-# of 3 June 2019; the tests last changed on 2 March 2019
+# The commit of 3 June 2019; the tests last changed on 2 March 2019.
 COMMIT = "e3559fb669ca4832743b42fee715994c15c7f1af"
 FOLDER = f"https://raw.githubusercontent.com/W4ngatang/sent-bias/{COMMIT}/tests"
 TARGETS, ATTRIBUTES = ("targ1", "targ2"), ("attr1", "attr2")
-# a file of sentences has this before the name of the file of their words
+# This prefix and the name of a file of words make the name of the file of their sentences.
 SENTENCES = "sent-"
 
 
 @lru_cache
 def checksums() -> dict[str, str]:
-    """The sha256 of each file, by the test's name."""
+    """Return the sha256 of each file, by the test's name."""
     with open(resource("data/seat/files.csv"), encoding="utf-8", newline="") as file:
         return {row["name"]: row["sha256"] for row in csv.DictReader(file)}
 
 
 def seat_sets(name: str, where: str) -> tuple[dict[str, WordSet], dict[str, WordSet]]:
-    """The target sets and the attribute sets of a test. Sentences are made of the words of the test of words.
+    """Return the target sets and the attribute sets of a test.
+
+    Sentences are linked to the words of the corresponding test of words.
 
     Raises
     ------
     BiasgridError
-        One line that begins with `where`: there is no such test, its file cannot be had, or is not the authors'.
+        One line that begins with `where`: the test does not exist, or its file is unavailable or not the
+        authors' one.
     """
     try:
         record = _file(name)
@@ -68,7 +73,7 @@ def seat_sets(name: str, where: str) -> tuple[dict[str, WordSet], dict[str, Word
 
 
 def _file(name: str) -> dict[str, tuple[str, list[str]]]:
-    """The name of each set and what is in it, by the set's role."""
+    """Return the name and the contents of each set, by the set's role."""
     if name not in checksums():
         raise BiasgridError(unknown_name("test", name, checksums()))
     source = {
@@ -77,20 +82,20 @@ def _file(name: str) -> dict[str, tuple[str, list[str]]]:
         "filename": f"{name}.jsonl",
         "sha256": checksums()[name],
     }
-    # an archive's name has no "+"
+    # The name of an archive cannot contain "+".
     key = f"seat.{name.replace('+', '.')}"
     return _read(fetch(key, source, cache_folder() / "raw", shared=True, progress=False))
 
 
 @lru_cache(maxsize=64)
 def _read(path: Path) -> dict[str, tuple[str, list[str]]]:
-    record: Any = read_json(path)  # one object, whatever the file's name says
+    record: Any = read_json(path)  # one object, despite the suffix .jsonl
     return {role: (record[role]["category"], record[role]["examples"]) for role in (*TARGETS, *ATTRIBUTES)}
 
 
 def _words_of(sentences: Iterable[str], words: Sequence[str]) -> list[str]:
-    """The word that each sentence is made of; where none of them is in it, the sentence."""
-    # "hers" is itself, and no plural of "her"
+    """Return the word that each sentence contains; if it contains none of them, the sentence."""
+    # Words come before plurals, so that "hers" is itself and not a plural of "her".
     patterns = [
         (word, re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, forms(word)))})(?!\w)", re.IGNORECASE))
         for forms in (_itself, _plurals, _singulars)

@@ -1,4 +1,4 @@
-"""Files of sentences that a language model is asked: CSV, and StereoSet's JSON."""
+"""Files of sentences for language models: CSV, and StereoSet's JSON."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from ..word_set import WordSet
 from .criteria import Query
 
 Rows = tuple[dict[str, str], ...]
-# StereoSet's names of the sentences of an item
+# StereoSet's names of the sentences of an item.
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
-# its two tests, each of which has items of its own; the column says which
+# Its two tests, which have different items; the column contains the name of the test.
 TEST, INTRASENTENCE, INTERSENTENCE = "test", "intrasentence", "intersentence"
 
 
 def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, WordSet]:
-    """The target sets of a query of sentences.
+    """Return the target sets of a query of sentences.
 
     Parameters
     ----------
     entry
         The query in a config: `file`, `sets`, `where`.
     where
-        What messages begin with.
+        The beginning of messages.
     root
-        Folder that the file's path is relative to.
+        The folder to which the file's path is relative.
 
     Returns
     -------
     dict
-        Target set -> its sentences; those in one place belong together.
+        Target set -> its sentences; sentences at the same position belong together.
 
     Raises
     ------
@@ -77,10 +77,10 @@ def sentences(entry: Query, where: str, root: Path = Path(".")) -> dict[str, Wor
     return word_sets
 
 
-# several queries of a study are in one file
+# The rows are cached, as several queries of a study use one file.
 @lru_cache(maxsize=8)
 def _rows(path: str, state: tuple[int, ...]) -> Rows:
-    """The rows of a file. Each has all columns."""
+    """Read the rows of a file. Each has all columns."""
     if path.endswith(".json"):
         return _stereoset(path)
     with open(path, encoding="utf-8-sig", newline="") as file:
@@ -100,9 +100,10 @@ def _rows(path: str, state: tuple[int, ...]) -> Rows:
 
 
 def _stereoset(path: str) -> Rows:
-    """The items of both tests of StereoSet's file: a column for each label.
+    """Read the items of both tests of StereoSet's file, with a column for each label.
 
-    The text of an intersentence item is its context and the sentence that is to follow, with a separator between.
+    The text of an intersentence item is its context and the following sentence, with a separator between
+    them.
     """
     record = read_json(Path(path))
     try:
@@ -125,7 +126,7 @@ def _stereoset(path: str) -> Rows:
 
 
 def _options(item: Any) -> dict[str, str]:
-    """The three sentences of an item, by their labels."""
+    """Return the three sentences of an item, by their labels."""
     options = {sentence["gold_label"]: sentence["sentence"] for sentence in item["sentences"]}
     if len(item["sentences"]) != len(LABELS) or set(options) != set(LABELS):
         raise ValueError(f"an item has the labels {sorted(options)}")

@@ -13,7 +13,7 @@ from ..resources import resource
 
 @cache
 def shipped_models() -> dict[str, dict[str, Any]]:
-    """The models that can be named without saying where they come from, each with its source, format and licence."""
+    """Return the models that a config can name without a source, each with its source, format and licence."""
     entries: dict[str, dict[str, Any]] = {}
     for path in sorted(resource("config/models").glob("*.yaml")):
         entries |= read_yaml(path)
@@ -21,7 +21,7 @@ def shipped_models() -> dict[str, dict[str, Any]]:
 
 
 def plugins_of(models: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The plugins that come with biasgrid in which the types of sources and the formats of these models are."""
+    """Return the shipped plugins that define the types of sources and the formats of these models."""
     names = {
         registry.plugin_of(name)
         for model in models

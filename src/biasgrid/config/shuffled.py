@@ -1,4 +1,4 @@
-"""`shuffled`: models of real text beside models of the same text shuffled."""
+"""The section `shuffled`: models of real text next to models of the same text shuffled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Keys = Annotated[list[Key], Field(min_length=1), Distinct]
 
 
 class Beside(Strict):
-    """Models of real text beside models of the same text shuffled, which were made alike."""
+    """Models of real text next to models of the same text shuffled, which were made in the same way."""
 
     real: Keys = field(
         "keys of models of kind `corpus`, or of models that are trained on these and differ in the seed alone; of "
@@ -66,7 +66,7 @@ def check_shuffled(entry: Beside, models: Mapping[str, Model], where: str) -> No
 
 
 def _text(key: str, models: Mapping[str, Model], where: str) -> tuple[str, bool]:
-    """The corpus that a model is of, and whether it is shuffled."""
+    """Return the corpus of a model, and whether it is shuffled."""
     source = models[key].source
     corpus = source.corpus if isinstance(source, Trained) else key
     model = models.get(corpus)
@@ -78,7 +78,7 @@ def _text(key: str, models: Mapping[str, Model], where: str) -> tuple[str, bool]
 
 
 def _training_of(model: Model) -> Any:
-    """How a model was made of its corpus, but for the seed."""
+    """Return the algorithm and parameters that made a model from its corpus, except for the seed."""
     source = model.source
     if not isinstance(source, Trained):
         return None

@@ -1,4 +1,4 @@
-"""A study's config: its keys, what they hold, and their defaults."""
+"""A study's config: its keys, their values, and their defaults."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from .trainings import Trainings
 
 Paths = Annotated[list[FilePath], Distinct]
 Threshold = Annotated[Number, Field(gt=0, lt=1)]
-Evaluations = Annotated[
-    Params, Field(min_length=1)
-]  # checked as `evaluation.Spec`, with the words of word sets
+# `evaluation.Spec` checks these, with the words of word sets.
+Evaluations = Annotated[Params, Field(min_length=1)]
 
 
 class Run(Strict):
-    """What studies, simulations and planted-bias benchmarks have in common."""
+    """The keys that studies, simulations and planted-bias benchmarks share."""
 
     seed: Whole = field("seed of all that is drawn at random", 0, ge=0)
     results: Folder = field(
@@ -44,7 +43,7 @@ class Run(Strict):
 
 
 class Ranking(Strict):
-    """How models are ranked."""
+    """Options of the ranking of models."""
 
     by: Literal["distance", "value"] = field(
         "`distance`: by the distance of a metric's value from its neutral value; `value`: by the value, as WEFE does",
@@ -64,7 +63,7 @@ class Ranking(Strict):
 
 
 class ReliabilityCard(Reliability):
-    """How far each score can be trusted (docs/reliability.md). Verdicts rest on the ends of intervals."""
+    """Options of the reliability of each score (docs/reliability.md). Verdicts are based on the ends of intervals."""
 
     acceptable: Threshold = field(
         "words are ordered acceptably where the whole interval lies above this", 0.7
@@ -77,8 +76,8 @@ class ReliabilityCard(Reliability):
 
 
 class StudyConfig(Run):
-    """A study: every metric on every query on every model, before and after every debias method. Paths are relative
-    to the folder that the command runs in."""
+    """A study: every metric on every query on every model, before and after every debias method. Paths are
+    relative to the folder that the command runs in."""
 
     study: Key = field("the study's name")
     title: Line = field("what the study is called where people read of it; left out: its name", None)

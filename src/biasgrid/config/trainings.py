@@ -1,4 +1,4 @@
-"""`trainings`: models that are trained on one corpus and differ in one parameter."""
+"""The section `trainings`: models that are trained on one corpus and differ in one parameter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .models import TRAINED, Model, Trained
 from .names import check_names
 
 ALGORITHM = "algorithm"
-# parameters that mean the same whatever the algorithm; those of two algorithms must agree in them
+# Parameters with the same meaning in all algorithms; models of two algorithms must agree in them.
 SHARED = ("vector_size", "window", "min_count", "seed")
 Varied = Annotated[dict[Key, Annotated[list[Key], Field(min_length=1), Distinct]], Field(min_length=1)]
 
@@ -35,7 +35,7 @@ Trainings = Annotated[dict[Name, Training], Field(min_length=1)]
 
 
 def check_training(training: Training, models: Mapping[str, Model], where: str) -> None:
-    """Check that models differ from their base in what the config says, and in nothing else.
+    """Check that models differ from their base only in the parameter that the config names.
 
     Raises
     ------
@@ -70,8 +70,11 @@ def _source(key: str, models: Mapping[str, Model], where: str) -> Trained:
 
 
 def _differences(base: Trained, variant: Trained) -> Iterable[str]:
-    """In what two trainings differ. Of two algorithms only the parameters count that mean the same in both, and one
-    that is left out has another default in each."""
+    """Yield the parameters in which two trainings differ.
+
+    For two algorithms, only parameters with the same meaning in both count. A parameter that is left out has
+    a different default in each.
+    """
     first, second = base.params, variant.params
     if base.corpus != variant.corpus:
         yield "corpus"
@@ -80,6 +83,7 @@ def _differences(base: Trained, variant: Trained) -> Iterable[str]:
         yield from (name for name in names if first.get(name) != second.get(name))
     else:
         yield ALGORITHM
-        of_both = PARAMETERS[base.algorithm].keys() & PARAMETERS[variant.algorithm].keys()  # PPMI has no seed
+        # PPMI, for example, does not have a seed.
+        of_both = PARAMETERS[base.algorithm].keys() & PARAMETERS[variant.algorithm].keys()
         common_names = [name for name in SHARED if name in of_both]
         yield from (name for name in common_names if name not in first or first[name] != second.get(name))

@@ -1,7 +1,8 @@
-"""Word sets that a config gives by the names of a file and of a set in it (`weat.career`).
+"""Word sets that a config names by a file and a set in it (`weat.career`).
 
-A file of word sets holds them under `sets`. Or it says under `source` where their author has them, and under `names`
-which list is which set, as no licence allows biasgrid to hold them; they are fetched when one is first used.
+A file of word sets has them under `sets`. If no licence allows biasgrid to include them, it has their
+author's file under `source`, and set names for its lists under `names`. They are fetched when one is first
+used.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ WORD_SETS = "data/word_sets"
 
 
 class WordSets:
-    """The word-set files of a folder and those that come with biasgrid, each read once; of two of one name, the
-    folder's."""
+    """The word-set files of a folder and the shipped ones, each read once; the folder's files take precedence."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -32,24 +32,28 @@ class WordSets:
 
     @property
     def names(self) -> list[str]:
-        """The files' names without .json: those of the folder, or, if it has none, those that come with biasgrid."""
+        """Return the files' names without .json: the folder's, or, if it is empty, the shipped ones."""
         stems = sorted(path.stem for path in self.folder.glob("*.json"))
         return stems or sorted(path.stem for path in self._folders[1].glob("*.json"))
 
     def file(self, stem: str) -> Path | None:
-        """The file of that name without .json; None if there is none."""
+        """Return the file of that name without .json; None if there is none."""
         paths = (folder / f"{stem}.json" for folder in self._folders)
         return next((path for path in paths if path.is_file()), None)
 
     def sets_of(self, stem: str) -> Mapping[str, Any]:
-        """Return the sets of a file by name; each is None as long as the file's words are not fetched. Raise
-        BiasgridError for a file that has no word sets."""
+        """Return the sets of a file by name; each is None as long as the file's words are not fetched.
+
+        Raise BiasgridError for a file that does not contain word sets.
+        """
         record = self._record(stem)
         return record["sets"] if "sets" in record else dict.fromkeys(record["names"])
 
     def find(self, reference: str, where: str) -> Any:
-        """Return what stands under the name `file.set`. Raise BiasgridError for a file or set that does not exist,
-        and for one that cannot be fetched."""
+        """Return the word set with the name `file.set`.
+
+        Raise BiasgridError for a file or set that does not exist, and for one that cannot be fetched.
+        """
         stem, _, name = reference.partition(".")
         if self.file(stem) is None:
             files = (path for folder in self._folders for path in sorted(folder.glob("*.json")))
@@ -79,7 +83,7 @@ class WordSets:
         return self._files[stem]
 
     def words(self, value: str | list[str], where: str) -> list[str]:
-        """A list of words, given or by name. Raises BiasgridError for a set that is no list of words."""
+        """Return a list of words, given or by name. Raise BiasgridError for a set that is not a list of words."""
         if isinstance(value, list):
             return value
         words = self.find(value, where)
@@ -88,7 +92,7 @@ class WordSets:
         return words
 
     def replace_names(self, value: Any, where: str) -> Any:
-        """The value with every name of a word set (`weat.career`) in it replaced by what the set holds."""
+        """Return the value with every name of a word set (`weat.career`) in it replaced by the set's contents."""
         if isinstance(value, dict):
             return {key: self.replace_names(inner, f"{where}: {key}") for key, inner in value.items()}
         if isinstance(value, list):
@@ -112,24 +116,25 @@ def check_record(record: Any, path: Path) -> None:
 
 
 def fetch_sets(stem: str, record: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the sets of a word-set file whose words are elsewhere: a JSON file of lists of words.
+    """Fetch the sets of a word-set file whose words are elsewhere: in a JSON file of lists of words.
 
     Parameters
     ----------
     stem
         The word-set file's name without .json.
     record
-        Its content: `source`, where the file of words is, as of a model; `names`, set -> the name of its list there.
+        Its content: `source`, the source of the file of words, like a model's; `names`, set -> the name of
+        its list there.
 
     Raises
     ------
     BiasgridError
-        The file cannot be had, has another sha256, or lacks a list.
+        The file is unavailable, has another sha256, or lacks a list.
     """
-    # imported late: most configs fetch no words
+    # Imported late, as most configs do not fetch words.
     from ..embeddings.sources import fetch
 
-    # files of one name may have different sources
+    # Files of one name may have different sources.
     source = hashlib.sha256(canonical(record["source"]).encode()).hexdigest()[:12]
     raw = cache_folder() / "raw"
     try:
