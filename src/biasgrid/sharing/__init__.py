@@ -1,1 +1,1 @@
-"""Results that leave the machine: a folder to deposit, and several such folders in one ranking."""
+"""Sharing of results: a folder to deposit, and several such folders in one ranking."""

@@ -1,5 +1,7 @@
-"""A finished study as a folder that can be deposited: results that `report`, `compare`, `open_study` and `join` read
-as any others, without vectors and paths of the machine, and with what a repository of data asks for."""
+"""Deposit of a finished study as a folder, without vectors and local paths, with the metadata of a data repository.
+
+`report`, `compare`, `open_study` and `join` read it like any other results.
+"""
 
 from __future__ import annotations
 
@@ -28,30 +30,23 @@ from ..web_addresses import has_password, public
 
 PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
 TYPES = {"text": "string", "number": "number", "count": "integer", "optional count": "integer"}
-PLACES = (
-    "path",
-    "file",
-    "url",
-    "results",
-    "embeddings",
-    "word_sets",
-    "templates",
-)  # keys of paths in a config
+# Keys of paths in a config.
+PLACES = ("path", "file", "url", "results", "embeddings", "word_sets", "templates")
 PATH_LISTS = ("published", "computed", "plugins")
-ELSEWHERE = re.compile(r"/|~|\.\.|file:|[A-Za-z]:[\\/]")  # what a path of one machine begins with
+ELSEWHERE = re.compile(r"/|~|\.\.|file:|[A-Za-z]:[\\/]")  # beginnings of paths of one machine
 
 
 def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence: str) -> int:
-    """Write a study's folder whole, or nothing; returns its number of files.
+    """Write a study's folder completely, or not at all; return its number of files.
 
     Raises
     ------
     BiasgridError
-        For a study that is not finished, results that differ from their checksums or have links to other files, a
-        file that says where on this machine something lies, and a folder that is there.
+        The study is not finished; its results differ from their checksums or have links to other files; a
+        file contains a local path; or the folder exists already.
     """
     refuse_links(study.folder)
-    step_of(study)  # raises for a study that is not finished
+    step_of(study)  # raises an error if the study is not finished
     _, differences = checksums.differences(study.folder)
     if damaged := [name for how in ("differs", "is missing") for name in differences.get(how, ())]:
         raise BiasgridError(
@@ -74,7 +69,7 @@ def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence:
 
 
 def records(study: FinishedStudy) -> list[Path]:
-    """The files of results that tables and page are made of, and that are no tables: none of them has vectors."""
+    """Return the files from which tables and page are made, without the tables; none contains vectors."""
     ranks = [rank_samples.inputs(study)] if study.config.inference.bootstrap else []
     inputs = [*study.tables.values(), *ranks, report_step(study).inputs]
     made = {study.paths.ranks_file, study.folder / CONFIG, *map(study.paths.table_file, study.tables)}
@@ -89,7 +84,7 @@ def _paths(values: Iterable[Any]) -> Iterable[Path | str]:
 
 
 def _without_places(file: Path, name: Path) -> bytes:
-    """A file's content; a config, or a model's record, with the names alone of files that its paths lead to."""
+    """Return a file's content; in configs and models' records, only the names of files are kept from paths."""
     content = file.read_bytes()
     if name.suffix == ".json" and (name.name in (CONFIG, FILE) or name.parts[0] == "models"):
         try:
@@ -116,13 +111,13 @@ def _relative(value: Any, key: str = "") -> Any:
 
 
 def _places() -> re.Pattern[str]:
-    """The folders of this user and of this run, where they stand as paths."""
+    """Return a pattern of the user's home and the current folder, if they occur as paths."""
     folders = {str(place) for place in (Path.home(), Path.cwd()) if len(place.parts) > 1}
     return re.compile(rf"(?<![\w/.~-])(?:{'|'.join(map(re.escape, sorted(folders))) or '(?!)'})(?![\w.-])")
 
 
 def _package(study: FinishedStudy, part: Path, authors: Sequence[str], licence: str) -> dict[str, Any]:
-    """The description by the Data Package standard, version 2."""
+    """Return the description according to the Data Package standard, version 2."""
     inferences = {study.paths.inference_file(group[0]) for group in study.grid.inference_groups.values()}
     files = [*map(study.paths.cell_file, study.grid.cells.values()), *sorted(inferences)]
     return {
@@ -166,7 +161,7 @@ def _resource(study: FinishedStudy, part: Path, name: str) -> dict[str, Any]:
 
 
 def _field(name: str, column: tables.Column | None) -> dict[str, Any]:
-    if column is None:  # of code that is newer or older
+    if column is None:  # a column of a newer or older version
         return {"name": name, "type": "string"}
     record: dict[str, Any] = {"name": name, "type": TYPES[column.dtype], "description": column.meaning}
     low, high = column.range or (-math.inf, math.inf)

@@ -1,5 +1,8 @@
-"""Published folders, or results, put into one study: their records are checked and taken over, and tables, ranks,
-verdicts and page are made of them as those of any study. Nothing of theirs is run, and no table of theirs is read."""
+"""Joining of published folders, or results, into one study.
+
+Their records are checked and copied. Tables, ranks, verdicts and page are made from them as in any other
+study. Their code is never run, and their tables are not read.
+"""
 
 from __future__ import annotations
 
@@ -30,24 +33,20 @@ from ..validation import to_record
 from .deposit import records
 
 LARGEST = 1 << 28  # bytes of a file that is read whole
-# what must be the same in all, besides criteria, queries and debias methods
+# Keys that must be the same in all studies, in addition to criteria, queries and debias methods.
 SAME = (
     *("seed", "words", "metrics", "aggregation", "ranking", "correlations", "query_ranks", "frequencies"),
     *("quality", "evaluation", "inference", "reliability"),
 )
 ARCHIVES = ("benchmarks", "corpora", "encoders")
-OF_MODELS = (
-    "models",
-    "ratings",
-    "queries",
-    "phenomena",
-)  # of a criterion's entry: compared otherwise, or left out
-# what is of one study's models alone
+# Keys of a criterion that are compared separately, or left out.
+OF_MODELS = ("models", "ratings", "queries", "phenomena")
+# Keys that apply only to one study's models.
 LEFT_OUT = ("published", "computed", "beside", "trainings", "shuffled", "null_distributions", "embeddings")
 
 
 class DifferencesError(BiasgridError):
-    """Why folders are not joined, a line each."""
+    """An error with the reasons why folders are not joined, one per line."""
 
     def __init__(self, lines: Sequence[str]):
         super().__init__(lines[-1])
@@ -55,14 +54,15 @@ class DifferencesError(BiasgridError):
 
 
 def join(folders: Sequence[Path], into: Path) -> tuple[FinishedStudy, list[str]]:
-    """Write the study of all models of these folders whole, or nothing; returns it, and what differs and is allowed.
+    """Write the study of all models of these folders, completely or not at all; return it and allowed
+    differences.
 
     Raises
     ------
     DifferencesError
-        For folders that differ in queries, words, parameters or the version of biasgrid.
+        The folders differ in queries, words, parameters or the version of biasgrid.
     BiasgridError
-        For what is damaged, not finished, or made to do harm.
+        A folder is damaged, not finished, or malicious.
     """
     studies = {str(folder): _read(folder) for folder in folders}
     if len(studies) < 2:
@@ -90,7 +90,7 @@ def join(folders: Sequence[Path], into: Path) -> tuple[FinishedStudy, list[str]]
 
 
 def _read(folder: Path) -> FinishedStudy:
-    """A finished study whose files are whole, its own, and of what it says that they are."""
+    """Read a finished study, after checks that its files are complete, its own, and have the recorded contents."""
     for file in sorted(folder.rglob("*")):
         state = file.lstat()
         if not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
@@ -115,13 +115,13 @@ def _read(folder: Path) -> FinishedStudy:
             f"{folder / CONFIG}: plugins: are code, which this command does not run; not joined"
         )
     study = find_study(folder)
-    step_of(study)  # raises for a study that is not finished
+    step_of(study)  # raises an error if the study is not finished
     _check_records(study)
     return study
 
 
 def _check_records(study: FinishedStudy) -> None:
-    """Raises BiasgridError for a record of something else than its place says."""
+    """Raise BiasgridError if a record's contents do not match its place."""
     paths, grid = study.paths, study.grid
     for cell in grid.cells.values():
         _check_same(paths.cell_file(cell), [cell.spec])
@@ -150,18 +150,18 @@ def _check_same(file: Path, specs: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _compare(studies: Mapping[str, FinishedStudy]) -> tuple[list[str], list[str]]:
-    """What forbids to join the studies, and what differs and is allowed; a line each."""
+    """Return the differences that prevent joining, and the allowed differences, one per line."""
     (first, a), *others = studies.items()
     differences: list[str] = []
     notes: list[str] = []
     for name, b in others:
-        lines = [*_of_config(a, b), *_of_queries(a, b)]
+        lines = [*_config_differences(a, b), *_query_differences(a, b)]
         allowed: list[str] = []
         versions_a, versions_b = _versions(a), _versions(b)
         for library in dict.fromkeys([*versions_a, *versions_b]):
             if (theirs := versions_b.get(library, "none")) != (ours := versions_a.get(library, "none")):
                 line = f"version of {library}: {theirs}, and {ours} in {{first}}"
-                # other code of biasgrid may measure something else; other libraries move the last digits
+                # Other versions of biasgrid may measure something else. Other libraries only change the last digits.
                 (lines if library == "biasgrid" else allowed).append(line)
         differences += [f"{name}: {line.replace('{first}', first)}" for line in lines]
         notes += [f"{name}: {line.replace('{first}', first)}" for line in allowed]
@@ -176,40 +176,44 @@ def _compare(studies: Mapping[str, FinishedStudy]) -> tuple[list[str], list[str]
                 notes.append(f"{name}: model {model} is that of {other}, and taken once")
             else:
                 notes.append(f"{name}: model {model} has the vectors of {key} in {other}: both are ranked")
-    differences += _of_entries(studies, "models")
+    differences += _entry_differences(studies, "models")
     for part in ARCHIVES:
-        differences += _of_entries(studies, part)
+        differences += _entry_differences(studies, part)
     return differences, notes
 
 
-def _of_config(a: FinishedStudy, b: FinishedStudy) -> Iterator[str]:
+def _config_differences(a: FinishedStudy, b: FinishedStudy) -> Iterator[str]:
     for key in SAME:
-        yield from _leaves(to_record(getattr(a.config, key)), to_record(getattr(b.config, key)), key)
-    criteria_a, criteria_b = ({name: _of_all(e) for name, e in s.config.criteria.items()} for s in (a, b))
-    yield from _leaves(criteria_a, criteria_b, "criteria")
+        yield from _record_differences(
+            to_record(getattr(a.config, key)), to_record(getattr(b.config, key)), key
+        )
+    criteria_a, criteria_b = (
+        {name: _comparable_keys(e) for name, e in s.config.criteria.items()} for s in (a, b)
+    )
+    yield from _record_differences(criteria_a, criteria_b, "criteria")
     for key in a.debias.keys() & b.debias.keys():
-        of_a, of_b = ({"criterion": s.debias[key][0], **_of_all(s.debias[key][1])} for s in (a, b))
-        yield from _leaves(of_a, of_b, f"debias: {key}")
+        of_a, of_b = ({"criterion": s.debias[key][0], **_comparable_keys(s.debias[key][1])} for s in (a, b))
+        yield from _record_differences(of_a, of_b, f"debias: {key}")
 
 
-def _of_all(entry: Any) -> dict[str, Any]:
+def _comparable_keys(entry: Any) -> dict[str, Any]:
     return {key: value for key, value in to_record(entry).items() if key not in OF_MODELS}
 
 
-def _leaves(a: Any, b: Any, place: str) -> Iterator[str]:
-    """What differs in two records, a line each; "{first}" stands for the name of the first."""
+def _record_differences(a: Any, b: Any, place: str) -> Iterator[str]:
+    """Yield the differences of two records, one per line, with "{first}" in place of the first one's name."""
     if a == b:
         return
     if isinstance(a, dict) and isinstance(b, dict):
         for key in dict.fromkeys([*a, *b]):
-            yield from _leaves(a.get(key), b.get(key), f"{place}: {key}")
+            yield from _record_differences(a.get(key), b.get(key), f"{place}: {key}")
     else:
         quoted = zip((b, a), quote_both(b, a), strict=True)
         theirs, ours = ("not given" if value is None else text for value, text in quoted)
         yield f"{place}: {theirs}, and {ours} in {{first}}"
 
 
-def _of_queries(a: FinishedStudy, b: FinishedStudy) -> Iterator[str]:
+def _query_differences(a: FinishedStudy, b: FinishedStudy) -> Iterator[str]:
     for key in dict.fromkeys([*a.queries, *b.queries]):
         if key not in b.queries:
             yield f"query {key}: is in {{first}} alone"
@@ -230,7 +234,7 @@ def _of_queries(a: FinishedStudy, b: FinishedStudy) -> Iterator[str]:
                     yield f"query {key}: {name}: has another order of words than in {{first}}"
 
 
-def _of_entries(studies: Mapping[str, FinishedStudy], part: str) -> Iterator[str]:
+def _entry_differences(studies: Mapping[str, FinishedStudy], part: str) -> Iterator[str]:
     seen: dict[str, tuple[str, Any]] = {}
     for name, study in studies.items():
         for key, entry in (getattr(study.config, part) or {}).items():
@@ -243,7 +247,7 @@ def _of_entries(studies: Mapping[str, FinishedStudy], part: str) -> Iterator[str
 
 
 def _versions(study: FinishedStudy) -> dict[str, str]:
-    """Library -> the versions of it that computed the study's cells."""
+    """Return the versions of each library that computed the study's scores: library -> versions."""
     found: dict[str, set[str]] = {}
     for cell in study.grid.cells.values():
         for record in cells_in(study.paths.cell_file(cell)):
@@ -253,7 +257,7 @@ def _versions(study: FinishedStudy) -> dict[str, str]:
 
 
 def _joined(studies: Mapping[str, FinishedStudy], name: str) -> dict[str, Any]:
-    """The config of all models, in the order of the folders, as `study.json` has it."""
+    """Return the config of all models, in the order of the folders, in the format of `study.json`."""
     records = [json.loads(study.to_json()) for study in studies.values()]
     order = dict.fromkeys(key for study in studies.values() for key in study.models)
     joined = {key: value for key, value in records[0].items() if key not in LEFT_OUT}
@@ -266,18 +270,20 @@ def _joined(studies: Mapping[str, FinishedStudy], name: str) -> dict[str, Any]:
         chosen = [record["criteria"][criterion].get("models") for record in records]
         entry.pop("ratings", None)
         if any(chosen):
-            entry["models"] = _chosen(order, (c or r["models"] for c, r in zip(chosen, records, strict=True)))
+            entry["models"] = _in_order(
+                order, (c or r["models"] for c, r in zip(chosen, records, strict=True))
+            )
     for study, record in zip(studies.values(), records, strict=True):
         for key, (criterion, _) in study.debias.items():
             entry = (
                 joined["debias"].setdefault(criterion, {}).setdefault(key, record["debias"][criterion][key])
             )
             fits = ([model for model, fit in s.grid.fits if fit == key] for s in studies.values())
-            entry["models"] = _chosen(order, fits)
+            entry["models"] = _in_order(order, fits)
     return joined
 
 
-def _chosen(order: Iterable[str], lists: Iterable[Iterable[str]]) -> list[str]:
+def _in_order(order: Iterable[str], lists: Iterable[Iterable[str]]) -> list[str]:
     chosen = {key for of_one in lists for key in of_one}
     return [key for key in order if key in chosen]
 
@@ -289,12 +295,12 @@ def _json(record: Mapping[str, Any]) -> str:
 def _is_drawable(study: FinishedStudy, figure: str) -> bool:
     try:
         return bool(plan_figures(study, [figure]))
-    except BiasgridError:  # of what is left out
+    except BiasgridError:  # the figure needs something that is left out
         return False
 
 
 def _steps(study: FinishedStudy) -> list[Step]:
-    """The steps of tables, ranks, figures and the page, each after those whose files it reads."""
+    """Return the steps of tables, ranks, figures and the page, each after the steps whose files it reads."""
     steps = [table_step(study, name) for name in study.tables]
     if study.config.inference.bootstrap and "rankings" in study.tables:
         steps.append(rank_samples_step(study))
