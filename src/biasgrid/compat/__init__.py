@@ -1,1 +1,1 @@
-"""Other libraries' names over this library's calls, for scripts that were written for them."""
+"""Compatibility with other libraries: their names for this library's functions, for scripts written for them."""

@@ -1,13 +1,13 @@
-"""WEFE 1.0.1's names, signatures and results over this library's calls: its scripts run with their imports changed.
+"""WEFE 1.0.1's names, signatures and results with this library's functions, for existing scripts.
 
-The modules are WEFE's, so that a script needs `wefe` replaced by `biasgrid.compat.wefe` and nothing else:
+The modules have WEFE's names, so that in a script only `wefe` must be replaced by `biasgrid.compat.wefe`:
 
     from biasgrid.compat.wefe.metrics.WEAT import WEAT
     from biasgrid.compat.wefe.query import Query
 
-All names are also here: `from biasgrid.compat.wefe import WEAT, Query`. Values are WEFE's but where it has a defect
-(docs/differences.md); p-values are of a permutation test, exact where there are few permutations. An option that no
-function has is an error: WEFE ignores it.
+All names are also here: `from biasgrid.compat.wefe import WEAT, Query`. Values equal WEFE's, except where
+WEFE has a defect (docs/differences.md). p-values are from a permutation test, which is exact if there are few
+permutations. An option that no function has is an error, while WEFE ignores it.
 """
 
 from __future__ import annotations

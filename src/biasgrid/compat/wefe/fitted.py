@@ -1,4 +1,4 @@
-"""Whether a debias method was fitted."""
+"""Check whether a debias method was fitted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...errors import InputError
 
 
 class NotFitted(InputError, NotFittedError):
-    """A method that is used before `fit`. It is scikit-learn's NotFittedError, too, as in WEFE."""
+    """An error: a method is used before `fit`. As in WEFE, it is also scikit-learn's NotFittedError."""
 
 
 def check_is_fitted(
@@ -21,7 +21,7 @@ def check_is_fitted(
     msg: str | None = None,
     all_or_any: Callable[[Iterable[bool]], bool] = all,
 ) -> None:
-    """Raise NotFitted for a method that was not fitted, as scikit-learn's function raises its own error.
+    """Raise NotFitted for a method that was not fitted, like scikit-learn's function of this name.
 
     Parameters
     ----------
@@ -30,9 +30,9 @@ def check_is_fitted(
     attributes
         Names that `fit` sets. None for any name that ends in "_".
     msg
-        The message; %(name)s stands for the method's class.
+        The message; %(name)s is replaced by the method's class.
     all_or_any
-        `all`: each of the attributes must be there; `any`: one of them.
+        `all`: each of the attributes must exist; `any`: one of them.
     """
     if attributes is None:
         is_fitted = any(name.endswith("_") and not name.startswith("__") for name in vars(estimator))

@@ -1,4 +1,4 @@
-"""WEFE's figures as plotly's, which the extra `plotly` installs."""
+"""WEFE's figures, drawn with plotly, which the extra `plotly` installs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def queries_results(results: pd.DataFrame, by: str) -> Figure:
     """Draw a group of bars for each query, or for each model."""
     table = results if by == "model" else results.T
-    # as in WEFE: of the aggregate, too, if the table has one
+    # As in WEFE, the aggregate is also drawn, if the table has one.
     figure = _figure(
         {
             "type": "bar",
@@ -32,7 +32,7 @@ def queries_results(results: pd.DataFrame, by: str) -> Figure:
 
 
 def ranking(table: pd.DataFrame, facets: bool) -> Figure:
-    """Draw a bar for each model, of its ranks one after the other, or a part for each ranking."""
+    """Draw a stacked bar of ranks for each model, or a panel for each ranking."""
     from plotly.subplots import make_subplots
 
     bars = [
@@ -57,7 +57,7 @@ def ranking(table: pd.DataFrame, facets: bool) -> Figure:
 
 
 def correlations(matrix: pd.DataFrame, title: str) -> Figure:
-    """Draw a heat map, from -1 to 1: WEFE's draws negative correlations as 0."""
+    """Draw a heat map from -1 to 1, while WEFE's shows negative correlations as 0."""
     heat_map = {
         "type": "heatmap",
         "z": matrix.to_numpy().tolist(),

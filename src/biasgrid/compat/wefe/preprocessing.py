@@ -1,4 +1,4 @@
-"""WEFE's look-up of words: its forms of a word, and the vectors of sets, tuples and queries."""
+"""WEFE's look-up of words: its spelling variants, and the vectors of sets, tuples and queries."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def get_embeddings_from_tuples(
 ) -> list[Embeddings]:
     """Return the vectors of each set, such as a pair, by vocabulary entry. Sets that lack a word are left out.
 
-    Raises BiasgridError if no set is left.
+    Raise BiasgridError if no set is left.
     """
     name = sets_name or "sets"
     options = WordOptions(wefe_forms(preprocessors), strategy, normalize)
@@ -65,7 +65,7 @@ def get_embeddings_from_tuples(
     return embeddings
 
 
-get_embeddings_from_sets = get_embeddings_from_tuples  # the same, as WEFE's guide to debias methods calls it
+get_embeddings_from_sets = get_embeddings_from_tuples  # its name in WEFE's guide to debias methods
 
 
 def get_embeddings_from_query(
@@ -80,7 +80,7 @@ def get_embeddings_from_query(
 ) -> tuple[dict[str, Embeddings], dict[str, Embeddings]] | None:
     """Return the vectors of the target sets and of the attribute sets, by set and vocabulary entry.
 
-    None if the model lacks too many words of a set.
+    Return None if the model lacks too many words of a set.
     """
     check_query(query)
     options = WordOptions(wefe_forms(preprocessors), strategy, normalize, lost_vocabulary_threshold)
@@ -98,12 +98,12 @@ def get_embeddings_from_query(
 
 
 def wefe_forms(preprocessors: Any) -> Any:
-    """Return WEFE's preprocessors as this library's that give the same forms."""
+    """Return preprocessors of this library that give the same forms as WEFE's."""
     return list(map(wefe_form, preprocessors)) if isinstance(preprocessors, (list, tuple)) else preprocessors
 
 
 def wefe_form(options: Any) -> Any:
-    """Return a preprocessor that strips accents as scikit-learn does, and writes titles as strings do in Python."""
+    """Return a preprocessor that strips accents like scikit-learn, and writes title case like Python's strings."""
     if not isinstance(options, Mapping):
         return options
     check_preprocessor(options)

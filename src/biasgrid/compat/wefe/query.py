@@ -34,7 +34,7 @@ class Query(queries.Query):
 
 
 def check_query(query: object) -> None:
-    """Raise ArgumentTypeError for anything but a query."""
+    """Raise ArgumentTypeError unless the argument is a query."""
     if not isinstance(query, queries.Query):
         raise ArgumentTypeError(
             f"query: {quote(query)} is not a Query: Query(target_sets, attribute_sets) makes one"

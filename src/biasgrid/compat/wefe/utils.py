@@ -37,10 +37,10 @@ __all__ = [
     "plot_ranking_correlations",
     "run_queries",
 ]
-SAVE = "figure.savefig('figure.png')"  # of the figures here, which are matplotlib's
+SAVE = "figure.savefig('figure.png')"  # how to save the figures here, which are matplotlib's
 BY = ("query", "model")
-WEFES = ("ECT", "MAC", "RIPA", "RND", "RNSB", "WEAT")  # metrics that have a neutral value here
-# aggregation -> what pandas calls it, what the column is called
+WEFES = ("ECT", "MAC", "RIPA", "RND", "RNSB", "WEAT")  # metrics with a known no-bias value
+# Aggregation -> its name in pandas, and in the column's name.
 AGGREGATIONS = {
     "sum": ("sum", "sum"),
     "abs_sum": ("sum", "sum of abs values"),
@@ -68,9 +68,9 @@ def run_queries(
     return_only_aggregation: bool = False,
     warn_not_found_words: bool = False,
 ) -> pd.DataFrame:
-    """A metric on queries on models: a row per model, a column per query, and one of their aggregate.
+    """Measure a metric on queries and models: one row per model, one column per query, and one for their aggregate.
 
-    An `aggregation_function` of one's own takes the data frame, as in WEFE.
+    A user's `aggregation_function` takes the data frame, as in WEFE.
     """
     if not (isinstance(metric, type) and issubclass(metric, BaseMetric)):
         raise ArgumentTypeError(f"metric: expected a class of a metric, such as WEAT, not {quote(metric)}")
@@ -121,9 +121,10 @@ def calculate_ranking_correlations(rankings: pd.DataFrame, method: str = "spearm
 
 
 def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Any:
-    """Draw a table of `run_queries`: bars of plotly, or, where plotly is not installed, marks of matplotlib.
+    """Draw a table of `run_queries`: bars of plotly, or, if plotly is not installed, marks of matplotlib.
 
-    `by` is "query" or "model", what bars are grouped by; matplotlib's figure has a row for each query either way.
+    `by` is "query" or "model", by which bars are grouped; matplotlib's figure always has a row for each
+    query.
     """
     _check_frame(results, "results")
     if by not in BY:
@@ -132,7 +133,7 @@ def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Any:
         return plots.queries_results(results, by)
     from ...figures.scores import scores
 
-    # of a metric of one's own, whose neutral value is not known, as of WEAT
+    # The no-bias value of a user's metric is not known, so WEAT's is used.
     name = results.attrs.get("metric", "WEAT")
     metric = library.metric(name if name in WEFES else "WEAT")
     key, label = (metric.name, metric.label) if name in WEFES else (name, name)
@@ -141,9 +142,10 @@ def plot_queries_results(results: pd.DataFrame, by: str = "query") -> Any:
 
 
 def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> Any:
-    """Draw ranks as stacked bars, of plotly, or, where plotly is not installed, of matplotlib.
+    """Draw ranks as stacked bars, with plotly, or, if plotly is not installed, with matplotlib.
 
-    `use_metric_as_facet` draws a part for each ranking; matplotlib's figure writes each rank in its bar instead.
+    `use_metric_as_facet` draws a panel for each ranking; matplotlib's figure instead writes each rank in its
+    bar.
     """
     _check_frame(ranking, "ranking")
     if has("plotly"):
@@ -154,7 +156,7 @@ def plot_ranking(ranking: pd.DataFrame, use_metric_as_facet: bool = False) -> An
 
 
 def plot_ranking_correlations(correlation_matrix: pd.DataFrame, title: str = "") -> Any:
-    """Draw correlations as a heat map, of plotly, or, where plotly is not installed, of matplotlib."""
+    """Draw correlations as a heat map, with plotly, or, if plotly is not installed, with matplotlib."""
     _check_frame(correlation_matrix, "correlation_matrix")
     if has("plotly"):
         return plots.correlations(correlation_matrix, title)
@@ -173,7 +175,7 @@ def load_test_model() -> WordEmbeddingModel:
 
 
 def load_weat_w2v() -> KeyedVectors:
-    """Return the vectors of `load_test_model`, which WEFE's guide to metrics of one's own loads by this name."""
+    """Return the vectors of `load_test_model`, under the name used in WEFE's guide to user-defined metrics."""
     return load_test_model().wv
 
 
@@ -188,6 +190,6 @@ def _check_frame(table: object, argument: str) -> None:
 
 
 def _long(table: pd.DataFrame, column: str, value: str) -> pd.DataFrame:
-    """A table of models by queries or metrics as figures take it."""
+    """Return a table of models by queries or metrics in the long form that figures take."""
     long = table.rename_axis(index="model", columns=column).stack(future_stack=True).rename(value)
     return long.reset_index().assign(criterion="Results", debias=UNTOUCHED, cells_nan=0, status="no value")

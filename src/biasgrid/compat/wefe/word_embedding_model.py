@@ -20,7 +20,7 @@ from ...geometry import unit_or_zero
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors
 
-# what gensim's vectors have, of all that `load` takes
+# Among the objects that `load` takes, only gensim's vectors have these attributes.
 GENSIM = ("index_to_key", "key_to_index", "vectors")
 
 
@@ -30,16 +30,16 @@ class WordEmbeddingModel:
     Parameters
     ----------
     wv
-        gensim's KeyedVectors, or all else that `biasgrid.load` takes.
+        gensim's KeyedVectors, or any other object that `biasgrid.load` takes.
     name
-        What results call it.
+        Its name in results.
     vocab_prefix
-        What stands before every word in the vocabulary, such as "/c/en/".
+        The text that precedes every word in the vocabulary, such as "/c/en/".
 
     Raises
     ------
     ArgumentTypeError
-        One of them is of the wrong type. It is a TypeError, as in WEFE.
+        An argument is of the wrong type. It is a TypeError, as in WEFE.
     """
 
     def __init__(self, wv: Any, name: str | None = None, vocab_prefix: str | None = None):
@@ -53,13 +53,13 @@ class WordEmbeddingModel:
         self.hold(wv)
 
     def hold(self, wv: Any) -> None:
-        """Take other vectors."""
+        """Replace the vectors."""
         self._given = wv
         self._wv: KeyedVectors | None = wv if all(hasattr(wv, name) for name in GENSIM) else None
         self._model = self._read(wv)
 
     def _read(self, wv: Any) -> Model:
-        """Return this library's model of the vectors. One of gensim's float32 vectors is a view of them."""
+        """Return this library's model of the vectors. For gensim's float32 vectors, it is a view of them."""
         model = wv if isinstance(wv, Model) else load(wv, name=self.name)
         shown = self._wv is not None and self._wv is wv
         if shown and isinstance(model, MemoryModel) and _is_same(model.array, wv.vectors):
@@ -70,7 +70,7 @@ class WordEmbeddingModel:
 
     @property
     def wv(self) -> KeyedVectors:
-        """gensim's vectors. What changes them, changes what is measured, as in WEFE."""
+        """Return gensim's vectors. Changes of them change the measurements, as in WEFE."""
         if self._wv is None:
             require("gensim", "the attribute wv of a WordEmbeddingModel")
             from gensim.models import KeyedVectors
@@ -83,24 +83,24 @@ class WordEmbeddingModel:
 
     @property
     def model(self) -> Model:
-        """This library's model of the vectors as they are now."""
+        """Return this library's model of the current vectors."""
         if self._wv is None:
             return self._model
         model = self._model
         if not (isinstance(model, MemoryModel) and np.may_share_memory(model.array, self._wv.vectors)):
             self._model = model = self._read(self._wv)
-        # a new object: a model keeps the checksum of its vectors, which may have changed since
+        # Return a new object, as a model keeps the checksum of its vectors, which may have changed since.
         return replace(model) if isinstance(model, MemoryModel) else model
 
     @property
     def vocab(self) -> dict[str, int]:
-        """The row of each word."""
+        """Return the row of each word."""
         rows: dict[str, int] = self.wv.key_to_index
         return rows
 
     @property
     def model_name(self) -> str:
-        """The name, as WEFE's documentation calls it."""
+        """Return the name, under the attribute's name in WEFE's documentation."""
         return self.name
 
     def __eq__(self, model: object) -> bool:
@@ -137,7 +137,7 @@ class WordEmbeddingModel:
         """Divide each vector by its length, in `wv`."""
         vectors = self.wv.vectors
         self.wv.vectors = unit_or_zero(vectors.astype(np.float64)).astype(vectors.dtype)
-        self.wv.norms = None  # gensim computes them again
+        self.wv.norms = None  # so that gensim computes them again
 
     def update(self, word: str, embedding: np.ndarray) -> None:
         """Replace the vector of a word, in `wv`."""
@@ -146,14 +146,14 @@ class WordEmbeddingModel:
         self.batch_update([word], [embedding])
 
     def batch_update(self, words: Sequence[str], embeddings: Sequence[np.ndarray] | np.ndarray) -> None:
-        """Replace the vectors of words, in `wv`: of all of them, or, after an error, of none.
+        """Replace the vectors of words in `wv`; after an error, none is replaced.
 
         Raises
         ------
         ArgumentTypeError
             The words are not a list of texts, or the vectors are not arrays.
         InputError
-            There are not as many vectors as words, or one has another length or another type of numbers.
+            The numbers of vectors and words differ, or a vector has another length or number type.
         WordError
             The model lacks a word.
         """
@@ -189,7 +189,7 @@ class WordEmbeddingModel:
 
 
 def check_model(model: object) -> None:
-    """Raise ArgumentTypeError for anything but a WordEmbeddingModel."""
+    """Raise ArgumentTypeError unless the argument is a WordEmbeddingModel."""
     if not isinstance(model, WordEmbeddingModel):
         raise ArgumentTypeError(
             f"model: {quote(model)} is not a WordEmbeddingModel: WordEmbeddingModel(model, name) makes one"
@@ -197,14 +197,14 @@ def check_model(model: object) -> None:
 
 
 def with_prefix(model: Model, prefix: str | None) -> Model:
-    """Return a model whose words are looked up behind a prefix, which no word need have, as in WEFE."""
+    """Return a model that adds a prefix to words before the look-up; as in WEFE, no word must have it."""
     if not prefix or model.vocab_prefix == prefix or not is_dataclass(model):
         return model
     return replace(model, vocab_prefix=prefix)
 
 
 def untransformed(model: WordEmbeddingModel) -> Model:
-    """Return the model; one that is debiased already as vectors in memory, which can be debiased again."""
+    """Return the model; a debiased one is returned as vectors in memory, which can be debiased again."""
     check_model(model)
     if not isinstance(model.model, DebiasedModel):
         return model.model
@@ -214,5 +214,6 @@ def untransformed(model: WordEmbeddingModel) -> Model:
 
 
 def _is_same(array: np.ndarray, vectors: Any) -> bool:
-    """Whether a copy of gensim's vectors can be replaced by a view of them: no row was left out, none is rounded."""
+    """Return whether a view can replace the copy of gensim's vectors: all rows are there, and no number was
+    rounded."""
     return isinstance(vectors, np.ndarray) and (vectors.dtype, vectors.shape) == (array.dtype, array.shape)

@@ -12,7 +12,7 @@ from ....wefe_names import WORD_SETS
 
 
 class FormerNames(WordSets):
-    """Word sets that are also found by the names that WEFE gave them before, with a warning."""
+    """Word sets that are also found by their former names in WEFE, with a warning."""
 
     def __missing__(self, key: object) -> Any:
         name = WORD_SETS.get(key) if isinstance(key, str) else None
@@ -36,14 +36,17 @@ def fetch_eds(
     n_retries: int = 3,
     census_folder: Path | str | None = None,
 ) -> dict[str, Any]:
-    """Return the word sets of eds. Years other than 2015, and more than ten occupations, need a folder with the
-    authors' tables (`biasgrid.word_sets`)."""
+    """Return the word sets of eds.
+
+    Years other than 2015, and more than ten occupations, need a folder with the authors' tables
+    (`biasgrid.word_sets`).
+    """
     options = {"occupations_year": occupations_year, "top_n_race_occupations": top_n_race_occupations}
     return _sets("eds", **options, census_folder=census_folder)
 
 
 def fetch_debiaswe(n_retries: int = 3) -> dict[str, Any]:
-    """`male_terms` and `female_terms` are each under its own name, which are swapped in WEFE."""
+    """Return the word sets of debiaswe. `male_terms` and `female_terms` have the right names, which WEFE swaps."""
     return _sets("debiaswe")
 
 

@@ -1,4 +1,4 @@
-"""The base of WEFE's debias methods, and of methods that a user writes for WEFE."""
+"""The base class of WEFE's debias methods, and of methods that users write for WEFE."""
 
 from __future__ import annotations
 
@@ -15,25 +15,26 @@ from ..fitted import check_is_fitted
 from ..word_embedding_model import WordEmbeddingModel, check_model, untransformed
 
 Words = Sequence[str]
-COMPONENTS = 10  # of the principal component analyses of WEFE's debias methods
+COMPONENTS = 10  # principal components in WEFE's debias methods
 
 
 class BaseDebias(ABC):
-    """The base of a debias method of one's own.
+    """The base class of a user's debias method.
 
-    `fit` computes what the method needs of a model and returns the method; `transform` returns the debiased model.
+    `fit` computes the parameters of the method from a model and returns the method; `transform` returns the
+    debiased model.
 
     Attributes
     ----------
     name
-        The method's name, for messages.
+        The method's name in messages.
     """
 
     name = ""
 
     @abstractmethod
     def fit(self, model: WordEmbeddingModel, *args: Any, **fit_params: Any) -> BaseDebias:
-        """Compute what the method needs of a model, and return the method."""
+        """Compute the parameters of the method from a model, and return the method."""
 
     @abstractmethod
     def transform(
@@ -88,10 +89,10 @@ class BaseDebias(ABC):
 
 
 class LibraryDebias(BaseDebias):
-    """One of this library's debias methods by WEFE's names."""
+    """One of this library's debias methods under WEFE's names."""
 
     method = ""
-    moves = False  # whether what is fitted on one model can transform another one
+    moves = False  # whether a transform fitted on one model can transform another one
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class LibraryDebias(BaseDebias):
         name = "_".join(filter(None, (model.name, self.criterion_name, "debiased")))
         subject = untransformed(model)
         same_size = subject.dimensions == transform.dimensions
-        # `under` takes no transform of other vectors
+        # `under` refuses a transform of other vectors.
         make = DebiasedModel if self.moves and same_size else Model.under
         debiased = make(subject, transform, name)
         if copy:

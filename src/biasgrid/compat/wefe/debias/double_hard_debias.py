@@ -1,4 +1,4 @@
-"""Double-hard debias as WEFE has it by WEFE's name."""
+"""Double-hard debias in WEFE's variant, under WEFE's name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .base_debias import LibraryDebias, Words
 
 
 class DoubleHardDebias(LibraryDebias):
-    """Double-hard debias as WEFE has it. `incremental_pca=False` computes the principal components exactly."""
+    """Double-hard debias in WEFE's variant. `incremental_pca=False` computes the principal components exactly."""
 
     name = "Double Hard Debias"
     method = "double_hard"
@@ -50,8 +50,11 @@ class DoubleHardDebias(LibraryDebias):
         n_words: int,
         bias_representation: Words,
     ) -> list[str]:
-        """Return the most biased words: `n_words` nearest the second word of `bias_representation`, then as many
-        nearest the first. They are of the whole vocabulary, whatever `target` is, as in WEFE."""
+        """Return the most biased words of the whole vocabulary, whatever `target` is, as in WEFE.
+
+        These are `n_words` nearest the second word of `bias_representation`, then `n_words` nearest the
+        first.
+        """
         self._check_transform_args(model, target, ignore)
         vectors: Any = untransformed(model)
         return most_biased(vectors, bias_representation, ignore or (), n_words, AS_WRITTEN)

@@ -1,4 +1,4 @@
-"""Half-sibling regression by WEFE's name."""
+"""Half-sibling regression under WEFE's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hard debias by WEFE's name."""
+"""Hard debias under WEFE's name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .base_debias import LibraryDebias, Words
 
 
 class HardDebias(LibraryDebias):
-    """Hard debias. The bias subspace is one direction, whatever `pca_args`."""
+    """Hard debias. The bias subspace is always one direction, regardless of `pca_args`."""
 
     method, moves = "hard", True
 

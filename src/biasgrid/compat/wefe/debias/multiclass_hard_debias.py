@@ -1,4 +1,4 @@
-"""Hard debias of several groups by WEFE's name."""
+"""Hard debias of several groups under WEFE's name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .base_debias import COMPONENTS, LibraryDebias, Words
 
 
 class MulticlassHardDebias(LibraryDebias):
-    """Hard debias of several groups, of as many components as the sets span, and no more than WEFE's ten."""
+    """Hard debias of several groups, with as many components as the sets span, at most WEFE's ten."""
 
     method, moves = "multiclass_hard", True
 

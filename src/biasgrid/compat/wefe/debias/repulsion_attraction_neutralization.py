@@ -1,4 +1,4 @@
-"""RAN debias as WEFE has it by WEFE's name."""
+"""RAN debias in WEFE's variant, under WEFE's name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .base_debias import LibraryDebias, Words
 
 
 class RepulsionAttractionNeutralization(LibraryDebias):
-    """RAN debias as WEFE has it."""
+    """RAN debias in WEFE's variant."""
 
     method = "ran"
 

@@ -1,4 +1,4 @@
-"""ECT by WEFE's name."""
+"""ECT under WEFE's name."""
 
 from __future__ import annotations
 

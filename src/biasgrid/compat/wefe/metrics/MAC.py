@@ -1,4 +1,4 @@
-"""MAC by WEFE's name."""
+"""MAC under WEFE's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RIPA by WEFE's name."""
+"""RIPA under WEFE's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RND by WEFE's name."""
+"""RND under WEFE's name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from .base_metric import LibraryMetric, of_words
 class RND(LibraryMetric):
     """Relative Norm Distance.
 
-    With `distance="norm"`, a positive value says that the attribute words are nearer to the second target set. With
-    "cos", a positive value says that they are nearer to the first: it subtracts cosine similarities, as WEFE does.
+    With `distance="norm"`, a positive value means that the attribute words are nearer to the second target
+    set. With "cos", which subtracts cosine similarities as in WEFE, it means that they are nearer to the
+    first.
     """
 
     def run_query(  # type: ignore[override]

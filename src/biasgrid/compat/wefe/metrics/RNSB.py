@@ -1,4 +1,4 @@
-"""RNSB by WEFE's name."""
+"""RNSB under WEFE's name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .base_metric import LibraryMetric, of_words
 
 
 class RNSB(LibraryMetric):
-    """Relative Negative Sentiment Bias. Without a `random_state` its splits are those of one seed."""
+    """Relative Negative Sentiment Bias. Without a `random_state`, its splits always have the same seed."""
 
     def run_query(  # type: ignore[override]
         self,
@@ -32,7 +32,7 @@ class RNSB(LibraryMetric):
     ) -> dict[str, Any]:
         options = (lost_vocabulary_threshold, preprocessors, strategy, normalize, warn_not_found_words)
         classifier = {"estimator": estimator, "estimator_params": estimator_params}
-        if estimator is None:  # WEFE's own
+        if estimator is None:  # WEFE's default
             classifier = {"solver": "liblinear"}
         splits = {"n_iterations": n_iterations, "random_state": random_state, "holdout": holdout}
         result = self._measure(query, model, options, **splits, **classifier)

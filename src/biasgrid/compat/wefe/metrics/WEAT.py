@@ -1,4 +1,4 @@
-"""WEAT by WEFE's name."""
+"""WEAT under WEFE's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of WEFE's metrics, and of metrics that a user writes for WEFE."""
+"""The base class of WEFE's metrics, and of metrics that users write for WEFE."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ from ..word_embedding_model import WordEmbeddingModel, check_model
 
 
 class BaseMetric(ABC):
-    """The base of a metric of one's own, which `run_queries` runs as it runs WEFE's.
+    """The base class of a user's metric, which `run_queries` runs like WEFE's.
 
-    A subclass has the three attributes and `run_query`, which returns a dictionary with "query_name" and "result".
+    A subclass has the three attributes and `run_query`, which returns a dictionary with "query_name" and
+    "result".
 
     Attributes
     ----------
     metric_template
-        How many target and attribute sets a query has, such as (2, 1); "n" for any number.
+        The numbers of target and attribute sets of a query, such as (2, 1); "n" for any number.
     metric_name, metric_short_name
         Its names. Tables have the short one.
     """
@@ -51,14 +52,14 @@ class BaseMetric(ABC):
         lost_vocabulary_threshold: Any = 0.2,
         warn_not_found_words: Any = False,
     ) -> None:
-        """Check what `run_query` was given. WEFE 0.4 gives the first two, WEFE 1.0 all four.
+        """Check the arguments of `run_query`. WEFE 0.4 passes the first two, WEFE 1.0 all four.
 
         Raises
         ------
         ArgumentTypeError
             An argument is of the wrong type. It is a TypeError.
         InputError
-            The query has another number of sets than the metric's template.
+            The number of the query's sets differs from the metric's template.
         """
         check_query(query)
         check_model(model)
@@ -80,14 +81,14 @@ class BaseMetric(ABC):
 
 
 class LibraryMetric(BaseMetric):
-    """One of this library's metrics by WEFE's names."""
+    """One of this library's metrics under WEFE's names."""
 
     metric_name = metric_short_name = ""
 
     def __init_subclass__(cls) -> None:
         if "run_query" in vars(cls):
             cls.run_query = checked_keywords(FORMER_OPTIONS)(cls.run_query)  # type: ignore[method-assign]
-        if LibraryMetric in cls.__bases__:  # a user's subclass of WEAT is WEAT, whatever its name
+        if LibraryMetric in cls.__bases__:  # a user's subclass of WEAT remains WEAT, whatever its name
             metric = metrics.metric(cls.__name__)
             cls.metric_name, cls.metric_short_name = metric.label, cls.__name__
             cls.metric_template = metric.template
@@ -126,14 +127,14 @@ class LibraryMetric(BaseMetric):
         return result
 
     def _answer(self, result: Result, value: float | None = None, **details: Any) -> dict[str, Any]:
-        """Return WEFE's dictionary: `result` is `value`, or else the metric's own."""
+        """Return WEFE's dictionary, in which `result` is `value`, or else the metric's own value."""
         score = np.float64(result.value)
         head = {"query_name": result.query, "result": score if value is None else np.float64(value)}
         return {**head, self.metric_short_name.lower(): score, **details}
 
 
 def of_words(result: Result, name: str) -> dict[str, Any]:
-    """Return a metric's values by word, those of all sets together."""
+    """Return a metric's values by word, for all sets together."""
     return {
         word: value for by_word in result.detail.get(name, {}).values() for word, value in by_word.items()
     }
