@@ -171,7 +171,7 @@ def test_a_file_that_is_not_to_be_kept_goes_when_its_store_is_made(tmp_path, ser
     # as after a kill before it went; and the store follows what is said of it
     model = {"source": source, "licence": "CC0"}
     with monkeypatch.context() as patch:  # in a folder that is read-only it stays
-        patch.setattr(fetching, "_alone", Mock(side_effect=PermissionError))
+        patch.setattr(fetching, "_lock", Mock(side_effect=PermissionError))
         assert build_store("one", model, tmp_path).metadata["licence"] == "CC0"
     assert (raw / "one.txt").is_file()
     build_store("one", model, tmp_path)

@@ -264,7 +264,6 @@ def _check_files(config: StudyConfig, where: str) -> None:
 
 
 def _gensim_ships(file: str, what: str) -> bool:
-    """Return whether gensim ships a benchmark's file."""
     require("gensim", what)
     # gensim is not imported, as that takes a second.
     return (Path(find_spec("gensim").origin).parent / "test" / "test_data" / file).is_file()  # type: ignore[union-attr, arg-type]

@@ -86,7 +86,7 @@ def _with_tests(base: type[S], tests: tuple[Test, ...], *more: Any) -> type[S]:
     options = {
         test.name: test.options
         if base is Inference
-        else partial(test.options, f"What is other than in the study's {test.noun}.")
+        else partial(test.options, f"Options of this metric that differ from the study's {test.noun}.")
         for test in tests
     }
     fields: dict[str, Any] = {

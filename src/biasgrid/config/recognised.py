@@ -117,9 +117,10 @@ def _kind_of(path: Path) -> tuple[Kind, str]:
 
 
 def _is_prose(path: Path) -> bool:
-    """Return whether a file is prose: most of its words have letters, and it is not a table, config, JSON or markup.
+    """Return whether a file is prose: most of its words have letters, and it is not a table, config, JSON or
+    markup.
 
-    Damaged files of vectors, files of queries and web pages are also texts.
+    This excludes damaged files of vectors, files of queries and web pages, which are also texts.
     """
     if path.suffix in NO_PROSE:
         return False

@@ -43,7 +43,7 @@ def check_shuffled(entry: Beside, models: Mapping[str, Model], where: str) -> No
     for part in ("real", "shuffled"):
         check_names("model", getattr(entry, part), models, f"{where}: {part}")
         for key in getattr(entry, part):
-            corpus, is_shuffled = _text(key, models, f"{where}: {part}")
+            corpus, is_shuffled = _corpus_of(key, models, f"{where}: {part}")
             if is_shuffled != (part == "shuffled"):
                 problem = (
                     "is of shuffled text"
@@ -65,7 +65,7 @@ def check_shuffled(entry: Beside, models: Mapping[str, Model], where: str) -> No
                 )
 
 
-def _text(key: str, models: Mapping[str, Model], where: str) -> tuple[str, bool]:
+def _corpus_of(key: str, models: Mapping[str, Model], where: str) -> tuple[str, bool]:
     """Return the corpus of a model, and whether it is shuffled."""
     source = models[key].source
     corpus = source.corpus if isinstance(source, Trained) else key

@@ -58,7 +58,7 @@ def publish(study: FinishedStudy, folder: Path, authors: Sequence[str], licence:
         for file in [*records(study), *made]:
             if file.is_file():
                 name = file.relative_to(study.folder)
-                write_bytes(part / name, _without_places(file, name))
+                write_bytes(part / name, _without_local_paths(file, name))
         package = _package(study, part, authors, licence)
         write_text(part / "datapackage.json", json.dumps(package, ensure_ascii=False, indent=1) + "\n")
         write_text(part / "CITATION.cff", _citation(study, authors, licence))
@@ -83,7 +83,7 @@ def _paths(values: Iterable[Any]) -> Iterable[Path | str]:
         yield from (v for v in (value if isinstance(value, list) else [value]) if isinstance(v, (str, Path)))
 
 
-def _without_places(file: Path, name: Path) -> bytes:
+def _without_local_paths(file: Path, name: Path) -> bytes:
     """Return a file's content; in configs and models' records, only the names of files are kept from paths."""
     content = file.read_bytes()
     if name.suffix == ".json" and (name.name in (CONFIG, FILE) or name.parts[0] == "models"):
@@ -96,7 +96,7 @@ def _without_places(file: Path, name: Path) -> bytes:
         text = content.decode(errors="replace")
         if has_password(text):
             raise BiasgridError(f"{file}: has a password in an address; not published")
-        if found := _places().search(text):
+        if found := _local_path_pattern().search(text):
             raise BiasgridError(f"{file}: has a path of this machine, {found[0]}; not published")
     return content
 
@@ -110,8 +110,8 @@ def _relative(value: Any, key: str = "") -> Any:
     return re.split(r"[\\/]", value.rstrip("\\/"))[-1] if is_elsewhere else value
 
 
-def _places() -> re.Pattern[str]:
-    """Return a pattern of the user's home and the current folder, if they occur as paths."""
+def _local_path_pattern() -> re.Pattern[str]:
+    """Return a pattern that matches the user's home folder and the current folder where they occur as paths."""
     folders = {str(place) for place in (Path.home(), Path.cwd()) if len(place.parts) > 1}
     return re.compile(rf"(?<![\w/.~-])(?:{'|'.join(map(re.escape, sorted(folders))) or '(?!)'})(?![\w.-])")
 

@@ -1,6 +1,6 @@
 """Joining of published folders, or results, into one study.
 
-Their records are checked and copied. Tables, ranks, verdicts and page are made from them as in any other
+Their records are checked and copied. Tables, ranks, conclusions and page are made from them as in any other
 study. Their code is never run, and their tables are not read.
 """
 

@@ -197,7 +197,7 @@ def check_model(model: object) -> None:
 
 
 def with_prefix(model: Model, prefix: str | None) -> Model:
-    """Return a model that adds a prefix to words before the look-up; as in WEFE, no word must have it."""
+    """Return a model that adds a prefix to words before the look-up; as in WEFE, the vocabulary may lack it."""
     if not prefix or model.vocab_prefix == prefix or not is_dataclass(model):
         return model
     return replace(model, vocab_prefix=prefix)

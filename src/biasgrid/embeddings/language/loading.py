@@ -23,7 +23,7 @@ def load(
     format: str | None = None,
     sha256: str | None = None,
 ) -> LanguageModel:
-    """Load a language model from a user's files, which stay where they are, or from scores.
+    """Load a language model from a user's files, which are not copied, or from scores.
 
     Its folder is temporary and is removed together with the model.
 

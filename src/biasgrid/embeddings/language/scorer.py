@@ -56,7 +56,6 @@ class Scorer:
         return len(self._places_to_score(sentence, self.pretrained.split(sentence.text)))
 
     def _places_to_score(self, sentence: Sentence, pieces: Pieces) -> list[int]:
-        """Return the positions of the scored tokens."""
         return np.flatnonzero(pieces.inner).tolist() if sentence.part is None else pieces.of(sentence.part)
 
     def _why_unscored(self, sentence: Sentence, pieces: Pieces, places: Sequence[int]) -> str:

@@ -35,7 +35,7 @@ def unpickle(path: Path) -> Any:
 
 @contextmanager
 def _open_checked(path: Path) -> Iterator[io.BufferedReader]:
-    """Open and scan a pickle. The file supports `peek`; otherwise it would be unpickled byte by byte."""
+    """Open and scan a pickle. The file is buffered; otherwise it would be unpickled byte by byte."""
     with open_content(path) as file, parser_errors(path, "is not a whole pickle"):
         if isinstance(file.raw, io.FileIO):
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content, memoryview(content) as data:

@@ -45,7 +45,6 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 
 def _read_vocabulary(path: Path, writer: StoreWriter) -> tuple[list[str], np.ndarray | None]:
-    """Read the words and their counts."""
     if not path.is_file():
         raise BiasgridError(f"{path}: no such file; GloVe's vectors.bin has no words, and is read with it")
     words: list[str] = []

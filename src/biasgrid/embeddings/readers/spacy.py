@@ -65,7 +65,6 @@ def _add_floret(
     folder: Path,
     writer: StoreWriter,
 ) -> None:
-    """Add the vectors of words and n-grams."""
     if not len(vectors):
         raise BiasgridError(f"{folder}: holds no vectors")
     with np.errstate(over="ignore"):  # the writer refuses values that are too large

@@ -24,7 +24,7 @@ NO_CHECKSUM = "%s: no checksum is pinned; first seen with sha256 %s, recorded in
 class FirstSeen:
     """The sha256 first seen at each address of a model's files, and the first-seen commit of a hub's branch.
 
-    It raises BiasgridError for a damaged record, because a lost record is a lost pin.
+    It raises BiasgridError for a damaged record, as a new record would accept any file.
 
     Parameters
     ----------
