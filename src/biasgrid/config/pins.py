@@ -144,7 +144,7 @@ def _edit(text: str, path: tuple[str | int, ...], digest: str) -> tuple[int, int
 
 
 def _node(text: str, path: list[str | int]) -> yaml.MappingNode:
-    """Return the mapping at a path. Raise LookupError if there is none."""
+    """Return the mapping at a path. Raise LookupError if it is missing."""
     node = yaml.compose(text, yaml.SafeLoader)
     for key in path:
         parts = node.value

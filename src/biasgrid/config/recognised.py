@@ -97,7 +97,7 @@ def _encoder_type(path: Path) -> str:
 
 
 def _kind_of(path: Path) -> tuple[Kind, str]:
-    """Return the kind of a file or folder, and its format. Raise BiasgridError if there is none."""
+    """Return the kind of a file or folder, and its format. Raise BiasgridError if it is of no kind."""
     if (path / MODEL).is_file():
         record = read_json(path / MODEL)
         kind = KINDS.find(record.get("kind", VECTORS) if isinstance(record, dict) else VECTORS)

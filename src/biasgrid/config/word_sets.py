@@ -37,7 +37,7 @@ class WordSets:
         return stems or sorted(path.stem for path in self._folders[1].glob("*.json"))
 
     def file(self, stem: str) -> Path | None:
-        """Return the file of that name without .json; None if there is none."""
+        """Return the file of that name without .json; None if it is missing."""
         paths = (folder / f"{stem}.json" for folder in self._folders)
         return next((path for path in paths if path.is_file()), None)
 
