@@ -1,1 +1,1 @@
-"""The public Python interface: what `import biasgrid` offers."""
+"""The public Python interface: everything that `import biasgrid` offers."""

@@ -23,7 +23,7 @@ from . import docstrings, wefe
 from .checks import check_model, check_plain, check_query, plain
 from .lost import warn_lost, warn_shared
 
-# True: with the defaults; a mapping: with these options
+# An optional part of inference: True uses the defaults, a mapping gives options.
 Part = bool | Mapping[str, Any] | None
 Interval = Literal["jackknife", "percentile", "bca"]
 INTERVAL: Interval = "jackknife"
@@ -52,22 +52,22 @@ def measure_query(
     metric
         One of `metrics.REGISTRY`.
     query
-        A query of the metric's template; of a larger one take the sub-queries: `query.subqueries(template)`.
+        A query with the metric's template. Divide a larger query into sub-queries: `query.subqueries(template)`.
     model
-        What `biasgrid.load` returns, or such a model under a transform: `model.under(transform)`.
+        A model that `biasgrid.load` returned, or a debiased model: `model.under(transform)`.
     preprocessors
-        Forms in which a word is looked up, tried in this order, each a mapping of `lowercase`, `uppercase`,
-        `titlecase`, `strip_accents` and what other languages need (`WordOptions`), or a function of the word. `{}` is
-        the word as it is written. Left out: the word as it is written, else in lower case; of language models only as
-        it is written.
+        Forms in which a word is looked up, tried in this order. Each is a mapping of options of `WordOptions`,
+        such as `lowercase`, `uppercase`, `titlecase` and `strip_accents`, or a function of the word. `{}` is
+        the word as written. Default: the word as written, then in lower case; for language models only as
+        written.
     strategy
-        "first": the first form of a word that the model has; "all": every form that it has.
+        "first": use the first form of a word that the model has; "all": use every form that it has.
     normalize
         Whether vectors are divided by their length.
     lost_vocabulary_threshold
-        From 0 to 1: there is no value if the model lacks more than this share of a set's distinct words.
+        From 0 to 1: the value is NaN if the model lacks more than this share of a set's distinct words.
     seed
-        From 0; of a metric that draws at random, and of inference.
+        An integer from 0, for inference and for metrics that draw at random.
     bootstrap
         Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
         interval over words; or options: `draws`, `level`.
@@ -78,21 +78,21 @@ def measure_query(
         Whether to measure how reliably the words are ordered (docs/reliability.md), which is in `Result.reliability`;
         or options: `splits`.
     interval
-        Which interval `ci_low` and `ci_high` are the ends of.
+        The kind of interval that `ci_low` and `ci_high` give.
     **parameters
-        The metric's own, and tests by name (`inference.significance`): True, or its options.
+        The metric's parameters, and tests by name (`inference.significance`): True, or the test's options.
 
     Returns
     -------
     Result
-        `value` is NaN where the metric has none: `status` and `reason` say why. `evidence` says which tests are
-        significant, not adjusted for the number of tests that you make.
+        `value` is NaN if the metric cannot be computed; `status` and `reason` give the cause. `evidence` names
+        the significant tests, without adjustment for the number of tests that you make.
 
     Raises
     ------
     BiasgridError
-        For a query of another template, what is no query or no model, and an unknown option or a value that is not
-        allowed.
+        The query has another template; an argument is not a query or a model; an option is unknown, or its
+        value is not allowed.
     """
     check_query(query)
     check_model(model)
@@ -126,18 +126,20 @@ def measure_query(
 
 
 def function_of(metric: Metric) -> Callable[..., Result]:
-    """A metric as a function of a query and a model, with the signature and the documentation of its own parameters
-    and of those that all metrics share. Its attribute `metric` is the metric.
+    """Return a metric as a function of a query and a model.
+
+    Its signature and documentation contain the metric's parameters and the parameters that all metrics share.
+    Its attribute `metric` is the metric.
 
     Parameters
     ----------
     metric
-        One of `metrics.REGISTRY`, a plugin's, or one that was made here and now.
+        One of `metrics.REGISTRY`, a plugin's metric, or a metric that this session defined.
 
     Returns
     -------
     function
-        What `metrics.<name>` is.
+        The function that is offered as `metrics.<name>`.
     """
 
     def function(query: Query, model: Model, **options: Any) -> Result:
@@ -156,7 +158,7 @@ def function_of(metric: Metric) -> Callable[..., Result]:
 
 
 def _signature(metric: Metric) -> inspect.Signature:
-    # words are looked up in other forms than texts
+    # Words and texts are looked up in different forms by default.
     forms = default_forms(KINDS[metric.needs])
     shared = [
         p.replace(default=forms) if p.name == "preprocessors" else p
@@ -204,7 +206,7 @@ def _describe_test(test: significance.Test) -> str:
 
 
 def range_of(metric: Metric) -> str:
-    """The sentence on a metric's range and neutral value, as docstrings have it."""
+    """Return the sentence on a metric's range and no-bias value for docstrings."""
     low, high = metric.range
     left, right = "(" if low == -math.inf else "[", ")" if high == math.inf else "]"
     return f"Range {left}{low:g}, {high:g}{right}, neutral value {metric.neutral:g}."

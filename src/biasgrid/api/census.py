@@ -1,4 +1,5 @@
-"""Occupations of eds by their shares in a census that the user gives: the tables of Garg et al. 2018."""
+"""Occupations of the collection eds by their shares in a census that the user gives: the tables of Garg et
+al. 2018."""
 
 from __future__ import annotations
 
@@ -26,21 +27,21 @@ YEAR, OCCUPATION = "Census year", "Occupation"
 
 
 def occupations(folder: Path | str, year: int, number: int) -> dict[str, list[str]]:
-    """Return the occupations of a census year, by gender and by group, as WEFE chooses them.
+    """Return the occupations of a census year, by gender and by group, chosen as in WEFE.
 
     Parameters
     ----------
     folder
-        Has the two tables, under the names of the authors' repository.
+        A folder with the two tables, under the names of the authors' repository.
     year
         The census year.
     number
-        How many occupations each group has: those with the lowest shares of it, ties in the order of the file.
+        The number of occupations per group. They have the group's lowest shares; ties keep the order of the file.
 
     Raises
     ------
     BiasgridError
-        A table is missing or has other columns, or has no such year.
+        A table is missing, has other columns, or lacks the year.
     """
     if not isinstance(folder, (str, os.PathLike)):
         raise ArgumentTypeError(f"census_folder: expected a folder, not {quote(folder)}")
@@ -61,7 +62,7 @@ def occupations(folder: Path | str, year: int, number: int) -> dict[str, list[st
 
 
 def _read(path: Path, shares: tuple[str, ...], year: int) -> pd.DataFrame:
-    """Return the rows of a year of a table whose columns were checked."""
+    """Return a table's rows of one year, after a check of the columns."""
     import pandas as pd
 
     try:

@@ -1,4 +1,4 @@
-"""Checks of queries and models; their messages say how to make one."""
+"""Checks of queries and models, whose messages explain how to make one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ..query import Query
 
 
 def plain(value: Any) -> Any:
-    """A number or text of NumPy, as loops over arrays give them, as Python's; anything else as it is."""
+    """Return a NumPy number or text as Python's own type, and anything else unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def check_plain(name: str, value: Any) -> None:
-    """Raises InputError for a parameter's value that JSON does not have, such as an array."""
+    """Raise InputError if a parameter's value cannot be written as JSON, such as an array."""
     if not _is_plain(value):
         raise InputError(not_allowed(name, value, "text, numbers, true, false, lists and mappings of these"))
 
@@ -34,7 +34,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def check_query(query: Any) -> None:
-    """Raises BiasgridError for what is no query, with how to make one of it."""
+    """Raise BiasgridError if an argument is not a query; the message explains how to make one."""
     if isinstance(query, Query):
         return
     if _is_model(query):
@@ -50,14 +50,14 @@ def check_query(query: Any) -> None:
 
 
 def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> None:
-    """Raises BiasgridError for what is no model, with how to make one of it.
+    """Raise BiasgridError if an argument is not a model; the message explains how to make one.
 
     Parameters
     ----------
     model
-        What stands where a model belongs.
+        The argument for a model.
     attributes
-        What is asked of it; those of the look-up by default.
+        The attributes that the model must have; by default those for looking words up.
     """
     if isinstance(model, Transform):
         raise InputError(
@@ -70,7 +70,7 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
             f"model: {quote(str(model))} is text; load the model: biasgrid.load({quote(str(model))})"
         )
     if isinstance(model, Query):
-        # a debias method takes no query
+        # Debias methods take no query, so the hint is only for metrics.
         where = "" if "fingerprint" in attributes else "; the query comes first: metrics.weat(query, model)"
         raise InputError(f"model: a Query is no model{where}")
     if "fingerprint" in attributes and not are_models(getattr(model, "kind", VECTORS)):
@@ -90,7 +90,7 @@ def _is_frame(value: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    """What a thing is, in a message."""
+    """Return a name for a value's type, for a message."""
     kind = type(value)
     package = kind.__module__.partition(".")[0]
     return quote(value) if package == "builtins" else f"a {kind.__name__} of {package}"

@@ -1,4 +1,4 @@
-"""Two models of a study or grid compared: `compare_models`."""
+"""Comparison of two models of a study or grid: `compare_models`."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ COLUMNS = (
 
 @checked_keywords()
 def compare_models(grid: Grid, a: str, b: str, *, margin: float | None = None) -> pd.DataFrame:
-    """Compare two models: are they different, alike, or can the study not tell?
+    """Compare two models: they differ, they are alike, or the study cannot tell.
 
     Parameters
     ----------
     grid
-        What `measure_grid` or `open_study` returned, with a bootstrap; metrics of vectors also need random groups.
+        A grid from `measure_grid` or `open_study`, with a bootstrap; metrics of vectors also need random groups.
     a, b
         Keys of two models.
     margin
-        Models are alike if their standardised bias differs by at most this much; left out: the study's own
-        (`inference: margin`), .5 by default.
+        Models are alike if their standardised bias differs by at most this much. Default: the study's own margin
+        (`inference: margin`), which is .5 unless set.
 
     Returns
     -------
@@ -45,13 +45,14 @@ def compare_models(grid: Grid, a: str, b: str, *, margin: float | None = None) -
         One row per criterion and metric. `difference` is the mean bias of `a` minus that of `b`, on the scale that
         `scale` names, with its 95 % interval: below 0, `a` is less biased. `answer` is "different", "alike" or
         "cannot tell" for these queries and other words; the columns `other_...` answer for other queries. p-values
-        are adjusted over all pairs of models of the grid. With "cannot tell", `smallest_difference` and `needed` say
-        what the study could have found, and what it would take. docs/reference has the columns of pairs.csv.
+        are adjusted over all pairs of models of the grid. With "cannot tell", `smallest_difference` is the smallest
+        difference that the study could have found, and `needed` describes what a clear answer would require.
+        docs/reference lists the columns of pairs.csv.
 
     Raises
     ------
     BiasgridError
-        For an unknown model, a margin that is not positive, and a grid without a bootstrap.
+        A model is unknown, the margin is not positive, or the grid does not have a bootstrap.
     """
     models = list(grid.study.models)
     for name in (a, b):
@@ -73,10 +74,10 @@ def compare_models(grid: Grid, a: str, b: str, *, margin: float | None = None) -
 
 
 def _pairs_within(grid: Grid, margin: float) -> pd.DataFrame:
-    """Make the table of pairs with another margin."""
+    """Return the table of pairs with another margin."""
     margin = validate(inference_of_tests(Inference), {"margin": margin}, "compare_models").margin
     study = getattr(grid.study, "plain", grid.study)
-    # a study without a bootstrap has no such table
+    # A study without a bootstrap does not have this table.
     inputs = PAIRS.inputs_of(study)
     return (
         PAIRS.frame(inputs, PAIRS.spec_of(study) | {"margin": margin}) if inputs else grid.frame(PAIRS.name)

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of the public functions, assembled from those of the functions that they call."""
+"""Signatures and docstrings of the public functions, assembled from the functions that they call."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ ORDER = ("", "Parameters", "Returns", "Raises", "Warns", "Notes", "References", 
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
-    """A function's signature, its annotations evaluated where that is possible."""
+    """Return a function's signature, with evaluated annotations if possible."""
     try:
         return inspect.signature(function, eval_str=True)
-    except Exception:  # a plugin's annotation may name what is imported for type checkers only
+    except Exception:  # a plugin's annotation may name an import that only type checkers make
         return inspect.signature(function)
 
 
 def sections(function: Callable[..., Any]) -> dict[str, str]:
-    """The sections of a function's numpydoc docstring by name; what stands before the first is ""."""
+    """Return the sections of a function's numpydoc docstring by name; "" is the text before the first
+    section."""
     parts = SECTION.split(inspect.getdoc(function) or "")
     texts = {"": parts[0].strip("\n")}
     texts |= {name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}
@@ -33,13 +34,13 @@ def sections(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def notes(text: str) -> dict[str, str]:
-    """The titled paragraphs of a section Notes."""
+    """Return the titled paragraphs of a Notes section by title."""
     parts = TITLE.split(text)
     return {title: part.strip() for title, part in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, str]:
-    """What a function's docstring says of each of its parameters, without their types."""
+    """Return the description of each parameter in a function's docstring, without types."""
     text = sections(function).get("Parameters", "")
     matches = list(PARAMETER.finditer(text))
     ends = [*(match.start() for match in matches[1:]), len(text)][: len(matches)]
@@ -51,7 +52,7 @@ def parameters(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def docstring(parts: Mapping[str, str]) -> str:
-    """A docstring of sections, in numpydoc's order; empty ones are left out."""
+    """Join sections into a docstring in numpydoc's order, without empty ones."""
     texts = [
         text if not name else f"{name}\n{'-' * len(name)}\n{text}"
         for name, text in sorted(parts.items(), key=lambda item: ORDER.index(item[0]))
@@ -61,7 +62,7 @@ def docstring(parts: Mapping[str, str]) -> str:
 
 
 def parameter_section(signature: inspect.Signature, texts: Mapping[str, str]) -> str:
-    """The section Parameters: each parameter of a signature with its type, its default and its description."""
+    """Return the Parameters section: each parameter of a signature with its type, default and description."""
     return "\n".join(
         f"{parameter.name} : {_kind(parameter)}\n"
         + textwrap.indent(texts.get(parameter.name, "See the metric's documentation."), "    ")
@@ -70,12 +71,12 @@ def parameter_section(signature: inspect.Signature, texts: Mapping[str, str]) ->
 
 
 def wrap(text: str, width: int = 112) -> str:
-    """A paragraph in lines of so many characters."""
+    """Break a paragraph into lines of at most `width` characters."""
     return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
 def name_of(annotation: Any) -> str:
-    """An annotation as one writes it, without limits (`limits.range_of`)."""
+    """Return an annotation as written in code, without its limits (`limits.range_of`)."""
     if annotation is inspect.Parameter.empty:
         return "Any"
     if isinstance(annotation, str):
@@ -97,7 +98,8 @@ def _kind(parameter: inspect.Parameter) -> str:
 def merge_signatures(
     first: Iterable[inspect.Parameter], *rest: Iterable[inspect.Parameter], returns: Any
 ) -> inspect.Signature:
-    """A signature of several groups of parameters; of those of one name the first counts."""
+    """Return a signature of several groups of parameters; of parameters with the same name, the first is
+    kept."""
     by_name: dict[str, inspect.Parameter] = {}
     for group in (first, *rest):
         for parameter in group:

@@ -1,4 +1,4 @@
-"""Figures of a grid, from its tables, and its comparison with published numbers."""
+"""Figures of a grid, drawn from its tables, and its comparison with published numbers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# what a grid without a figure of this kind lacks: of kinds whose `Figure.needs` is empty, and of those whose options
-# have other names here
+# What a grid needs for a figure of each kind, if `Figure.needs` is empty or uses other names of options.
 NEEDS = {
     "models": "two models and a ranked criterion",
     "rank-intervals": "a bootstrap (bootstrap=True)",
@@ -47,7 +46,7 @@ METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 def plot_study(
     study: Study, kind: str, which: Mapping[str, Any], path: Path | str | None, published: Any = None
 ) -> Figure:
-    """`Grid.plot`."""
+    """Draw a figure of a study for `Grid.plot`."""
     kind = figures.current_name(kind)
     if not is_among(kind, figures.REGISTRY):
         where = figures.REGISTRY.of_plugin(kind)
@@ -82,7 +81,7 @@ def plot_study(
         raise BiasgridError(
             f"plot: no figure of kind {kind!r} has {conditions}; there are {_describe(study, drawings)}"
         )
-    # of several, the one that has the name of its kind is the figure of the kind
+    # Of several figures, the one that is named like its kind comes first.
     matches = [drawing for drawing in matches if drawing.name == kind] or matches
     if len(matches) > 1:
         warnings.warn(
@@ -95,7 +94,7 @@ def plot_study(
 
 
 def _join_pages(drawings: list[Drawing]) -> list[Drawing]:
-    """Figures that a study divides into pages (`only`), as one each: here nothing is printed."""
+    """Join the pages of a figure that a study divides (`only`) into one, because nothing is printed here."""
     by_key: dict[str, Drawing] = {}
     for drawing in drawings:
         spec = {name: value for name, value in drawing.spec.items() if name != "only"}
@@ -110,7 +109,7 @@ def compare_with(
     published_as: Mapping[str, str] | None = None,
     beside: Mapping[str, str | Sequence[str]] | None = None,
 ) -> pd.DataFrame:
-    """`Grid.compare` with numbers that the study itself does not name."""
+    """Return `Grid.compare` with numbers that the study itself does not name."""
     from ..tables.comparison import COMPARISON
 
     sources = published if isinstance(published, (list, tuple)) else [published]
@@ -143,7 +142,7 @@ def _with_published(
     published_as: Mapping[str, str] | None = None,
     beside: Mapping[str, str | Sequence[str]] | None = None,
 ) -> Study:
-    """The study with a config that names published numbers; which these are is not in the config."""
+    """Return the study with a config that has published numbers; the config does not contain the numbers."""
     published_names = published_as or {}
     models = {
         key: model.model_copy(update={"published_as": published_names.get(key, model.published_as)})
@@ -156,7 +155,7 @@ def _with_published(
 
 
 def _place(study: Study, drawing: Drawing) -> dict[str, str]:
-    """The criterion, query, metric, model, debias method and words of a figure, those of which it shows one."""
+    """Return the keys and words that a figure shows only one of: criterion, query, metric, model and so on."""
     cell = study.grid.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
     return {name: fields[name] for name in (*KEYS, "words") if isinstance(fields.get(name), str)}
@@ -168,7 +167,8 @@ def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
 
 
 def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
-    """The figures of the metrics in `which`; of figures of several metrics, with the rows of these metrics alone."""
+    """Return the figures of the metrics in `which`; figures of several metrics are reduced to these metrics'
+    rows."""
     rest = {name: value for name, value in which.items() if name != "metric"}
     metrics = [which["metric"]] if isinstance(which["metric"], str) else list(which["metric"])
     selections = []
@@ -198,7 +198,7 @@ def _describe(study: Study, drawings: list[Drawing]) -> str:
 
 
 def hand_out(figure: Figure, path: Path | str | None) -> Figure:
-    """Return a figure as `plot` hands it out, and write it to a file if one is given."""
+    """Return a figure as `plot` does, and write it to a file if a path is given."""
     figure = with_show(figure)
     if path is not None:
         write(figure, Path(path))
@@ -206,12 +206,12 @@ def hand_out(figure: Figure, path: Path | str | None) -> Figure:
 
 
 def with_show(figure: Figure, save: str = SAVE) -> Figure:
-    """Return the figure, with a `show` that needs no pyplot; a notebook shows it once, below its cell.
+    """Return the figure with a `show` that does not need pyplot; a notebook shows it once, below its cell.
 
     `save` is the call that writes it to a file, which a message names.
     """
     if _notebook() is not None:
-        # pyplot's inline backend: loaded it shows figures, and the backend is not switched
+        # Once pyplot's inline backend is imported, it shows figures, and the current backend remains.
         with contextlib.suppress(ImportError):
             import matplotlib_inline.backend_inline  # noqa: F401
     figure.show = functools.partial(show, figure, save)  # type: ignore[method-assign]
@@ -219,7 +219,7 @@ def with_show(figure: Figure, save: str = SAVE) -> Figure:
 
 
 def show(figure: Figure, save: str = SAVE) -> None:
-    """Show a figure below a notebook's cell, else in a window of pyplot: a script goes on when it is closed."""
+    """Show a figure below a notebook's cell, or in a window of pyplot; a script continues when it is closed."""
     if _notebook() is not None:
         from IPython.display import display
 
@@ -245,13 +245,13 @@ def show(figure: Figure, save: str = SAVE) -> None:
 
 
 def _notebook() -> Any:
-    """The shell of the notebook that this is run in, if any."""
+    """Return the shell of the current notebook, or None."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return shell if hasattr(shell, "kernel") else None
 
 
 def check_path(path: Path | str | None) -> None:
-    """Raise BiasgridError for a file that figures are not written into; None is no file."""
+    """Raise BiasgridError if figures cannot be written to a path; None is allowed."""
     if path is not None and not isinstance(path, (str, Path)):
         raise BiasgridError(not_allowed("path", path, "a file's path, or None"))
     if path is not None and Path(validation.check_path(str(path))).suffix not in (".png", ".svg", ".pdf"):
@@ -259,7 +259,7 @@ def check_path(path: Path | str | None) -> None:
 
 
 def write(figure: Figure, path: Path) -> None:
-    """Write a figure, in the format that the path's suffix says."""
+    """Write a figure in the format of the path's suffix."""
     from ..figures.frame import save
 
     try:

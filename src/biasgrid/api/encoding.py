@@ -74,47 +74,48 @@ def encode(
     dtype: Literal["float32", "bfloat16", "float16"] = "float32",
     fast: bool = False,
 ) -> Model | ContextualVectors:
-    """A model of the vectors that an encoder makes of words in sentences; or of sentences.
+    """Encode words in sentences, or sentences, as a model of vectors.
 
-    Every metric, debias method and test that takes word vectors takes such a model. It needs the extra `language`.
+    All metrics, debias methods and tests for word vectors accept the model. The extra `language` is needed.
 
     Parameters
     ----------
     words
-        Words or sentences; or a query, several, or those of a study (`open_study`), whose words are taken.
+        Words or sentences; or one or more queries, or a study (`open_study`), for the words of its queries.
     encoder
-        - a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), of an encoder, a
-          masked or a causal model; a name on Hugging Face's hub, "owner/name", or of a shipped encoder, which is
-          fetched when it is missing, after saying so; a pair (model, tokenizer) of transformers in memory;
-        - an object with `encode(list of texts) -> array`, such as a sentence-transformers model, or of MTEB's
+        - a folder in the format of transformers (config.json, model.safetensors, a tokenizer's files) with an
+          encoder, a masked or a causal model; a name on Hugging Face's hub, "owner/name", or of a shipped
+          encoder, which is fetched with a notice if it is missing; a pair (model, tokenizer) of transformers
+          in memory;
+        - an object with `encode(list of texts) -> array`, such as a sentence-transformers model, or with MTEB's
           protocol (its `encode` has a parameter `task_metadata`);
         - a function: list of texts -> array (texts, dimensions).
     templates
-        The sentences that a word is read in: texts in which `{}` stands for it, or the name of a file in
-        data/templates, such as "bleached". None for the words as they are, such as those that are sentences.
+        The sentences in which a word is encoded: texts with `{}` in its place, or the name of a file in
+        data/templates, such as "bleached". None encodes the words alone, for example if they are sentences.
     pool
-        What becomes a word's vector, as a mean over the templates: "word", the mean of the states of its own pieces;
-        "sentence", that of all pieces of the sentence; "first", the state of the first piece, as SEAT takes BERT's;
-        "last", of the last one, as it takes GPT's. None for "word", or "sentence" of objects and functions, which
-        have no other.
+        How a word's vector is computed, as a mean over the templates: "word", the mean state of its tokens;
+        "sentence", the mean state of all tokens; "first", the state of the first token, as SEAT does for BERT;
+        "last", the state of the last token, as SEAT does for GPT. None is "word", or "sentence" for objects
+        and functions, which allow only this.
     layer
-        The layer whose states are taken: 0 for the embeddings of pieces, 1 for the first layer; negative from the
-        end.
+        The layer whose states are used: 0 for the token embeddings, 1 for the first layer; negative numbers
+        count from the end.
     contexts
-        Whether to keep a vector per word and template, for `metrics.ceat`, in place of their mean.
+        Whether to keep a vector per word and template, for `metrics.ceat`, instead of their mean.
     name
-        What to call the model; None for the encoder's name.
+        The model's name; None for the encoder's name.
     revision
-        Of a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
+        For a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
     device, dtype, fast
-        As of `language_model`: where a network computes, in which numbers, and whether a vector may depend, in its
-        last digits, on those that are made beside it.
+        As in `language_model`: where and in which precision a network computes, and whether a vector's last
+        digits may depend on the other texts in its batch.
 
     Returns
     -------
     Model or ContextualVectors
-        Vectors in memory, float32 (words, dimensions), or with `contexts` (words, templates, dimensions); a word of
-        which the encoder has no piece is not in it.
+        Vectors in memory, float32 (words, dimensions), or with `contexts` (words, templates, dimensions). It
+        does not contain words for which the encoder has no token.
 
     Raises
     ------
@@ -123,7 +124,7 @@ def encode(
     NetworkError
         The encoder cannot be fetched.
     BiasgridError
-        A package of the extra is missing, or the folder is no encoder's.
+        A package of the extra is missing, or the folder does not contain an encoder.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def encode(
 
 
 def _texts(words: Any) -> list[str]:
-    if (study := getattr(words, "study", None)) is not None:  # of a grid, or a finished study
+    if (study := getattr(words, "study", None)) is not None:  # a grid, or a finished study
         words = list(study.queries.values())
     if isinstance(words, str) or not isinstance(words, (Query, Iterable)):
         raise InputError(f"{quote(words)}: expected a list of words, or queries")
@@ -172,7 +173,7 @@ def _texts(words: Any) -> list[str]:
 
 
 def _open(encoder: Any, revision: str | None, options: Mapping[str, Any]) -> tuple[str, Encodes]:
-    """The name of an encoder, and what encodes."""
+    """Return the name of an encoder, and the object that encodes."""
     if revision is not None and not is_hub_name(encoder):
         raise InputError("revision: is for a name on a hub, owner/name")
     if isinstance(encoder, tuple) and len(encoder) == 2:
@@ -193,7 +194,7 @@ def _open(encoder: Any, revision: str | None, options: Mapping[str, Any]) -> tup
 
 
 def _folder(encoder: str | os.PathLike[str], revision: str | None) -> tuple[str, Path]:
-    """The name of an encoder, and its folder."""
+    """Return the name of an encoder, and its folder."""
     if not os.fspath(encoder):
         raise InputError("encoder: is an empty text; expected a folder or a name")
     if is_hub_name(encoder):

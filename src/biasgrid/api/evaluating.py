@@ -1,4 +1,4 @@
-"""Bias that is still recoverable and quality lost, measured in memory: the `evaluation` of `measure_grid`."""
+"""Recoverable bias and loss of quality, measured in memory: the `evaluation` of `measure_grid`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .measured_study import MeasuredStudy
 
 
 def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
-    """What `measure_grid` evaluates besides its metrics, as a study's config has it; {} for nothing.
+    """Return the checked `evaluation` of `measure_grid` in the form of a study's config; {} for None.
 
     Raises
     ------
     BiasgridError
-        It is no mapping, has a key or a value that is not allowed, names a file that does not exist, or there is no
-        debias method to evaluate.
+        It is not a mapping, has an unknown key or a forbidden value, or names a file that does not exist; or no
+        debias method is given.
     """
     if options is None:
         return {}
@@ -31,7 +31,7 @@ def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
             "evaluation: is of debias methods, before and after, and there are none; give debias={name: function of "
             "a model that returns its transform}"
         )
-    # imported late: evaluations are checked by pydantic
+    # Evaluations are checked with pydantic, which is imported only when needed.
     from ..evaluation import Spec
 
     try:
@@ -48,18 +48,18 @@ def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
 def evaluate_models(
     study: MeasuredStudy, models: Mapping[tuple[str, str], Any], *, progress: bool
 ) -> dict[str, dict[str, Any]]:
-    """The records of a study's evaluations by name, as their files would hold them.
+    """Return the records of a study's evaluations by name, with the content of their files.
 
     Parameters
     ----------
     study
-        Its `evaluations` are made.
+        The study whose `evaluations` are computed.
     models
-        Models and debiased models, by model and debias key.
+        Original and debiased models, by model and debias key.
     """
     if not study.grid.evaluations:
         return {}
-    from tqdm import tqdm  # that of tqdm.auto warns in notebooks without ipywidgets
+    from tqdm import tqdm  # tqdm.auto would warn in notebooks without ipywidgets
 
     from ..evaluation import Spec, evaluate
 

@@ -1,4 +1,4 @@
-"""What metrics can and cannot see, computed: `examine`."""
+"""Properties of metrics, computed with counterexamples: `examine`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = ("properties", "counterexamples", "ranges")
 
 @dataclass(frozen=True, repr=False)
 class Examination:
-    """Which properties metrics have: `examine` makes it.
+    """The properties of metrics, as returned by `examine`.
 
     Attributes
     ----------
@@ -33,14 +33,14 @@ class Examination:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row per verdict.
+        """Return one row per verdict.
 
         Returns
         -------
         pandas.DataFrame
             metric, label, level, property, condition, holds ("yes", "no", "not refuted", "undefined", "not
-            examined"), paper (what a theorem of Schroeder et al. says, else ""), construction (the name of the
-            counterexample), tried (how many settings were measured) and note, a sentence.
+            examined"), paper (the result of a theorem of Schroeder et al., or ""), construction (the name of the
+            counterexample), tried (the number of settings that were measured) and note, a sentence.
         """
         import pandas as pd
 
@@ -50,7 +50,7 @@ class Examination:
 
     @property
     def matrix(self) -> pd.DataFrame:
-        """The verdicts as a table: metrics and levels by properties; "" where a question makes no sense."""
+        """Return the verdicts as metrics and levels by properties; "" if a question does not apply."""
         from ..properties.questions import PROPERTIES, SHORT
 
         frame = self.frame
@@ -66,13 +66,13 @@ class Examination:
 
     @property
     def counterexamples(self) -> pd.DataFrame:
-        """The settings that refute a property: one row per setting.
+        """Return the settings that refute a property, one per row.
 
         Returns
         -------
         pandas.DataFrame
             metric, of, property, where (the setting's name), groups and words (lists of sets of vectors), value (the
-            metric's there; of "comparable", the smallest and the largest).
+            metric's value there; for "comparable", the smallest and the largest value).
         """
         import pandas as pd
 
@@ -93,15 +93,15 @@ class Examination:
         return pd.DataFrame(rows, columns=["metric", "of", "property", "where", "groups", "words", "value"])
 
     def plot(self, kind: str = "properties", *, path: Path | str | None = None) -> Figure:
-        """A figure of the properties.
+        """Draw a figure of the properties.
 
         Parameters
         ----------
         kind
             "properties", the matrix; "counterexamples", the vectors on which metrics fail; or "ranges", the smallest
-            and largest values of metrics whose values do not compare.
+            and largest values of metrics whose values are not comparable.
         path
-            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+            A file to write, with the suffix .png, .svg or .pdf; by default, no file is written.
 
         Returns
         -------
@@ -131,7 +131,7 @@ class Examination:
 
 
 def examine(metrics: Any = None) -> Examination:
-    """Which properties a metric has, computed: what it can and cannot see, with counterexamples (docs/properties.md).
+    """Compute which properties a metric has, with counterexamples (docs/properties.md).
 
     Parameters
     ----------
@@ -141,12 +141,12 @@ def examine(metrics: Any = None) -> Examination:
     Returns
     -------
     Examination
-        A verdict for each property: "yes" has a proof, "no" a counterexample; of "not refuted" none was found.
+        One verdict per property. "yes" has a proof, "no" has a counterexample; "not refuted" has neither.
 
     Raises
     ------
     BiasgridError
-        For what is no metric.
+        An entry is not a metric.
 
     Examples
     --------

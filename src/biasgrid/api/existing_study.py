@@ -1,4 +1,5 @@
-"""A finished study that may be of older code: its files, and tables made in memory where it has no such file."""
+"""A finished study, possibly of an older version, with its files, and tables in memory if such a file is
+missing."""
 
 from __future__ import annotations
 
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExistingStudy(FinishedStudy):
-    """A finished study. A table that it lacks, or that older code made without a column, is made in memory when it is
-    asked for."""
+    """A finished study whose missing tables are made in memory on demand.
+
+    Tables without a column that newer versions have are made again, too.
+    """
 
     @cached_property
     def paths(self) -> ExistingPaths:
@@ -33,19 +36,19 @@ class ExistingStudy(FinishedStudy):
 
     @property
     def tables(self) -> dict[str, Mapping[str, Any]]:
-        """The tables that it has, or that can be made, as far as they were asked for."""
+        """Return the tables that exist or can be made, as far as they were requested."""
         return {name: files for name, files in self.plain.tables.items() if name not in self.paths.missing}
 
     @cached_property
     def plain(self) -> FinishedStudy:
-        """The study of its files alone."""
+        """Return the study with only the tables in its files."""
         return FinishedStudy(self.config, self.queries, self.folder, plugins=self.plugins)
 
 
 class TableOfStudy(InMemory):
-    """A table's file, which is read whenever its content is asked for: once for each reader, and kept by none.
+    """A table's file, read anew on every access to its content, which is not kept.
 
-    It stands where a table in memory does, so that all who show a finished study read its tables by
+    It has the interface of a table in memory, so that all views of a finished study read tables with
     `FinishedStudy.read_table`.
     """
 
@@ -58,18 +61,18 @@ class TableOfStudy(InMemory):
 
     @property
     def content(self) -> pd.DataFrame:
-        """The rows, checked."""
+        """Return the rows, checked."""
         return self.study.read_table(self.table, self.file)
 
 
 @dataclass(frozen=True)
 class ExistingPaths(MadePaths):
-    """The files of a finished study, and tables made of them."""
+    """The files of a finished study, and the tables made from them."""
 
     study: ExistingStudy
 
     def table_file(self, name: str) -> Any:
-        """A table's file, or the table in memory; where it can be neither, `missing` says why."""
+        """Return a table's file, or the table in memory; if neither exists, `missing` has the reason."""
         if name not in self.made:
             table, file = tables.REGISTRY[name], self.study.plain.paths.table_file(name)
             if not table.is_whole(file):
@@ -86,7 +89,7 @@ class ExistingPaths(MadePaths):
     def _table(self, name: str, file: Path) -> Any:
         try:
             table = tables.REGISTRY[name]
-            # from tables that may be in memory, too
+            # Its input tables may be in memory as well.
             return InMemory(
                 (name,), table.frame(table.inputs_of(self.study), table_step(self.study.plain, name).spec)
             )
@@ -95,35 +98,37 @@ class ExistingPaths(MadePaths):
             return file
 
     def _with_ends(self, name: str, file: Path) -> Any:
-        """The table of a file, with the ids and labels that the config gives; of a plugin's table, which is not
-        loaded, the file."""
+        """Return the table of a file with the ids and labels from the config.
+
+        The table of a plugin, which is not loaded, is returned as its file.
+        """
         table = tables.REGISTRY[name]
         ends = [end.name for end in table.ends]
         try:
             rows = self.study.plain.read_table(table, file).drop(columns=ends, errors="ignore")
             spec = table_step(self.study.plain, name).spec
-        except BiasgridError:  # reading the file says what is wrong with it
+        except BiasgridError:  # the error is raised again when the file is read
             return self._checked(name, file)
         return InMemory((name,), with_ends(rows, table.ends, spec).astype(dict.fromkeys(ends, "str")))
 
     @property
     def ranks_file(self) -> Any:
         files = self.study.plain.paths
-        # older code, which made rankings without a column, made other ranks
+        # Versions that wrote rankings without this column computed other ranks.
         if files.ranks_file.is_file() and tables.REGISTRY["rankings"].is_whole(files.table_file("rankings")):
             return files.ranks_file
         return super().ranks_file
 
 
 def existing(study: FinishedStudy) -> ExistingStudy:
-    """A study that was read from its folder, with the tables that can be made of its files."""
+    """Return a study that was read from its folder, with the tables that can be made from its files."""
     made = ExistingStudy(study.config, study.queries, study.folder, plugins=study.plugins)
-    vars(made)["plain"] = study  # which is planned already
+    vars(made)["plain"] = study  # its plan is computed already
     return made
 
 
 def check_finished(study: FinishedStudy) -> None:
-    """Raises BiasgridError for a study that lacks what tables are made of: cells, inference, records of models."""
+    """Raise BiasgridError if a study lacks files that tables need: cells, inference, records of models."""
     files = [study.paths.cell_file(cell) for cell in study.grid.cells.values()]
     files += [study.paths.inference_file(group[0]) for group in study.grid.inference_groups.values()]
     files += map(study.paths.model_file, study.models)

@@ -1,4 +1,4 @@
-"""What is fetched by its name goes into the user's folder of models, after saying so on standard error."""
+"""Downloads by name into the user's folder of models, with a notice on standard error."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from ..termination import tidy_termination
 
 
 def fetch_archive(name: str, entry: Mapping[str, Any], key: str) -> Path:
-    """The files of a model or an encoder, `key` in the folder of archives, downloaded after saying so if they are
-    missing; `entry` has their `source` and perhaps `download_mb`."""
-    # imported late, as below: to fetch takes an HTTP client
+    """Return the folder of a model's or an encoder's files, downloaded with a notice if they are missing.
+
+    `key` is its name in the folder of archives; `entry` has its `source` and perhaps `download_mb`.
+    """
+    # Sources need an HTTP client, which is imported only when needed.
     from ..embeddings.sources import fetch
 
     raw = cache_folder() / "raw"
@@ -25,19 +27,19 @@ def fetch_archive(name: str, entry: Mapping[str, Any], key: str) -> Path:
 
 
 def is_fetched(key: str) -> bool:
-    """Whether an archive is there."""
+    """Return whether an archive has been downloaded."""
     from ..embeddings.sources import read_manifest
 
     return bool(read_manifest(cache_folder() / "raw" / key))
 
 
 def downloading(entry: Mapping[str, Any]) -> str:
-    """What is said of a download: from where, and how large it is, where that is known."""
+    """Return the notice of a download: its source and, if known, its size."""
     if "download_mb" not in entry:
         return "downloading"
     return f"downloading ({entry['source']['type']}, {entry['download_mb']:,} MB)"
 
 
 def say(name: str, what: str, folder: Path) -> None:
-    """Print what is being done, and where its files go."""
+    """Print the current action and the folder of its files to standard error."""
     print(f"biasgrid: {name}: {what} into {folder}", file=sys.stderr, flush=True)

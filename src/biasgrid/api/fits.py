@@ -16,7 +16,7 @@ from ..keywords import check_names
 from . import docstrings, wefe
 from .checks import check_model, check_plain, plain
 
-# what several methods have, and their own docstrings need not say again
+# Descriptions of parameters that several methods share, so that their docstrings need not repeat them.
 SHARED = {
     "definitional_pairs": "Pairs of words, such as [she, he], whose differences define the bias. A pair of which the "
     "model lacks a word is left out; `fitted_on` has it.",
@@ -34,18 +34,18 @@ def fit(method: Method, model: Model, **options: Any) -> Transform:
     Parameters
     ----------
     model
-        What `biasgrid.load` returns. It stays as it is: `model.under(transform)` is the debiased model.
+        A model that `biasgrid.load` returned. It is not changed: `model.under(transform)` is the debiased model.
 
     Returns
     -------
     Transform
-        What changes the vectors when they are looked up. `fitted_on` says which words were found and lost; `save`
-        writes it to a file.
+        The transform of vectors when they are looked up. `fitted_on` lists the words that were found and the
+        missing ones; `save` writes the transform to a file.
 
     Raises
     ------
     BiasgridError
-        For what is no model, words that it lacks, and an unknown option or a value that is not allowed.
+        The argument is not a model; the model lacks words; an option is unknown, or its value is not allowed.
     """
     if isinstance(model, DebiasedModel):
         raise InputError(
@@ -60,24 +60,26 @@ def fit(method: Method, model: Model, **options: Any) -> Transform:
             allowed = [*names, "seed"] if method.seeded else names
             raise InputError(unknown_name("option", name, allowed, of=method.name))
     options = {name: plain(value) for name, value in options.items()}
-    for name in {*options} & {*method.parameters} - {"preprocessors"}:  # among which may be functions
+    for name in {*options} & {*method.parameters} - {"preprocessors"}:  # preprocessors may be functions
         check_plain(name, options[name])
     return method(model, **options)
 
 
 def function_of(method: Method) -> Callable[..., Transform]:
-    """A debias method as a function of a model and words, with the signature and the documentation of its own. Its
-    attribute `method` is the method.
+    """Return a debias method as a function of a model and words, with the method's signature and
+    documentation.
+
+    Its attribute `method` is the method.
 
     Parameters
     ----------
     method
-        One of `debias.REGISTRY`, or a plugin's.
+        One of `debias.REGISTRY`, or a plugin's method.
 
     Returns
     -------
     function
-        What `debias.<name>` is.
+        The function that is offered as `debias.<name>`.
     """
 
     def function(model: Model, **options: Any) -> Transform:
