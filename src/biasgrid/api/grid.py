@@ -1,4 +1,4 @@
-"""Metrics on queries on models, measured in memory: `measure_grid`."""
+"""Measurement of metrics on queries and models in memory: `measure_grid`."""
 
 from __future__ import annotations
 
@@ -61,11 +61,12 @@ def measure_grid(
 ) -> Grid:
     """Measure every metric on every query on every model.
 
-    Values, p-values and intervals are those that a study gives for the same models, queries (by id), metrics and
-    seed. (What is drawn at random is not what a single call draws with that seed: a cell's seed is made of the grid's
-    and of the names of model, metric and query.) A query that has more sets than a metric takes is measured by its
-    sub-queries, as by WEFE's `generate_subqueries`; one that has too few is left out, a warning says so, and
-    `Grid.left_out` says why. Words that models lack are in `Grid.lost_words`, and one warning counts them.
+    Values, p-values and intervals equal those of a study with the same models, queries (by id), metrics and seed.
+    A single call with the same seed draws other random numbers, because a score's seed is computed from the
+    grid's seed and the names of model, metric and query. If a query has more sets than a metric takes, its
+    sub-queries are measured, as with WEFE's `generate_subqueries`. If it has too few, it is skipped with a
+    warning, and `Grid.left_out` gives the reason. `Grid.lost_words` lists the words that models lack, and one
+    warning counts them.
 
     Parameters
     ----------
@@ -73,47 +74,48 @@ def measure_grid(
         Names of metrics ("weat"), or pairs of a name and its options, or a mapping of names to options: the metric's
         parameters, and its own look-up options, `label`, and options of the tests (`permutation`, ...). With
         `metric` among the options, the name is a key of your own: {"cosine": {"metric": "rnd", "distance": "cos"}}.
-        In place of a name, a `biasgrid.metrics.Metric` of your own, which this session then knows by its name, too.
+        A `biasgrid.metrics.Metric` of your own may replace a name; this session then also knows it by its name.
     queries
         A list of queries, or a mapping of criteria ("gender") to lists of queries or to mappings of ids to queries.
     models
         A model, a list of models, or a mapping of names to models. Names differ.
     debias
-        Debias method's name -> function of a model that gives its transform, or mapping of models' names to
-        transforms. What is under a transform is measured beside the models.
+        Debias method's name -> function of a model that returns its transform, or mapping of models' names to
+        transforms. The debiased models are measured as well as the original ones.
     evaluation
-        What else is measured of each model, untouched and under each debias method, as `evaluation:` of a study's
-        criterion has it (docs/debias.md): {"hidden": {...}, "direct": {...}, "similarity": {name: file}, "analogies":
-        {name: file}, "sembias": file}. It is in `Grid.frame("mitigation")`, and drawn by `Grid.plot` of the kinds
+        Further measurements on each model, original and debiased, in the form of `evaluation:` of a study's
+        criterion (docs/debias.md): {"hidden": {...}, "direct": {...}, "similarity": {name: file}, "analogies":
+        {name: file}, "sembias": file}. `Grid.frame("mitigation")` has the results, and `Grid.plot` draws them as
         "before-after", "hidden-bias", "trade-off" and "word-map". An empty mapping measures how far words move.
     preprocessors, strategy, normalize, lost_vocabulary_threshold
-        How words are looked up: `biasgrid.WordOptions`.
+        Options of the word look-up: see `biasgrid.WordOptions`.
     aggregation, by, ties
-        What `Grid.aggregate` and `Grid.rank` do by default.
+        Defaults of `Grid.aggregate` and `Grid.rank`.
     coverage
-        The share of the queries (of sub-queries) on which a model needs values to be ranked on those that all models
-        have, which `Grid.least_biased` does: above 0 and up to 1, compared to three decimals.
+        The minimum share of the queries (of sub-queries) with a value for a model to be ranked in
+        `Grid.least_biased`, which ranks models on the queries that all of them have. Above 0 and up to 1,
+        compared to three decimals.
     seed
-        From 0; of metrics that draw at random, and of inference.
+        An integer from 0, for inference and for metrics that draw at random.
     bootstrap, sensitivity
         Each True or a mapping of options: the confidence interval `ci_low` to `ci_high`, and the influence of single
         words.
     reliability
-        Whether `Grid.reliability` says how far each score can be trusted, which needs a bootstrap; or options, as
-        `reliability:` of a study's config.
+        Whether to compute how reliable each score is (`Grid.reliability`), which needs a bootstrap; or options,
+        as in `reliability:` of a study's config.
     interval
-        Which confidence interval `ci_low` and `ci_high` are the ends of.
+        The kind of confidence interval that `ci_low` and `ci_high` give.
     adjust
         How p-values are adjusted for the number of tests of a criterion.
     null_distributions
-        Whether what the tests compare each score with is kept, for `Grid.plot("null")`.
+        Whether to keep the null distributions of the tests, for `Grid.plot("null")`.
     n_jobs
-        Processes; -1: one for each processor. No value depends on it.
+        Number of processes; -1: one for each processor. No value depends on it.
     progress
         Whether a progress bar is shown on standard error.
     **tests
         Each True or a mapping of options: `permutation` gives `p_value`, `random_groups` `p_groups`,
-        `frequency_bands` `p_bands`, `control_words` `p_controls`; a plugin's test has its name, too.
+        `frequency_bands` `p_bands`, `control_words` `p_controls`; a plugin's test also has its name.
 
     Returns
     -------
@@ -122,8 +124,7 @@ def measure_grid(
     Raises
     ------
     BiasgridError
-        For two models, queries or metrics of one name, and an option that does not exist or has a value that is not
-        allowed.
+        Two models, queries or metrics have the same name; an option is unknown, or its value is not allowed.
 
     Examples
     --------
@@ -192,7 +193,7 @@ def measure_grid(
 
 
 def _lowest_p_values(outcomes: Mapping[str, Outcome]) -> dict[tuple[str, str, str], float]:
-    """Metric, query and model -> the lowest p-value that all tests of the score can give."""
+    """Return the lowest p-value that all tests of a score can give, by metric, query and model."""
     lowest = {}
     for record in filter(None, (outcome.inference for outcome in outcomes.values())):
         for result in record["results"]:
@@ -207,7 +208,7 @@ def _lowest_p_values(outcomes: Mapping[str, Outcome]) -> dict[tuple[str, str, st
 
 
 def _describe_lost_words(outcomes: Mapping[str, Outcome]) -> str:
-    """A sentence on the words that models lack, and the queries that have no value for it; "" if there are none."""
+    """Return a sentence on missing words and the queries that could not be computed, or ""."""
     lost_words: dict[tuple[str, str], list[str]] = {}
     pairs_without_value = set()
     for record in (outcome.record for outcome in outcomes.values()):

@@ -1,4 +1,4 @@
-"""From the arguments of `measure_grid` to a study in memory: its config, checked."""
+"""Translation of the arguments of `measure_grid` into a checked study in memory."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ QUERIES = "queries"  # the criterion of queries that are given without one
 LOOK_UP = tuple(option.name for option in fields(WordOptions))
 TIES = ("average", "min", "max", "dense", "first")
 BY = ("distance", "value")
-NO_ENTRY = QueryEntry.model_construct()  # what a config says of a query that is an object
+NO_ENTRY = QueryEntry.model_construct()  # the config entry of a query that is given as an object
 
 
 def study_of(
@@ -55,7 +55,7 @@ def study_of(
     aggregation: Aggregation,
     seed: int,
 ) -> MeasuredStudy:
-    """The study that the arguments of `measure_grid` describe; nothing of it is measured yet."""
+    """Return the study that the arguments of `measure_grid` describe, without any results."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 on"))
     aggregator(aggregation)
@@ -75,7 +75,7 @@ def study_of(
         debias=_debias(states, list(criteria)),
         inference=_inference(**inference),
         reliability=_reliability(reliability),
-        # the criterion that the debias methods stand under
+        # The debias methods belong to the first criterion.
         evaluation={next(iter(criteria)): evaluation} if evaluation else {},
     )
     study = MeasuredStudy(config, by_id, states)
@@ -84,7 +84,10 @@ def study_of(
 
 
 def models_by_name(models: Any) -> dict[str, Any]:
-    """The models of a list or a mapping, by name. Raises BiasgridError for what is none, and two of one name."""
+    """Return the models of a list or a mapping by name.
+
+    Raises BiasgridError if an entry is not a model, or if two models have the same name.
+    """
     if isinstance(models, Mapping):
         entries = list(models.items())
     else:
@@ -121,7 +124,7 @@ def models_by_name(models: Any) -> dict[str, Any]:
 def debiased_models(
     models: Mapping[str, Any], debias: Mapping[str, Any] | None
 ) -> dict[tuple[str, str], Any]:
-    """The models under the transforms of `measure_grid`'s `debias`, by model and debias key."""
+    """Return the debiased models of `measure_grid`'s `debias`, by model and debias key."""
     if not isinstance(debias or {}, Mapping):
         raise BiasgridError(
             f"debias: expected a mapping of names to functions of a model, not {quote(debias)}"
@@ -158,19 +161,19 @@ def debiased_models(
 
 
 def kind_of(model: Any) -> str:
-    """The kind of a model (`embeddings.kinds`)."""
+    """Return the type of a model (`embeddings.kinds`)."""
     return getattr(model, "kind", VECTORS)
 
 
 def _model(name: str, model: Any) -> Model:
-    # a comparison with published numbers asks whether lost words have vectors of n-grams
+    # A comparison with published numbers needs to know whether missing words have vectors of n-grams.
     makes_ngrams = isinstance(getattr(model, "model", model), SubwordModel)
     subwords: dict[str, Any] = {"subwords": True} if makes_ngrams else {}
     return model_of_kinds().model_construct(label=name, kind=kind_of(model), source=IN_MEMORY, **subwords)
 
 
 def check_ranking(by: str, ties: str, coverage: float = COVERAGE) -> None:
-    """Raises BiasgridError for a way to rank that does not exist."""
+    """Raise BiasgridError if options of a ranking are unknown or out of range."""
     if not is_among(by, BY):
         raise BiasgridError(f"by: {unknown_name('value', by, BY)}")
     if not is_among(ties, TIES):
@@ -200,7 +203,7 @@ def _look_up(words: Mapping[str, Any]) -> Words:
 
 
 def _criteria(queries: Any) -> tuple[dict[str, Criterion], dict[str, Query]]:
-    """The criteria of a config, and the queries by id."""
+    """Return the criteria of a config, and the queries by id."""
     if isinstance(queries, Query):
         queries = [queries]
     by_criterion = queries if isinstance(queries, Mapping) else {QUERIES: queries}
@@ -220,13 +223,13 @@ def _criteria(queries: Any) -> tuple[dict[str, Criterion], dict[str, Query]]:
             if key in by_id:
                 raise BiasgridError(f"{where}: query id {quote(key)} occurs twice; ids are unique in a grid")
         by_id |= ids
-        # what metrics say of each word is a table in memory, at no cost
+        # The table of metrics' values per word costs nothing in memory.
         criteria[criterion] = Criterion.model_construct(queries=dict.fromkeys(ids, NO_ENTRY), word_table=True)
     return criteria, by_id
 
 
 def _by_id(part: Any, criterion: str, where: str, former_queries: Mapping[str, Query]) -> dict[str, Query]:
-    """The queries of a criterion by id: those of a mapping, else their names."""
+    """Return the queries of a criterion by id: a mapping's keys, or else the queries' names."""
     if isinstance(part, Query):
         part = [part]
     if isinstance(part, str) or not isinstance(part, Iterable):
@@ -252,7 +255,7 @@ def _by_id(part: Any, criterion: str, where: str, former_queries: Mapping[str, Q
 
 
 def _metrics(metrics: Any) -> dict[str, Metric]:
-    """The metrics of a config by key."""
+    """Return the metrics of a config by key."""
     if isinstance(metrics, (str, registry.Metric)) or hasattr(metrics, "metric"):
         metrics = [metrics]
     entries = metrics.items() if isinstance(metrics, Mapping) else metrics
@@ -261,7 +264,7 @@ def _metrics(metrics: Any) -> dict[str, Metric]:
     by_key: dict[str, Metric] = {}
     for entry in entries:
         key, options = entry if isinstance(entry, (tuple, list)) and len(entry) == 2 else (entry, {})
-        name_or_metric = getattr(key, "metric", key)  # of its function
+        name_or_metric = getattr(key, "metric", key)  # `key` may be the metric's function
         if isinstance(name_or_metric, registry.Metric):
             registry.REGISTRY.add(name_or_metric)
         key = getattr(name_or_metric, "name", name_or_metric)
@@ -283,12 +286,12 @@ def _metrics(metrics: Any) -> dict[str, Metric]:
 
 
 def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> Metric:
-    """A metric's entry of a config, from its options of all kinds."""
+    """Return a metric's entry of a config from its options of all kinds."""
     options.pop("metric", None)
     entry: dict[str, Any] = {"metric": metric.name} if metric.name != key else {}
     if "label" in options:
         entry["label"] = check_line(str(options.pop("label")), what="metrics: a label")
-    elif key != metric.name:  # figures are to tell two of one metric apart
+    elif key != metric.name:  # figures need different labels for two entries of one metric
         entry["label"] = key
     words = {name: options.pop(name) for name in LOOK_UP if name in options and name not in metric.parameters}
     tests = {test: options.pop(test) for test in significance.REGISTRY if test in options}
@@ -309,7 +312,7 @@ def _metric(metric: registry.Metric, key: str, options: dict[str, Any]) -> Metri
 
 
 def _debias(states: Iterable[tuple[str, str]], criteria: list[str]) -> dict[str, dict[str, Debias]]:
-    """The debias methods of a config: all are measured on all criteria."""
+    """Return the debias methods of a config, all of which are measured on all criteria."""
     models: dict[str, list[str]] = {}
     for model, key in states:
         models.setdefault(key, []).append(model)
@@ -321,7 +324,7 @@ def _debias(states: Iterable[tuple[str, str]], criteria: list[str]) -> dict[str,
 
 
 def _check_metrics(study: MeasuredStudy) -> None:
-    """That each metric has a query that it can measure, and that one name means one query."""
+    """Raise BiasgridError if a metric cannot measure any query, or if two queries have the same name."""
     for criterion, entry in study.config.criteria.items():
         for key in metrics_of(study.config, criterion):
             template = study.metric(criterion, key).template

@@ -1,4 +1,4 @@
-"""What a grid of metrics, queries and models says: in memory (`measure_grid`), or of a finished study."""
+"""Tables, ranks and figures of a grid of metrics, queries and models, measured in memory or in a finished study."""
 
 from __future__ import annotations
 
@@ -31,64 +31,64 @@ Ties = Literal["average", "min", "max", "dense", "first"]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Grid:
-    """Metrics on queries on models, with what follows from their values: `measure_grid` and `open_study` make it.
+    """Metrics on queries and models, with tables and figures of their values.
 
-    It can be pickled. Tables are made when they are asked for.
+    `measure_grid` and `open_study` return it. It can be pickled. Tables are computed on demand.
 
     Attributes
     ----------
     study
-        The study that it is of: for a grid in memory, one without files.
+        The study with the results; for a grid in memory, a study without files.
     """
 
     study: Study
 
     @property
     def scores(self) -> pd.DataFrame:
-        """Every value of the grid: one row per criterion, (sub-)query, metric, model and debias method.
+        """Return every value of the grid: one row per criterion, (sub-)query, metric, model and debias method.
 
         Returns
         -------
         pandas.DataFrame
-            The columns of a study's scores.csv. `value` lies in its metric's range; where it is NaN, `status` is the
-            reason, else "ok".
+            The columns of a study's scores.csv. `value` lies in its metric's range; if it is NaN, `status` is
+            the reason, otherwise "ok".
         """
         return self.frame("scores")
 
     def frame(self, name: str) -> pd.DataFrame:
-        """A table of a study in long form, such as "rankings", "inference" or "words", as its CSV file has it.
+        """Return a table of a study in long form, such as "rankings", "inference" or "words", as in its CSV file.
 
         Parameters
         ----------
         name
-            The table's; `biasgrid/tables` declares each, column by column.
+            The table's name; `biasgrid/tables` declares each, column by column.
 
         Raises
         ------
         BiasgridError
-            For an unknown table, and one that the grid does not have.
+            The table is unknown, or the grid does not have it.
         """
         return frame_of(self.study, name, absent=True)
 
     @property
     def criteria(self) -> list[str]:
-        """The criteria, in the order in which they were given."""
+        """Return the criteria, in the order in which they were given."""
         return list(self.study.config.criteria)
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics' keys, in the order in which they were given."""
+        """Return the metrics' keys, in the order in which they were given."""
         return list(dict.fromkeys(key for name in self.criteria for key in self.study.metrics(name)))
 
     @property
     def models(self) -> list[str]:
-        """The models' names; "<model> under <debias method>" for a debiased one."""
+        """Return the models' names; "<model> under <debias method>" for a debiased model."""
         from ..comparison.study_values import unit
 
         return [unit(*state) for state in states_of(self.study)]
 
     def without(self, *queries: str) -> Grid:
-        """The same grid without some queries: what the others say. Nothing is measured.
+        """Return the grid without some queries; nothing is measured again.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class Grid:
         Raises
         ------
         BiasgridError
-            For a query that the grid does not have, and where none would be left.
+            The grid does not have a query, or none would be left.
 
         Examples
         --------
@@ -109,21 +109,21 @@ class Grid:
         return Grid(without(cast("FinishedStudy | MeasuredStudy", self.study), queries))
 
     def table(self, metric: str, criterion: str | None = None) -> pd.DataFrame:
-        """A metric's values, models by queries: WEFE's `run_queries`.
+        """Return a metric's values as models by queries, like WEFE's `run_queries`.
 
         Parameters
         ----------
         metric
             A metric's key.
         criterion
-            One criterion; left out: all.
+            One criterion; by default, all.
 
         Returns
         -------
         pandas.DataFrame
-            Rows are models, columns (sub-)queries, both in order of first appearance; of a grid with several
-            criteria, and none given, columns are pairs of criterion and query. NaN where there is no value: `scores`
-            has the reason.
+            Rows are models, columns (sub-)queries, both in order of first appearance. Without `criterion`,
+            columns of a grid with several criteria are pairs of criterion and query. NaN if a value could not
+            be computed: `scores` has the reason.
         """
         self._check("metric", metric, self.metrics)
         scores = frame_of(self.study, "scores")
@@ -142,23 +142,23 @@ class Grid:
         return self._wide(long, ["criterion", "query"], "value", list(dict.fromkeys(places)), criterion)
 
     def aggregate(self, how: Aggregation | None = None, criterion: str | None = None) -> pd.DataFrame:
-        """Each model's scores in one number per metric.
+        """Return one number per model and metric, such as the mean absolute score.
 
         Parameters
         ----------
         how
-            "abs_avg", "avg", "abs_sum" or "sum" (mean or sum, of values or of absolute values), or a function of an
-            array of values; left out: the grid's own, mostly "abs_avg". "standardized": mean standardised bias over
-            queries, on ranked criteria of a grid with `random_groups`.
+            "abs_avg", "avg", "abs_sum" or "sum" (mean or sum, of values or of absolute values), or a function
+            of an array of values; by default the grid's own, mostly "abs_avg". "standardized": mean
+            standardised bias over queries, on ranked criteria of a grid with `random_groups`.
         criterion
-            One criterion, or "Overall", all ranked ones together; left out: all.
+            One criterion, or "Overall", all ranked ones together; by default, all.
 
         Returns
         -------
         pandas.DataFrame
-            Rows are models, columns metrics; of a grid with several criteria, and none given, pairs of criterion and
-            metric. Scores without a value are left out; NaN where none has a value. `frame("aggregates")` says how
-            many were left out, and has the intervals of standardised bias.
+            Rows are models, columns metrics. Without `criterion`, columns of a grid with several criteria are
+            pairs of criterion and metric. Scores without a value are left out; NaN if none has a value.
+            `frame("aggregates")` gives the number of scores left out, and the intervals of standardised bias.
         """
         from ..statistics.scale import EXCESS
         from ..tables.aggregates import STANDARDIZED, aggregates, of_ranking
@@ -181,59 +181,60 @@ class Grid:
         ties: Ties | None = None,
         criterion: str | None = None,
     ) -> pd.DataFrame:
-        """The models' ranks under each metric: 1 is the least biased.
+        """Rank the models under each metric: 1 is the least biased.
 
         Parameters
         ----------
         aggregation
             As in `aggregate`.
         by
-            "distance": by the distance of the scores from the metric's neutral value; "value": by the scores, the
-            smallest first, as WEFE does. Left out: the grid's own, mostly "distance".
+            "distance": by the scores' distance from the metric's no-bias value; "value": by the scores, the
+            smallest first, as WEFE does. Default: the grid's own, mostly "distance".
         ties
             Rank of equal values, as in pandas.Series.rank: "average", "min", "max", "dense" or "first" (by the
-            models' names). Left out: the grid's own, mostly "average".
+            models' names). Default: the grid's own, mostly "average".
         criterion
-            One ranked criterion, or "Overall"; left out: all.
+            One ranked criterion, or "Overall"; by default, all.
 
         Returns
         -------
         pandas.DataFrame
-            Rows are models, columns as those of `aggregate`. NaN where a model has no score.
+            Rows are models, columns as in `aggregate`. NaN if a model does not have a score.
         """
         return self._by_metric(self._rankings(aggregation, by, ties), "rank", criterion)
 
     def least_biased(self, criterion: str | None = None, *, debiased: bool = False) -> pd.DataFrame:
-        """Which model each metric finds the least biased, and whether that is decided.
+        """Return the least biased model according to each metric, and whether the result is clear.
 
-        A model is decided to be the least biased if it is significantly less biased than every other model that it
-        can be compared with (on five queries that both have, or on all of a criterion that has fewer): p-values are
-        adjusted over all pairs of models. 5 % holds for each metric on each criterion: of 28 decisions, one or two
-        may be wrong. Metrics of vectors compare models by standardised bias, which needs `random_groups`. A model
-        with values on less than `ranking: coverage` of the queries is not ranked.
+        A model is clearly the least biased (`decided`) if it is significantly less biased than every other
+        model that it can be compared with. Two models can be compared on five common queries, or on all
+        queries of a criterion that has fewer. p-values are adjusted over all pairs of models. The level of 5
+        % holds for each metric on each criterion: of 28 results, one or two may be wrong. Metrics of vectors
+        compare models by standardised bias, which needs `random_groups`. A model with values on less than
+        `ranking: coverage` of the queries is not ranked.
 
         Parameters
         ----------
         criterion
-            One ranked criterion, or "Overall"; left out: all.
+            One ranked criterion, or "Overall"; by default, all.
         debiased
-            Whether a row follows for each debiased state of a model, which is compared with that model alone.
+            Whether to add a row for each debiased version of a model, which is compared only with that model.
 
         Returns
         -------
         pandas.DataFrame
-            One row per criterion and metric. `model_label` is the model that is below most others, `decided` says
-            whether it is decided to be the least biased, for these queries and other words. `p_adjusted` is the
-            largest p-value over the models that it was compared with; `undecided` has those of which it is not
-            decided, `smallest_difference` what would be found with 80 % power, `not_ranked` the models that are not
-            ranked, with the number of queries that they have. `queries` of `queries_of` were compared. Of a debiased
-            state `decided` says whether it is less biased than its model.
-            Printed, `model_label` is the "lowest model" and `decided` says "clear winner"; a notebook shows the same.
+            One row per criterion and metric. `model_label` is the model that is below most others, `decided`
+            whether it is clearly the least biased, for these queries and other words. `p_adjusted` is the
+            largest p-value among its comparisons. `undecided` lists the models from which it does not differ
+            significantly. `smallest_difference` is detectable with 80 % power. `not_ranked` lists the models
+            that are not ranked, with their number of queries. `queries` of `queries_of` were compared. For a
+            debiased model, `decided` is whether it is less biased than the original. When printed,
+            `model_label` is the "lowest model" and `decided` the "clear winner", as in a notebook.
 
         Raises
         ------
         BiasgridError
-            For a grid without a bootstrap.
+            The grid does not have a bootstrap.
         """
         from .least_biased import least_biased
 
@@ -243,41 +244,41 @@ class Grid:
         return least_biased(self.study, names, self.metrics, debiased)
 
     def reliability(self, criterion: str | None = None) -> pd.DataFrame:
-        """How far each score can be trusted: reliability.csv (docs/reliability.md).
+        """Return how reliable each score is: reliability.csv (docs/reliability.md).
 
         Parameters
         ----------
         criterion
-            One criterion; left out: all.
+            One criterion; by default, all.
 
         Returns
         -------
         pandas.DataFrame
-            Rows per (sub-)query, metric, model and `question`: "score", would another list turn it? "words", are its
-            words ordered reliably? "metrics", does another metric agree on them? `verdict` says it in a word, from
-            the interval; `note` why there is none.
+            Rows per (sub-)query, metric, model and `question`: "score", would another list change its sign?
+            "words", are its words ordered reliably? "metrics", does another metric agree on them? `verdict`
+            is the answer in one word, from the interval; `note` is the reason if there is no answer.
 
         Raises
         ------
         BiasgridError
-            Of a grid without `reliability` and a bootstrap.
+            The grid does not have `reliability` and a bootstrap.
         """
         table = self.frame("reliability")
         names = self._criterion_names(criterion)
         return table[table["criterion"].isin(names)].reset_index(drop=True)
 
     def summary(self) -> str:
-        """Return what the study says: the finding, and answers to four questions, by rule.
+        """Return the study's conclusions as text: the finding, and answers to four questions, by rule.
 
-        Is there bias, and on which queries? Which model has least, and is that clear? Would other words change it?
-        Does debiasing help? Then what is missing, what cannot be told, and how many published numbers are
-        reproduced. The page of a study begins with the same answers, and a run ends with them. A question that the
-        study does not ask is left out.
+        Is there bias, and on which queries? Which model has least, and is that clear? Would other words
+        change it? Does debiasing help? Then follow missing values, open questions, and the number of
+        published numbers that are reproduced. The study's report begins with the same answers, and a run ends
+        with them. Questions that the study does not ask are left out.
 
         Returns
         -------
         str
-            Lines of at most 80 characters, which a prompt shows as they are.
+            Lines of at most 80 characters, which a prompt shows unchanged.
 
         Examples
         --------
@@ -298,7 +299,7 @@ class Grid:
         ties: Ties | None = None,
         criterion: str | None = None,
     ) -> pd.DataFrame:
-        """How much the metrics agree: the correlation of the ranks that they give the models.
+        """Compute how much the metrics agree: the correlations of their ranks of the models.
 
         Parameters
         ----------
@@ -310,8 +311,9 @@ class Grid:
         Returns
         -------
         pandas.DataFrame
-            Metrics by metrics, from -1 to 1; 0 is no relation. Of a grid with several criteria, and none given, rows
-            are pairs of criterion and metric. NaN where fewer than two models have a rank, or all have one rank.
+            Metrics by metrics, from -1 to 1; 0 means unrelated. Without `criterion`, rows of a grid with
+            several criteria are pairs of criterion and metric. NaN if fewer than two models have a rank, or
+            all have the same.
         """
         from ..tables.correlations import METHODS, correlations
 
@@ -333,18 +335,18 @@ class Grid:
         published_as: Mapping[str, str] | None = None,
         beside: Mapping[str, str | Sequence[str]] | None = None,
     ) -> pd.DataFrame:
-        """The grid's numbers beside published ones, with a verdict on each.
+        """Compare the grid's numbers with published ones, with a check of each.
 
         Parameters
         ----------
         published
-            A CSV file of published numbers (data/published/README.md has its columns), a DataFrame of that form, or
-            a list of these; left out: those that the study names.
+            A CSV file of published numbers (data/published/README.md lists its columns), a DataFrame of that
+            form, or a list of these; by default, the numbers that the study names.
         published_as
-            Model's name -> the published model that its numbers are compared with; left out: one of its own name.
+            Model's name -> the published model for the comparison; by default, the one with its own name.
         beside
-            Model's name -> a published model of other vectors, or a list of several, whose numbers are shown and not
-            judged.
+            Model's name -> one or several published models of other vectors, whose numbers are shown without
+            a check.
 
         Returns
         -------
@@ -359,14 +361,14 @@ class Grid:
 
     @property
     def lost_words(self) -> pd.DataFrame:
-        """The words that a model lacks: one row per model, debias method, criterion, query, set and word."""
+        """Return the words that a model lacks: one row per model, debias method, criterion, query, set and word."""
         from .lost import lost_words
 
         return lost_words(self.study)
 
     @property
     def left_out(self) -> pd.DataFrame:
-        """The queries that do not fit a metric's template and are not measured: criterion, query, metric, reason."""
+        """Return the queries that do not fit a metric's template: criterion, query, metric, reason."""
         import pandas as pd
 
         return pd.DataFrame(
@@ -374,12 +376,12 @@ class Grid:
         )
 
     def to_markdown(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
-        """A table in Markdown.
+        """Return a table in Markdown.
 
         Parameters
         ----------
         table
-            A metric's key (`table`), or a frame, such as `grid.rank()`; left out: `aggregate()`.
+            A metric's key (`table`), or a frame, such as `grid.rank()`; by default, `aggregate()`.
         digits
             Decimals of numbers.
         """
@@ -388,7 +390,7 @@ class Grid:
         return markdown(self._table(table), self._digits(digits))
 
     def to_latex(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
-        """A table in LaTeX, with the rules of the package booktabs; `table` and `digits` as in `to_markdown`."""
+        """Return a table in LaTeX with booktabs rules; `table` and `digits` are as in `to_markdown`."""
         from .texts import latex
 
         return latex(self._table(table), self._digits(digits))
@@ -408,7 +410,7 @@ class Grid:
         debias: str | None = None,
         words: str | None = None,
     ) -> Figure:
-        """A figure of the grid.
+        """Draw a figure of the grid.
 
         Parameters
         ----------
@@ -416,27 +418,27 @@ class Grid:
             "bias", "models", "scores", "rankings", "correlations", "rank-intervals", "null" and more:
             `biasgrid list figures`.
         path
-            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+            A file to write, with the suffix .png, .svg or .pdf; by default, no file is written.
         width
-            What the figure is to fill: a journal's "page" (7 inches) or one "column" of it (3.4 inches), at which its
-            text is 7 points high at least.
+            The figure's width in a journal: a "page" (7 inches) or one "column" (3.4 inches). At this width,
+            its text is at least 7 points high.
         published
-            Of kinds that compare with published numbers: as in `compare`.
+            For kinds that compare with published numbers: as in `compare`.
         criterion, query, metric, model, debias, words
-            Which figure, where there are several of the kind; `query` is a query's id, `words` a set's name. If left
-            out, the first, and a warning says what others there are. A figure of several metrics is drawn of those in
-            `metric` alone; "bias" is drawn of the first metric, or of `metric`; "rank-intervals" of all criteria
-            together, or of `criterion`.
+            The selection if there are several figures of the kind; `query` is a query's id, `words` a set's
+            name. By default the first figure is drawn, and a warning lists the others. A figure of several
+            metrics shows only the metrics in `metric`. "bias" shows the first metric, or `metric`;
+            "rank-intervals" shows all criteria together, or `criterion`.
 
         Returns
         -------
         matplotlib.figure.Figure
-            It is unknown to pyplot; its `show()` shows it: below a notebook's cell, or in a window.
+            A figure outside pyplot; its `show()` shows it below a notebook's cell, or in a window.
 
         Raises
         ------
         BiasgridError
-            For an unknown kind, and one that the grid lacks something for: what that is.
+            The kind is unknown, or the grid lacks something that it needs, which the message names.
         """
         from ..figures.frame import as_wide_as
         from .drawings import plot_study
@@ -504,7 +506,7 @@ class Grid:
         return digits
 
     def _by_metric(self, long: pd.DataFrame, value: str, criterion: str | None) -> pd.DataFrame:
-        """A long table of criteria and metrics, models by metrics."""
+        """Return a long table of criteria and metrics as models by metrics."""
         pairs = set(zip(long["criterion"], long["metric"], strict=True))
         names = self._criterion_names(criterion, overall=True)
         places = [(name, key) for name in names for key in self.metrics if (name, key) in pairs]
@@ -531,7 +533,7 @@ class Grid:
         return wide.droplevel(0, axis=1) if criterion or len(self.criteria) == 1 else wide
 
     def _criterion_names(self, criterion: str | None, overall: bool = False) -> list[str]:
-        """The criteria that are asked for; "Overall" where it is not the same as the only one."""
+        """Return the requested criteria; with `overall` and several criteria also "Overall"."""
         overall_criterion = [OVERALL] * (overall and len(self.criteria) > 1)
         if criterion is None:
             return [*self.criteria, *overall_criterion]

@@ -1,4 +1,4 @@
-"""How a notebook shows a grid: a table per topic, of models by metrics, on the common scale."""
+"""HTML of a grid in a notebook: a table per topic, models by metrics, on the common scale."""
 
 from __future__ import annotations
 
@@ -38,38 +38,38 @@ ADD_GROUPS = "random_groups gives metrics of vectors a common scale."
 
 @dataclass(frozen=True)
 class Scale:
-    """The ends of the data bars, over all topics and metrics."""
+    """The range of the data bars, over all topics and metrics."""
 
     low: float
     high: float
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Scale:
-        """Return the scale of values, which always has 0."""
+        """Return the range of values, extended to 0."""
         finite = [value for value in values if math.isfinite(value)]
         return cls(min(0.0, *finite, 0.0), max(0.0, *finite, 0.0))
 
     def place(self, value: float) -> float:
-        """Return where a value is, in pixels."""
+        """Return the position of a value in pixels."""
         span = self.high - self.low
         return (BAR - 2) * (value - self.low) / span + 1 if span else BAR / 2
 
 
 def grid_html(study: Study, title: str) -> str:
-    """Return a grid as a notebook shows it.
+    """Return a grid as HTML for a notebook.
 
     Parameters
     ----------
     study
-        With its scores.
+        A study with scores.
     title
-        How many scores it has, of what.
+        The numbers of scores, metrics, queries and models.
 
     Returns
     -------
     str
-        HTML with styles of its own, at most 900 pixels wide. Without random groups there is no common scale: then the
-        tables have the mean absolute scores, without bars.
+        HTML with its own styles, at most 900 pixels wide. Without random groups, there is not a common scale,
+        and the tables contain the mean absolute scores without bars.
     """
     long = of_ranking(frame_of(study, "aggregates"), study.config.aggregation)
     column = STANDARDIZED if STANDARDIZED in long and long[STANDARDIZED].notna().any() else "value"
@@ -105,7 +105,7 @@ def _topic(
     column: str,
     scale: Scale | None,
 ) -> Iterator[str]:
-    """Yield the tables of a topic: one, or several of so many metrics as there is room for."""
+    """Yield the tables of a topic, with at most `MOST_METRICS` metrics in each."""
     metrics = [key for key in _metrics(study) if any(place[:2] == (criterion, key) for place in rows)]
     name = ALL_TOPICS if criterion == OVERALL else criterion
     yield f'<div dir="auto" style="font-weight: 700; margin: 10px 0 2px;">{escape(name)}</div>'
@@ -148,7 +148,7 @@ def _metrics(study: Study) -> list[str]:
 
 
 def _head(study: Study, key: str, scale: Scale | None) -> str:
-    """Return a metric's label; without a common scale also its value that means no bias."""
+    """Return a metric's label, and its no-bias value if the metrics do not have a common scale."""
     label = isolate(study.labels[key])
     if scale:
         return label
@@ -163,7 +163,7 @@ def _state(study: Study, model: str, debias: str) -> str:
 
 
 def _cell(row: Any, column: str, scale: Scale | None) -> str:
-    """Return a number, with its bar where there is a common scale."""
+    """Return a number, with its bar if the metrics have a common scale."""
     value = math.nan if row is None else getattr(row, column)
     if math.isnan(value):
         return ""

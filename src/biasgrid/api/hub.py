@@ -1,4 +1,4 @@
-"""Models by the names that they have on a hub: fetched into the cache once, and read offline afterwards."""
+"""Models by their names on a hub, downloaded once into the cache and read offline afterwards."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .fetching import fetch_archive
 
 
 def fetch_hub_model(name: str, revision: str | None = None) -> Path:
-    """The folder of a model of a hub (huggingface.co, or that of HF_ENDPOINT), fetched after saying so on standard
-    error if it is missing.
+    """Return the folder of a model on a hub (huggingface.co, or HF_ENDPOINT), downloaded with a notice if missing.
 
     Parameters
     ----------
     name
         Owner and name, as in "google-bert/bert-base-uncased".
     revision
-        A commit, or a tag or branch, which stays at the commit that it was first seen at; None for the main branch.
+        A commit, or a tag or branch, which is fixed to its commit at the first download; None for the main
+        branch.
 
     Raises
     ------
     InputError
-        The name is none on a hub.
+        The name does not have the form of a name on a hub.
     NetworkError, DiskError, BiasgridError
-        It cannot be fetched or kept, or has no weights as safetensors.
+        The model cannot be fetched or kept, or does not have weights as safetensors.
     """
     if not isinstance(name, str) or not re.fullmatch(NAME[0], name, re.ASCII):
         raise InputError(
@@ -36,6 +36,6 @@ def fetch_hub_model(name: str, revision: str | None = None) -> Path:
         )
     source = {"type": TRANSFORMERS, "name": name} | ({"revision": revision} if revision is not None else {})
     check(source)
-    # "--" stands in no name on a hub, and other revisions lie beside this one
+    # Names on a hub never contain "--", and each revision has a folder of its own.
     key = "--".join([*name.split("/"), *([revision] if revision is not None else [])])
     return fetch_archive(name, {"source": source}, key)

@@ -1,4 +1,4 @@
-"""`language_model`: a language model from whatever a user has it in."""
+"""Language models from files, names, objects and functions: `language_model`."""
 
 from __future__ import annotations
 
@@ -42,41 +42,43 @@ def language_model(
     dtype: Literal["float32", "bfloat16", "float16"] | None = None,
     fast: bool | None = None,
 ) -> LanguageModel:
-    """A language model, which scores texts: masked or causal, of any architecture that transformers loads, or any
-    function.
+    """Load a language model, which scores texts.
+
+    It is masked or causal, with any architecture that transformers loads, or any function.
 
     Parameters
     ----------
     source
-        - a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), or a .gguf file;
-        - a name on Hugging Face's hub, "owner/name", which is fetched when it is missing, after saying so; or a
-          shipped model's, such as "smollm2-135m";
+        - a folder in the format of transformers (config.json, model.safetensors, a tokenizer's files), or a
+          .gguf file;
+        - a name on Hugging Face's hub, "owner/name", which is fetched with a notice if it is missing; or a shipped
+          model's name, such as "smollm2-135m";
         - a model of transformers in memory, with its `tokenizer`;
         - a function: list of texts -> the log-likelihood of each; or an object with such a method `score`, and
-          perhaps `score_continuations`, of pairs (prefix, text), for metrics that ask for words in templates;
+          perhaps `score_continuations`, of pairs (prefix, text), for metrics of words in templates;
         - a mapping text -> score, measured elsewhere;
-        - a language model, which is returned as it is.
+        - a language model, which is returned unchanged.
     tokenizer
-        Of a model in memory: a fast one, which says where in a text its pieces are.
+        For a model in memory: a fast tokenizer, which gives its tokens' positions in a text.
     name
-        What to call it; None for the file's, the folder's or the function's name.
+        The model's name; None for the file's, the folder's or the function's name.
     revision
-        Of a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
+        For a name on the hub: a commit, a branch or a tag; None for the branch "main", whose commit is recorded.
     device
-        Where a network computes that is read from files: "cpu", "cuda", or "auto" for a GPU where torch sees one.
-        None: as a study's model was to compute by its record, with a warning where that is a GPU and torch sees none;
-        "auto" without a record. A model in memory stays where it is.
+        Where a network from files computes: "cpu", "cuda", or "auto" for a GPU if torch finds one. None: the
+        device in the record of a study's model, with a warning if that is a missing GPU; "auto" without a
+        record. A model in memory is not moved.
     dtype
-        Of its weights. "bfloat16" changes verdicts. None: the record's; "float32" without one.
+        The type of its weights. "bfloat16" changes conclusions. None: the record's; "float32" without a record.
     fast
-        Whether a network's score may depend, in its last digits, on the texts that are scored beside it. None: the
-        record's; False without one. It saves what rows of a batch are filled up with - most of the cost of a single
-        text, nothing where there are hundreds - and about half of all, of whatever there is, on an AMD processor.
+        Whether the last digits of a network's score may depend on the other texts in its batch. None: the
+        record's; False without a record. It saves the padding of batches, which is most of the cost of a single
+        text and nothing for hundreds of texts. On an AMD processor, it saves about half of the total cost.
 
     Returns
     -------
     LanguageModel
-        `metrics.pll_preference(query, model)` and the like measure with it; `model.score(texts)` is the
+        `metrics.pll_preference(query, model)` and similar metrics measure it; `model.score(texts)` is the
         log-likelihood of each text.
 
     Raises
@@ -86,7 +88,7 @@ def language_model(
     NetworkError
         A model cannot be fetched.
     BiasgridError
-        A package of the extra `language` is missing, or the files are no language model's.
+        A package of the extra `language` is missing, or the files do not contain a language model.
 
     Examples
     --------

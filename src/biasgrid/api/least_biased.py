@@ -1,4 +1,4 @@
-"""The least biased model of each metric, and whether that is decided."""
+"""Table of the least biased model according to each metric, and whether the result is clear."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ADD_GROUPS = "To compare models of vectors, add random_groups."
 
 
 class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types here
-    """A frame that shows what matters, in 80 columns or as HTML; what is selected from it is a plain one."""
+    """A frame that shows the main columns in 80 characters or as HTML; a selection from it is a plain frame."""
 
     def __repr__(self) -> str:
         return _text(self) if set(COLUMNS) <= {*self.columns} else super().__repr__()
@@ -46,7 +46,7 @@ class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types he
 def least_biased(
     study: Study, criteria: Iterable[str], metrics: Sequence[str], debiased: bool
 ) -> pd.DataFrame:
-    """`Grid.least_biased`."""
+    """Return the table of `Grid.least_biased`."""
     if not study.config.inference.bootstrap:
         raise BiasgridError(
             "least_biased: finding a clearly lowest model needs a bootstrap, which this grid does not have"
@@ -65,7 +65,7 @@ def least_biased(
 
 
 def _shown(table: pd.DataFrame) -> dict[str, list[str]]:
-    """Return the columns that people read, by their headings."""
+    """Return the columns for people to read, by their headings."""
     has_debiased = bool(table["model"].str.contains(" under ", regex=False).any())
     columns = {
         "topic": table["criterion"].replace(OVERALL, "All topics"),
@@ -81,7 +81,7 @@ def _shown(table: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _notes(table: pd.DataFrame) -> list[str]:
-    """Return why models are not compared, and what the table's columns are called."""
+    """Return the reasons why models are not compared, and the names of the table's columns."""
     return [
         *table.attrs.get("not_compared", ()),
         f"[{len(table)} rows; columns: {', '.join(map(str, table.columns))}]",
@@ -89,7 +89,7 @@ def _notes(table: pd.DataFrame) -> list[str]:
 
 
 def _text(table: pd.DataFrame) -> str:
-    """The table in lines of 80 characters: pandas would leave out the columns in the middle."""
+    """Return the table in lines of 80 characters; pandas would leave out the columns in the middle."""
     columns = _shown(table)
     widths = {name: max(map(len, [name, *texts])) for name, texts in columns.items()}
     room = 80 - sum(width + 2 for name, width in widths.items() if name != MODEL)
@@ -107,7 +107,7 @@ def _text(table: pd.DataFrame) -> str:
 
 
 def _html(table: pd.DataFrame) -> str:
-    """The same table and notes for a notebook; a topic stands once."""
+    """Return the same table and notes for a notebook; each topic is named once."""
     columns = _shown(table)
     head = "".join(f'<th scope="col" style="{CELL} font-weight: 600;">{name}</th>' for name in columns)
     rows, topic = [], ""
@@ -128,7 +128,7 @@ def _html(table: pd.DataFrame) -> str:
 
 
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
-    """The rows of a criterion and metric."""
+    """Yield the rows of a criterion and metric."""
     labels = study.labels
     names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
     place = {"metric": answer.metric, "criterion": answer.criterion}
@@ -161,6 +161,6 @@ def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, An
 
 
 def _name(state: RankedState, labels: Mapping[str, str]) -> str:
-    """A model's label, with the number of its queries where it lost some."""
+    """Return a model's label, with the number of its queries if some could not be computed."""
     lost = f": {state.queries} of {state.queries_of} queries" if state.has_lost_queries else ""
     return f"{labels[state.model]}{lost}"

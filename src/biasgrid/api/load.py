@@ -1,5 +1,8 @@
-"""`load`: a model from whatever a user has it in. What a source is - a path, a name, a model, another object - is
-told here, of all kinds of models alike; what is read of it, by the kind (`Kind.load`)."""
+"""Loading of models from files, names and objects: `load`.
+
+This module recognises the source (a path, a name, a model, another object) for all types of models. The model
+type reads it (`Kind.load`).
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,8 @@ if TYPE_CHECKING:
     from ..embeddings.language.model import LanguageModel
     from ..embeddings.model import Model
 
-OF_FILES = "format", "sha256", "limit", "broken_words"  # options that nothing but a file has
-# a file that is missing, and no name on a hub
+OF_FILES = "format", "sha256", "limit", "broken_words"  # options that apply only to files
+# Suffixes of files; a name that ends in one is not a name on a hub.
 FILE_SUFFIXES = (".bin", ".csv", ".gguf", ".gz", ".json", ".safetensors", ".txt", ".vec", ".zip")
 
 
@@ -82,66 +85,69 @@ def load(
     broken_words: Literal["replace", "refuse"] = "replace",
     words: Iterable[str] | None = None,
 ) -> Model | Corpus | LanguageModel | ContextualVectors:
-    """A model of word vectors, from a file, an object in memory, or by name; or a corpus, or a language model.
+    """Load a model of word vectors from a file, an object in memory, or by name; or a corpus or language model.
 
     Parameters
     ----------
     source
         - a path: a store's folder, or a file or folder of any format (`biasgrid list formats`): word2vec, GloVe and
           fastText as text or binary, Facebook's fastText .bin, what gensim saves (.kv, .model), .npz, spaCy;
-        - a model's name, such as "glove-6b-50d", or one of gensim-data, such as "glove-twitter-25": fetched when it
-          is missing, after saying so. An existing path of that name comes first;
+        - a model's name, such as "glove-6b-50d", or a name in gensim-data, such as "glove-twitter-25", which is
+          fetched with a notice if it is missing. An existing path of that name comes first;
         - gensim's KeyedVectors, FastTextKeyedVectors, Word2Vec and FastText; WEFE's WordEmbeddingModel; Flair's
           WordEmbeddings;
         - a pandas DataFrame (index: words), a mapping word -> vector, or a pair (words, array);
         - a torch.nn.Embedding, or an array (words, dimensions), with `words`;
-        - a biasgrid model, of any kind, which is returned as it is;
-        - of a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (also
+        - a biasgrid model of any type, which is returned unchanged;
+        - for a corpus: its folder, its name, such as "brown", a file of text with a sentence on each line (also
           compressed), or a list of sentences;
-        - of a language model: its folder, its name, such as "smollm2-135m", a name on a hub, "owner/name", a .gguf
-          file, a folder as transformers has it (config.json, model.safetensors, a tokenizer's files), or a mapping
-          sentence -> score, measured elsewhere (docs/language_models.md); `language_model` takes more;
-        - of words in contexts: a mapping word -> its vector in each context, or a pair (words, array of the shape
+        - for a language model: its folder, its name, such as "smollm2-135m", a name on a hub, "owner/name", a
+          .gguf file, a folder in the format of transformers (config.json, model.safetensors, a tokenizer's
+          files), or a mapping sentence -> score, measured elsewhere (docs/language_models.md); `language_model`
+          accepts more;
+        - for words in contexts: a mapping word -> its vector in each context, or a pair (words, array of the shape
           (words, contexts, dimensions)).
     kind
-        What a file or a list is read as: "vectors"; "corpus", in which words are counted (docs/corpora.md);
-        "language_model", which scores sentences; or "contextual_vectors", several of each word; or a plug-in's
-        kind. None for vectors; a model's folder and name are of the kind that they are.
+        The model type of a file or a list: "vectors"; "corpus", for counts of words (docs/corpora.md);
+        "language_model", for scores of sentences; "contextual_vectors", for several vectors per word; or a
+        plugin's type. None for vectors. The type of a model's folder or name is known.
     name
-        What to call the model; None for the object's or the file's name.
+        The model's name; None for the object's or the file's name.
     format
-        Of a file: None to tell it from the content. Of a corpus: "text" (None), "tokens", "commas" or "tagged". Of a
-        language model: "transformers", "gguf", or "scores"; None to tell it from the files.
+        For a file: its format; None to detect it from the content. For a corpus: "text" (None), "tokens",
+        "commas" or "tagged". For a language model: "transformers", "gguf", or "scores"; None to detect it from
+        the files.
     sha256
-        Of a file and what is read with it (docs/data.md), which must match.
+        The checksum of a file and the files that are read with it (docs/data.md), which must match.
     trust_pickle
-        Read a pickle (.kv, .model) without `sha256`. No code of it is run either way.
+        Read a pickle (.kv, .model) without `sha256`. No code in it is run either way.
     vocab_prefix
-        What stands before every word in the vocabulary, such as "/c/en/".
+        The text that precedes every word in the vocabulary, such as "/c/en/".
     subwords
-        Give words that are not in the vocabulary a vector made of their n-grams, as fastText does; words of queries
-        only where none of their forms is there. For fastText .bin files, gensim's FastText files and objects, and
-        spaCy's floret vectors.
+        Whether words outside the vocabulary get a vector from their n-grams, as in fastText; words of queries
+        only if the vocabulary has none of their forms. For fastText .bin files, gensim's FastText files and
+        objects, and spaCy's floret vectors.
     limit
-        Of a file: read its first `limit` rows only. These are the most frequent words if the file is sorted by
-        frequency, as those of word2vec, GloVe and fastText are. The rest of the file is not looked at.
+        For a file: read only its first `limit` rows. These are the most frequent words if the file is sorted by
+        frequency, like files of word2vec, GloVe and fastText. The rest of the file is not read.
     broken_words
-        Of a file: "replace" puts U+FFFD in place of what is not UTF-8 in a word, and a warning counts such words;
+        For a file: "replace" puts U+FFFD in place of bytes that are not UTF-8, and a warning counts such words;
         "refuse" raises an error.
     words
-        Of a torch.nn.Embedding, or an array: the word of each row, in order.
+        For a torch.nn.Embedding or an array: the word of each row, in order.
 
     Returns
     -------
     Model, Corpus, LanguageModel or ContextualVectors
-        Look words up with `model["he"]`, measure with `metrics.weat(query, model)`. Vectors are float32. What is in
-        memory is copied. A file is converted into a temporary store, which is removed when the model is gone: a model
-        takes disk in place of memory. All models can be pickled; a file's pickle, as long as the model lives.
+        Look words up with `model["he"]`, measure with `metrics.weat(query, model)`. Vectors are float32. Objects in
+        memory are copied. A file is converted into a temporary store, which is removed together with the model: a
+        model takes disk space instead of memory. All models can be pickled; the pickle of a model from a file is
+        valid while the model exists.
 
     Raises
     ------
     InputError
-        The source is of no known kind, or an option does not fit it.
+        The source is of no known type, or an option does not fit it.
     NetworkError
         A model cannot be fetched.
     BiasgridError
@@ -169,11 +175,11 @@ def load(
     check_options(limit, broken_words)
     defaults = inspect.signature(load).parameters
     given = {option: value for option, value in options.items() if value != defaults[option].default}
-    # whoever trusts a pickle need not know that there is none
+    # `trust_pickle` is allowed even if the source does not contain a pickle.
     of_a_file = given.keys() - {"trust_pickle"}
     model: Model
     if isinstance(source, (str, os.PathLike)):
-        if not os.fspath(source):  # a path would take it for the working directory
+        if not os.fspath(source):  # as a path it would be the working directory
             raise InputError("the source is an empty text; expected a file, a folder, or a model's name")
         path = Path(os.fspath(source)).expanduser()
         if not _exists(path) and is_hub_name(source) and wanted.scores:
@@ -186,7 +192,7 @@ def load(
                 raise InputError(f"{path}: no such file or folder{did_you_mean_file(path)}{_of_hub(source)}")
             entry = shipped(source, kind)
             _refuse(of_a_file, "a model that is loaded by its name")
-            if entry is not None:  # before it is fetched
+            if entry is not None:  # check the type before the download
                 _check_kind(kind_of(entry).name, wanted, source)
             model = by_name(source, name)
         elif (path / MODEL).exists():
@@ -220,7 +226,7 @@ def _exists(path: Path) -> bool:
 
 
 def _is_model(source: Any) -> bool:
-    """Whether it is a model of some kind that is open already."""
+    """Return whether an object is an open model of any type."""
     kind = getattr(source, "kind", None)
     return isinstance(kind, str) and kind in REGISTRY and hasattr(source, "rows") and hasattr(source, "take")
 
@@ -231,14 +237,13 @@ def _refuse(options: Iterable[str], what: str) -> None:
 
 
 def _check_kind(kind: str, wanted: Kind, source: object) -> None:
-    """A folder, a name and a model are of the kind that they are, and vectors are asked for by whoever asks for none
-    in particular."""
+    """Raise InputError if a source is not of the requested type; a request for vectors accepts every type."""
     if wanted.name not in (VECTORS, kind):
         raise InputError(f"{source}: is no {wanted.noun}; it is of kind {kind}")
 
 
 def _of_hub(source: Any) -> str:
-    """Return what to do about what may be a name on a hub, for a message."""
+    """Return a hint for a message if the source may be a name on a hub."""
     if not is_hub_name(source):
         return ""
     return (
@@ -248,7 +253,7 @@ def _of_hub(source: Any) -> str:
 
 
 def is_hub_name(source: Any) -> bool:
-    """Whether it is a name on a hub, owner/name, and nothing on this disk."""
+    """Return whether a source has the form owner/name of a hub and does not exist on this disk."""
     if not isinstance(source, str) or source.startswith((".", "/", "~")):
         return False
     owner, slash, rest = source.partition("/")

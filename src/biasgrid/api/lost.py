@@ -1,4 +1,4 @@
-"""Words that models lack, as a table; and warnings of what limits a value, once for each query and model."""
+"""Words that models lack, as a table, and warnings of limits of a value, once per query and model."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ if TYPE_CHECKING:
     from ..query import Query
     from ..result import Result
 
-# What was said in this process. A text names the query, the model and the words: it is said again only where one of
-# them is another. Cleared when it is full: a script that measures without end is to need no more memory.
+# The warnings that this process has given. A text names the query, the model and the words, so each combination warns
+# once. The set is cleared when it is full, so that long-running scripts do not need more and more memory.
 WARNED: set[str] = set()
 MOST = 10_000
 
 
 class LostWordsWarning(UserWarning):
-    """A model lacks words of a query; where these are too many for a value, it says so."""
+    """A model lacks words of a query; the message says so if too many are missing for a value."""
 
 
 class NoValueWarning(UserWarning):
-    """A metric has no value for a query and a model of which enough words were found."""
+    """A metric is undefined for a query and a model although enough words were found."""
 
 
 def warn_shared(query: Query) -> None:
-    """Warn of words that are in two target sets, or in a target and an attribute set, at the line of the caller."""
+    """Warn of words in two target sets, or in a target and an attribute set, at the caller's line."""
     if shared := shared_words(query):
         _warn_once(f"query {quote(query.name)} has a word in two sets: {shared_text(shared)}", UserWarning)
 
 
 def warn_lost(query: Query, model: Any, result: Result) -> None:
-    """Warn of what limits a value, at the line of the caller: words that the model lacks, a value that is NaN or has
-    a fixed size, and p-values that cannot be small.
+    """Warn of limits of a value, at the caller's line.
 
-    Words are counted once in a set. In one process the same is said once, however often it is measured; in a notebook
-    or script `warnings.simplefilter("ignore", LostWordsWarning)` leaves it out.
+    These are words that the model lacks, a value that is NaN or has a fixed size, and p-values that cannot be
+    small. Words are counted once per set. Each process gives the same warning once, however often a query is
+    measured; `warnings.simplefilter("ignore", LostWordsWarning)` turns these warnings off.
 
     Parameters
     ----------
     query
-        What was measured.
+        The measured query.
     model
-        The model, or one under a transform; its `name` is told.
+        The model, original or debiased; its `name` is part of the message.
     result
-        What the metric said: its `lost`, `found` and `status` are read.
+        The metric's result; its `lost`, `found` and `status` are read.
     """
-    of_model = getattr(model, "name", type(model).__name__)  # a model need not have one
+    of_model = getattr(model, "name", type(model).__name__)  # a model may lack a name
     where = f"query {quote(query.name)} on {quote(of_model)}"
     lost = dict.fromkeys(word for words in result.lost.values() for word in words)
     if lost:
@@ -70,7 +70,7 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
         message = (
             f"{where}: {result.words_lost} of {word_count} words are lost: {join_names(map(quote, lost))}"
         )
-        # a form that looks the same is named behind all the rest
+        # A form that looks the same is named at the end of the message.
         if reasons := other_reasons(result.why_lost):
             message += f"; reasons: {join_names(reasons)}"
         if failed_sets := _failed_sets(result):
@@ -95,7 +95,7 @@ def warn_lost(query: Query, model: Any, result: Result) -> None:
 
 
 def _failed_sets(result: Result) -> list[str]:
-    """The sets that lost too many words, and how many."""
+    """Return the sets in which too many words are missing, with the numbers of words."""
     sets = f";{result.status.removeprefix('lost_words:')};"
     return [
         f"{quote(name)} ({len(lost)} of {len(lost) + len(result.found[name])})"
@@ -107,7 +107,7 @@ def _failed_sets(result: Result) -> list[str]:
 def _warn_once(message: str, kind: type[Warning]) -> None:
     if message in WARNED:
         return
-    # where a filter makes it an error, it is one each time
+    # If a filter turns the warning into an error, it is raised every time.
     warnings.warn(message, kind, stacklevel=stacklevel())
     if len(WARNED) >= MOST:
         WARNED.clear()
@@ -115,7 +115,7 @@ def _warn_once(message: str, kind: type[Warning]) -> None:
 
 
 def lost_words(study: Study) -> pd.DataFrame:
-    """`Grid.lost_words`."""
+    """Return the table of `Grid.lost_words`."""
     import pandas as pd
 
     from ..results import cells

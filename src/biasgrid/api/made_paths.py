@@ -1,4 +1,4 @@
-"""Tables and ranks that are made in memory when they are asked for, in place of their files."""
+"""Paths of tables and ranks that are computed in memory on demand instead of read from files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MadePaths(Paths):
-    """The files of a study's results, and tables made of them. What is a `Path` of a study is an `InMemory` here."""
+    """The files of a study's results, with computed tables; each `Path` of a study is an `InMemory` here."""
 
     study: Study
 
@@ -40,10 +40,10 @@ class MadePaths(Paths):
 
     @cached_property
     def made(self) -> dict[str, Any]:
-        """What was asked for, by name."""
+        """Return the objects computed so far, by name."""
         return {}
 
     @cached_property
     def missing(self) -> dict[str, str]:
-        """Why tables could not be made, by name, of a study that does without them."""
+        """Return the reasons why tables could not be computed, by name, for a study that can do without them."""
         return {}

@@ -1,4 +1,4 @@
-"""A grid that was measured in memory, as a study: the same cells, seeds and tables, without files."""
+"""A study in memory: the same scores, seeds and tables as a study on disk, without files."""
 
 from __future__ import annotations
 
@@ -25,12 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured of a cell.
+    """The results of a cell.
 
-    record    what its file would hold
-    inference what the file of its inference would hold of it, if any
-    samples   its values in bootstrap resamples (sub-queries, draws), if any
-    null      its null distributions, where they are kept
+    Attributes
+    ----------
+    record
+        The content of its file.
+    inference
+        Its part of the inference file, or None.
+    samples
+        Its values in bootstrap resamples (sub-queries, draws), or None.
+    null
+        Its null distributions if they are kept, or None.
     """
 
     record: Mapping[str, Any]
@@ -41,15 +47,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class MeasuredStudy(Study):
-    """A study whose results are in memory: what would be read from its files is given in their place.
+    """A study whose results are in memory and replace the content of its files.
 
-    Its config has no sources, its models and criteria have any names, and it was not read from a file.
+    Its config does not have sources and was not read from a file; its models and criteria may have any names.
     """
 
-    states: tuple[tuple[str, str], ...] = ()  # model and debias key of what is measured under a transform
+    states: tuple[tuple[str, str], ...] = ()  # model and debias key of each debiased model
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # by the cells' names
     records: dict[str, dict[str, Any]] = field(default_factory=dict)  # of evaluations, by their names
-    # of aggregates, by group of inference; those of a function of one's own have none
+    # Tests of aggregates by group of inference; a user's own aggregation function is not tested.
     aggregate_tests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
@@ -63,7 +69,7 @@ class MeasuredStudy(Study):
 
 @dataclass(frozen=True)
 class MeasuredGrid(StudyGrid):
-    """The grid of models that are in memory, and of transforms that were fitted elsewhere."""
+    """The grid of models in memory, and of transforms that were fitted elsewhere."""
 
     study: MeasuredStudy
 
@@ -74,13 +80,13 @@ class MeasuredGrid(StudyGrid):
 
     @property
     def models_with_frequencies(self) -> list[str]:
-        """None: of models in memory no frequency is known."""
+        """Return an empty list, because word frequencies of models in memory are unknown."""
         return []
 
 
 @dataclass(frozen=True)
 class MeasuredPaths(MadePaths):
-    """What was measured, in place of files."""
+    """The results in memory instead of files."""
 
     study: MeasuredStudy
 
@@ -121,10 +127,12 @@ def _parts(cell: Cell) -> tuple[str, ...]:
 
 
 def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
-    """A table of a study, from its file or from memory, as `Table.read` gives it. Raises BiasgridError for
-    one that it does not have."""
+    """Return a table of a study, from its file or from memory, as `Table.read` does.
+
+    Raises BiasgridError if the study does not have it.
+    """
     table = tables.REGISTRY.find(name)
-    # what it would be made of is made only where it has no file
+    # A table's inputs are computed only if it does not have a file.
     planned = getattr(study, "plain", study)
     if not isinstance(study, MeasuredStudy) and not table.inputs_of(planned):
         raise BiasgridError(f"study {study.name} has no table {name}: {table.meaning}")
@@ -137,7 +145,7 @@ def frame_of(study: Study, name: str, absent: bool = False) -> pd.DataFrame:
 
 
 def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
-    """Criterion, query, metric, and why it is not measured, of queries that do not fit a metric's template."""
+    """Yield criterion, query, metric, and the reason for each query that does not fit a metric's template."""
     for criterion, entry in study.config.criteria.items():
         for key in study.metrics(criterion):
             metric = study.metric(criterion, key)
@@ -153,7 +161,7 @@ def left_out(study: Study) -> Iterable[tuple[str, str, str, str]]:
 
 
 def states_of(study: Study) -> list[tuple[str, str]]:
-    """Model and debias key of what is measured, in the order of the study."""
+    """Return model and debias key of each measured model, in the order of the study."""
     measured_states = {(cell.model, cell.debias) for cell in study.grid.cells.values()}
     states = [(model, key) for model in study.models for key in (UNTOUCHED, *study.debias)]
     return [state for state in states if state in measured_states]

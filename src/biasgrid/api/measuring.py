@@ -1,4 +1,4 @@
-"""The cells of a grid measured in memory, and the tests of their aggregates, in one process or several."""
+"""Measurement of a grid's cells in memory, and tests of their aggregates, in one process or several."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from ..sample import look_up
 from ..schema import as_finite
 from .measured_study import MeasuredStudy, Outcome
 
-CHUNKS = 8  # per process: what keeps all of them at work to the end
-Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, what is inferred of it
+CHUNKS = 8  # per process, which keeps all processes busy to the end
+Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, its options of inference
 Session = tuple[list[Path], list[metrics.Metric], str]
 
 
@@ -37,9 +37,12 @@ def measure_cells(
     progress: bool,
     keep_null: bool,
 ) -> dict[str, Outcome]:
-    """What is measured of every cell of the study, by name. `models` by model and debias key; `shared`: a folder in
-    which several processes share the random groups that one of them drew."""
-    from tqdm import tqdm  # that of tqdm.auto warns in notebooks without ipywidgets
+    """Measure every cell of the study; return the results by the cells' names.
+
+    `models` are given by model and debias key. `shared` is a folder in which several processes share the random
+    groups that one of them drew.
+    """
+    from tqdm import tqdm  # tqdm.auto would warn in notebooks without ipywidgets
 
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
         raise BiasgridError(
@@ -70,9 +73,9 @@ def infer_aggregates(
     shared: str,
     progress: bool,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the tests of means over queries, by group of inference, as `inference.aggregates` writes them.
+    """Test the means over queries, by group of inference; return the records of `inference.aggregates`.
 
-    The study's cells are measured. An aggregation that is a function is in no table, and is not tested.
+    The study's cells are measured. An aggregation by a function is in no table, and is not tested.
     """
     groups = study.grid.aggregate_criteria if isinstance(study.config.aggregation, str) else {}
     if not groups:
@@ -129,13 +132,12 @@ def _infer_aggregates_of_group(
 
 
 def _session(shared: str) -> Session:
-    """What this session has besides biasgrid itself: the places of plugins, metrics that were made in it, and the
-    folder of random groups, if any."""
+    """Return the session's plugins, the metrics defined in it, and the folder of random groups, if any."""
     return loaded_plugins(), metrics.REGISTRY.session_entries, shared
 
 
 def _join(session: Session) -> None:
-    """Have in this process what the session has that started it."""
+    """Load plugins and metrics of the session that started this process."""
     plugins, session_metrics, shared = session
     load_plugins(plugins)
     if shared:
@@ -170,7 +172,7 @@ def _in_parallel(
             from ..inference.pool import pool_of
 
             pool = pool_of(models[state])
-        # every n-th: cells of one metric, which take long alike, come in a row
+        # Take every n-th cell, because consecutive cells have the same metric and take equally long.
         parts = [cells[first::chunks] for first in range(min(chunks, len(cells)))]
         tasks += [
             joblib.delayed(_measure_cells_of_model)(models[state], part, pool, keep_null, session)
@@ -179,7 +181,7 @@ def _in_parallel(
     shown_messages: set[tuple[type[Warning], str]] = set()
     for outcomes, messages in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
         for category, message in messages:
-            # each process warns by itself
+            # Each process warns by itself; show every message once.
             if (category, message) not in shown_messages:
                 shown_messages.add((category, message))
                 warnings.warn(message, category, stacklevel=stacklevel())
@@ -189,7 +191,7 @@ def _in_parallel(
 def _measure_cells_of_model(
     model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, session: Session
 ) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
-    """Cells of one model, and the warnings that came meanwhile, which a process cannot show."""
+    """Measure cells of one model; return the results, and the warnings, which a worker process cannot show."""
     _join(session)
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
@@ -208,13 +210,13 @@ def measure_cell(
     pool: Any = None,
     keep_null: bool = False,
 ) -> Outcome:
-    """A cell measured, as `cell.compute_cell` and `inference.step.infer_cells` do it with files."""
+    """Measure a cell, as `cell.compute_cell` and `inference.step.infer_cells` do with files."""
     spec = cell.spec
     samples = look_up(Request.of_cell(spec, inference), query, model)
     record = {**spec, "results": [as_json(sample.result()) for sample in samples]}
     if inference is None:
         return Outcome(record)
-    # imported late: scipy.stats takes a second
+    # The import of scipy.stats takes a second.
     from ..inference.infer import infer
     from ..inference.null import Null
 

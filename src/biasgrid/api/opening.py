@@ -1,4 +1,4 @@
-"""A finished study as a grid."""
+"""Opening of a finished study as a grid."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from .study import find_study
 
 
 def open_study(study: Path | str) -> Grid:
-    """A finished study as the grid that `measure_grid` would give.
+    """Open a finished study as the grid that `measure_grid` would return.
 
     Parameters
     ----------
     study
-        The folder of its results, such as results/embedded, or its config file; the results of that are looked for
-        below the working directory, where the study runs. A path that does not exist here is looked for in the
-        checkout that biasgrid runs from, so that notebooks in any of its folders find its studies.
+        The folder of its results, such as results/embedded, or its config file. The results of a config are
+        found below the working directory, where the study runs. A path that does not exist here is searched
+        in the checkout that biasgrid runs from, so that notebooks in any of its folders find its studies.
 
     Returns
     -------
     Grid
-        Its tables are those of the folder, and its figures are drawn from them. A table that the folder lacks, or
-        that older code made without a column, is made of the other files in memory when it is asked for, as
-        `biasgrid report` makes it. Nothing is measured, no model is opened, and no plugin of the study is loaded:
-        figures of plugins are in the folder.
+        Tables and figures come from the folder. If the folder lacks a table, or an older version wrote it
+        without a column, it is computed in memory from the other files on demand, as `biasgrid report` does.
+        Nothing is measured, no model is opened, and no plugin of the study is loaded: figures of plugins are
+        in the folder.
 
     Raises
     ------
     BiasgridError
-        For a folder that is not that of a study's results, and a study that is not finished.
+        The folder does not contain a study's results, or the study is not finished.
 
     Examples
     --------

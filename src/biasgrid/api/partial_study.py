@@ -1,4 +1,4 @@
-"""A finished study without some of its queries: all that rests on the others, made of its files in memory."""
+"""A finished study without some of its queries, with results of the others computed in memory from its files."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ from .study import FinishedStudy
 
 @dataclass(frozen=True)
 class PartialStudy(FinishedStudy):
-    """What a finished study would be without some queries. Nothing is measured: cells, inference and the values of
-    resamples are those of the study's files, and tables are made of them in memory.
+    """A finished study without some queries.
 
-    Every number is that of a study whose config lacks these queries, as words are drawn by set, and queries among
-    those of their criterion. `published` and `computed` numbers are of all queries, so none is compared. Aggregates
-    of the criteria that lose queries, `changed_criteria`, have no tests, which the models would be needed for.
+    Nothing is measured: cells, inference and values of resamples come from the study's files, and tables are
+    computed from them in memory. Every number equals the number in a study without these queries in its
+    config, because words are drawn by set, and queries within their criterion. `published` and `computed`
+    numbers refer to all queries, so they are not compared. Aggregates of the criteria that lose queries
+    (`changed_criteria`) are not tested, because this would need the models.
     """
 
     changed_criteria: frozenset[str]
@@ -41,7 +42,7 @@ class PartialStudy(FinishedStudy):
 
 @dataclass(frozen=True)
 class PartialPaths(MadePaths):
-    """The files of a study, less what is of queries that are left out."""
+    """The files of a study without the queries that are left out."""
 
     study: PartialStudy
 
@@ -57,8 +58,10 @@ class PartialPaths(MadePaths):
         return self._files_of(inference)[1]
 
     def _files_of(self, inference: Inference) -> tuple[Any, Any]:
-        """The inference and the resamples of a cell and its metric's other queries, less those of queries that are
-        left out; the files themselves where there are none."""
+        """Return inference and resamples of a cell's metric without the queries that are left out.
+
+        The files themselves are returned if no query is left out.
+        """
         group = inference.group
         if group not in self._inference_in_memory:
             path, samples_path = super().inference_file(inference), super().samples_file(inference)
@@ -87,13 +90,14 @@ class PartialPaths(MadePaths):
 
 
 def without(study: Study, queries: Iterable[str]) -> Study:
-    """A finished study, or a grid in memory, without some queries, named by key or name. A criterion without queries
-    goes with them.
+    """Return a finished study, or a grid in memory, without some queries, which are named by key or name.
+
+    A criterion that loses all its queries is left out, too.
 
     Raises
     ------
     BiasgridError
-        For a query that the study does not have, and where none would be left.
+        The study does not have a query, or none would be left.
     """
     absent = {key for query in queries for key in _keys(study, query)}
     if absent >= set(study.queries):
@@ -113,7 +117,7 @@ def without(study: Study, queries: Iterable[str]) -> Study:
             "evaluation": {
                 name: entry for name, entry in whole.evaluation.items() if queries_left.get(name, True)
             },
-            # a debias method may be named under a criterion that is gone: its models are still debiased
+            # A debias method may belong to a criterion that is left out; its models are still debiased.
             "debias": {
                 name: {
                     key: entry.model_copy(
@@ -144,13 +148,13 @@ def without(study: Study, queries: Iterable[str]) -> Study:
 
 
 def unchanged(records: Iterable[dict[str, Any]], changed_criteria: frozenset[str]) -> list[dict[str, Any]]:
-    """The tests of aggregates that have all their queries still."""
+    """Return the tests of aggregates that keep all their queries."""
     lost = {*changed_criteria, OVERALL} if changed_criteria else set()
     return [record for record in records if record["criterion"] not in lost]
 
 
 def _keys(study: Study, query: str) -> list[str]:
-    """The keys of the queries that have this key or name."""
+    """Return the keys of the queries with this key or name."""
     if is_among(query, study.queries):
         return [query]
     keys = [key for key, of_key in study.queries.items() if is_among(query, [of_key.name])]
@@ -161,7 +165,7 @@ def _keys(study: Study, query: str) -> list[str]:
 
 
 def absent_queries(study: Study, part: Study) -> dict[str, list[str]]:
-    """Criterion -> the names of its queries that a part of a study lacks."""
+    """Return the names of the queries that a part of a study lacks, by criterion."""
     return {
         name: names
         for name, entry in study.config.criteria.items()

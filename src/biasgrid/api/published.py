@@ -1,4 +1,4 @@
-"""Numbers that papers printed, from the files that come with biasgrid, and their figures: `published`."""
+"""Published numbers of papers, from the files that come with biasgrid, and their figures: `published`."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
     from .grid_frames import Grid
 
-# kind of figure -> the quantity that it shows
+# The quantity that each kind of figure shows.
 KINDS = {"rankings": "rank", "rankings-by-criterion": "rank", "correlations": "correlation"}
 
 
 @dataclass(frozen=True)
 class Published:
-    """What a paper printed: `published` makes it.
+    """Published numbers of a paper, as returned by `published`.
 
     Attributes
     ----------
     name
-        As `published` was given it.
+        The name that `published` was called with.
     files
-        The files of its numbers, which `Grid.compare` takes as well.
+        The files of its numbers, which `Grid.compare` accepts as well.
     """
 
     name: str
@@ -41,13 +41,13 @@ class Published:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row per number; data/published/README.md has the columns."""
+        """Return one row per number; data/published/README.md lists the columns."""
         return read(self.files)[PUBLISHED]
 
     def plot(
         self, kind: str = "rankings", *, beside: Grid | None = None, path: Path | str | None = None
     ) -> Figure:
-        """A figure of the printed ranks, or of the printed correlations between metrics, as a grid has it.
+        """Draw a figure of the printed ranks, or of the printed correlations between metrics, like a grid's figure.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Published:
         beside
             A grid or study that ranks the paper's models: its numbers have panels of their own.
         path
-            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+            A file to write, with the suffix .png, .svg or .pdf; by default, no file is written.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class Published:
         Raises
         ------
         BiasgridError
-            For an unknown kind, a paper that printed no such numbers, and a grid of other models.
+            The kind is unknown, the paper did not print such numbers, or the grid has other models.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class Published:
 
 
 def draw(table: pd.DataFrame, kind: str, labels: Mapping[str, str]) -> Figure:
-    """The figure of printed numbers; where they are compared (the table has `ours`), with ours in panels beside."""
+    """Draw printed numbers; if the table has `ours`, the study's numbers have their own panels."""
     import pandas as pd
 
     from ..figures.correlations import correlations
@@ -116,13 +116,13 @@ def draw(table: pd.DataFrame, kind: str, labels: Mapping[str, str]) -> Figure:
 
 
 def _ranks(table: pd.DataFrame) -> pd.DataFrame:
-    """Printed ranks as the table `rankings` has them."""
+    """Return printed ranks in the form of the table `rankings`."""
     ranks = table[table["quantity"] == "rank"]
     return ranks[["criterion", "metric", "model"]].assign(debias="none", rank=ranks["number"], cells_nan=0)
 
 
 def _coefficients(table: pd.DataFrame) -> pd.DataFrame:
-    """Printed correlations as the table `correlations` has them: both halves, and the diagonal."""
+    """Return printed correlations in the form of the table `correlations`: both halves, and the diagonal."""
     import pandas as pd
 
     pairs = table[table["quantity"] == "correlation"]
@@ -142,23 +142,23 @@ def _coefficients(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def published(name: str) -> Published:
-    """What a paper printed, from the files that come with biasgrid (data/published/README.md).
+    """Return the published numbers of a paper, from the files that come with biasgrid (data/published/README.md).
 
     Parameters
     ----------
     name
-        A file's name less its ending, such as "case_study": with it come the files whose names begin with it
+        A file's name without its suffix, such as "case_study". Files whose names begin with it are included
         (case_study_ranks, case_study_correlations).
 
     Returns
     -------
     Published
-        Its numbers as a `frame`, and `plot`.
+        The numbers, as a `frame` or a `plot`.
 
     Raises
     ------
     BiasgridError
-        For a name that no file has.
+        No file has this name.
 
     Examples
     --------

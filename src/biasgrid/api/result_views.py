@@ -1,4 +1,4 @@
-"""How Python and notebooks show a single result."""
+"""Views of a single result in Python and notebooks."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .notebook_html import BLUE, CELL, LINE, MUTED, PILLS, block, isolate, svg_t
 
 __all__ = ["card", "one_line", "text"]
 
-WIDTH, LEFT, RIGHT, Y = 580, 40, 540, 30  # of the drawing, and of its axis
-RADIUS = 7  # of a value's mark
-CLOSE = 62  # the ends of an interval closer than this share a label
+WIDTH, LEFT, RIGHT, Y = 580, 40, 540, 30  # size of the drawing, ends and height of its axis
+RADIUS = 7  # radius of a value's mark
+CLOSE = 62  # shorter intervals have one label for both ends
 
 
 def card(result: Result) -> str:
-    """Return a result as a notebook shows it: the finding, the value on an axis, and the tests.
+    """Return a result as HTML for a notebook: the finding, the value on an axis, and the tests.
 
     Parameters
     ----------
     result
-        Of any metric, with or without a value.
+        A result of any metric, with or without a value.
 
     Returns
     -------
     str
-        HTML with styles of its own, for light and dark pages. Texts of the user are escaped.
+        HTML with its own styles, for light and dark pages. Texts of the user are escaped.
     """
     reading = read(result)
     names = " · ".join(isolate(name) for name in (reading.label, result.model, result.query) if name)
@@ -73,7 +73,7 @@ def _table(result: Result, reading: Reading) -> str:
 
 
 def _axis(result: Result, reading: Reading) -> str:
-    """Return the value on an axis, with its interval and the value that means no bias."""
+    """Return a drawing of the value on an axis, with its interval and the no-bias value."""
     neutral = result.wording.neutral
     marks = [x for x in (result.value, neutral, result.ci_low, result.ci_high) if math.isfinite(x)]
     low, high = min(marks), max(marks)
@@ -111,7 +111,7 @@ def _axis(result: Result, reading: Reading) -> str:
 
 
 def _line(start: float, end: float, gap: float, style: str) -> str:
-    """Return a horizontal line that leaves room for the mark."""
+    """Return a horizontal line with a gap for the mark."""
     pieces = ((start, min(end, gap - RADIUS)), (max(start, gap + RADIUS), end))
     return "".join(
         f'<line x1="{first:.1f}" x2="{last:.1f}" y1="{Y}" y2="{Y}" {style}/>'
@@ -121,7 +121,7 @@ def _line(start: float, end: float, gap: float, style: str) -> str:
 
 
 def _mark(x: float, mark: str) -> str:
-    """Return a disc that is as full as the evidence."""
+    """Return a disc whose filling shows the strength of evidence."""
     fill = BLUE if mark == "full" else "none"
     disc = f'<circle cx="{x:.1f}" cy="{Y}" r="{RADIUS}" fill="{fill}" stroke="{BLUE}" stroke-width="2"/>'
     if mark == "half":
@@ -130,7 +130,7 @@ def _mark(x: float, mark: str) -> str:
 
 
 def _ends(result: Result) -> str:
-    """Return what low values and what high values are closer to, below the axis."""
+    """Return the names of the axis's ends: what low and high values are closer to."""
     if not result.wording.ends:
         return ""
     low, high = (isolate(name) for name in result.wording.ends)

@@ -1,4 +1,4 @@
-"""Models by name: those whose sources come with biasgrid (config/models), fetched when they are missing."""
+"""Models by name whose sources come with biasgrid (config/models), downloaded if they are missing."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ from .fetching import downloading, is_fetched, say
 
 
 def shipped(name: str, kind: str | None = None) -> Mapping[str, Any] | None:
-    """The entry of a shipped model; None for the name of any other store in the cache. Raises InputError, with the
-    names of the models of a kind, where there is no model of that name."""
+    """Return the entry of a shipped model, or None for the name of another store in the cache.
+
+    Raises InputError, with the names of the models of a type, if there is no model of that name.
+    """
     entry = shipped_models().get(name)
     if entry is None and not (Path(name).name == name and (cache_folder() / name / MODEL).is_file()):
         entries = shipped_models()
@@ -32,41 +34,40 @@ def shipped(name: str, kind: str | None = None) -> Mapping[str, Any] | None:
 
 
 def by_name(name: str, label: str | None = None) -> Any:
-    """The model of that name, of whichever kind it is, from the cache, or fetched into it after saying so on standard
-    error.
+    """Return the model of a name, of any type, from the cache; if missing, download it with a notice.
 
     Parameters
     ----------
     name
-        A shipped model's, or that of any store in the cache.
+        The name of a shipped model, or of any store in the cache.
     label
-        What to call the model; None for its name.
+        The model's name in tables; None for `name`.
 
     Raises
     ------
     InputError
         There is no such model.
     NetworkError, DiskError, BiasgridError
-        It cannot be fetched, kept, or read.
+        The model cannot be fetched, kept, or read.
     """
     folder, entry = cache_folder(), shipped(name)
     if entry is None:
         return open_folder(folder / name, label)
     load_plugins(plugins_of([entry]))
-    # imported late: to fetch takes an HTTP client
+    # Sources need an HTTP client, which is imported only when needed.
     from ..embeddings.building import build_store, check_extra, store_of
 
     try:
         return open_folder(store_of(folder, name, entry).open().path, label)
     except BiasgridError:
-        pass  # no store, or one of another source: it is made below
+        pass  # the store is missing, or has another source, and is built below
     check_extra(name, entry)
     say(name, "converting" if is_fetched(name) else f"{downloading(entry)} and converting", folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DiskError(f"{name}: {folder} cannot be the folder of models: {error.strerror}") from None
-    # other files in that folder may belong to another study: none is replaced
+    # Other files in this folder may belong to another study, so they are never replaced.
     with tidy_termination():
         store = build_store(name, entry, folder, shared=True)
     return open_folder(store.path, label)

@@ -1,4 +1,4 @@
-"""A finished study, read from its folder of results. No plugin is loaded: a stranger's results run no code."""
+"""A finished study, read from its folder of results without loading plugins, so that others' results run no code."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ CONFIG = "study.json"
 
 @dataclass(frozen=True)
 class FinishedStudy(Study):
-    """A study whose results are in a folder, wherever that lies now.
+    """A study whose results are in a folder, wherever that is now.
 
-    Of its plugins it knows what the results say (`plugins`): they are not loaded.
+    Its plugins are not loaded; it knows only their description in the results (`plugins`).
     """
 
     folder: Path
@@ -60,36 +60,36 @@ class FinishedStudy(Study):
         self.plugins.note()
 
     def metric(self, criterion: str, key: str) -> Metric:
-        """The metric of these results: two studies may have plugins of one name."""
+        """Return the metric of these results; another study may have a plugin of the same name."""
         entry = self.metrics(criterion)[key]
         noted: Metric | None = self.plugins.find("metrics", entry.metric or key)
         return noted.under(entry.params or {}) if noted else super().metric(criterion, key)
 
     def method(self, name: str) -> Method:
-        """The debias method of a name."""
+        """Return the debias method of a name."""
         noted: Method | None = self.plugins.find("methods", name)
         return noted or super().method(name)
 
     def kind(self, model: str) -> Kind:
-        """The kind of a model."""
+        """Return the type of a model."""
         noted: Kind | None = self.plugins.find("kinds", self.config.models[model].kind or VECTORS)
         return noted or super().kind(model)
 
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:
-        """What was evaluated, without what plugins did."""
+        """Return the specifications of evaluations, without plugins' parts."""
         with pending():
             return super().evaluation_specs
 
     @cached_property
     def tables(self) -> dict[str, Mapping[str, Any]]:
-        """The tables that the study has, those of plugins last: plugins that this session loaded add none."""
+        """Return the tables that the study has, plugins' tables last; plugins of this session do not add any."""
         own = {name: files for name, files in super().tables.items() if tables.REGISTRY.is_shipped(name)}
         return own | {name: table.inputs_of(self) for name, table in self.plugins.tables.items()}
 
     @cached_property
     def figures(self) -> dict[str, Drawing]:
-        """The figures that can be drawn again: those of plugins the run alone draws."""
+        """Return the figures that can be drawn again; only the run itself draws figures of plugins."""
         of_plugins = {kind.config_name for kind in self.plugins.figures.values()}
         return plan_figures(self, [name for name in self.config.figures if name not in of_plugins])
 
@@ -98,18 +98,20 @@ class FinishedStudy(Study):
         return self.folder
 
     def read_table(self, table: Table, file: Path) -> pd.DataFrame:
-        """Return a table of the study from its file, with the rows of what could not be downloaded.
+        """Return a table of the study from its file, with the rows of sources that could not be downloaded.
 
-        Raises BiasgridError for a file that is not such a table, as `tables.read` does, and for a row of a score that
-        the study's config does not have.
+        Raises BiasgridError if a file is not this table (`tables.read`) or if a row belongs to a score that the
+        study's config does not have.
         """
         rows = tables.read(file, absent=True)
         self.check_places(table, rows, file)
         return rows
 
     def check_places(self, table: Table, rows: pd.DataFrame, file: Path) -> None:
-        """Raise BiasgridError for a row of a table whose criterion, query, metric, model and debias method, as far as
-        the table has them, are not those of a score of this study."""
+        """Raise BiasgridError if a row's keys do not belong to a score of this study.
+
+        The keys are the table's columns among criterion, query, metric, model and debias method.
+        """
         is_absent = rows["status"] == STATUS if "status" in rows else None
         for name in {"query_id", "parent_query_id"} & {*rows}:
             is_unknown = ~rows[name].isin([*self.queries, ""])
@@ -133,7 +135,7 @@ class FinishedStudy(Study):
                     )
 
     def _places(self, keys: tuple[str, ...]) -> set[tuple[str, ...]]:
-        """Return what the study's scores are of, each by these of `results.KEYS`, and of aggregates "Overall"."""
+        """Return the keys of all scores, reduced to some of `results.KEYS`, and of aggregates over all topics."""
         if keys not in self._places_by_keys:
             numbers = [KEYS.index(key) for key in keys]
             places = {tuple(place[number] for number in numbers) for place in self._score_places}
@@ -149,7 +151,7 @@ class FinishedStudy(Study):
 
     @cached_property
     def _score_places(self) -> set[tuple[str, ...]]:
-        """`KEYS` of every score, and of whole queries, which some tables have in place of their sub-queries."""
+        """Return `KEYS` of every score, and of whole queries, which some tables have instead of their sub-queries."""
         return {
             (cell.criterion, part.name, cell.metric, cell.model, cell.debias)
             for cell in self.grid.cells.values()
@@ -159,7 +161,7 @@ class FinishedStudy(Study):
 
     @cached_property
     def changed_files(self) -> str:
-        """A sentence that names the files which have changed since the run recorded their checksums, or ""."""
+        """Return a sentence with the names of files that changed after the run recorded their checksums, or ""."""
         if not (names := checksums.changed_records(self.folder)):
             return ""
         return (
@@ -168,7 +170,7 @@ class FinishedStudy(Study):
         )
 
     def warn_of_changed_files(self) -> None:
-        """Warn whoever is shown this study of files that have changed since it was run."""
+        """Warn of files that changed after the study was run."""
         if self.changed_files:
             warnings.warn(f"{self.folder}: {self.changed_files}", stacklevel=stacklevel())
 
@@ -183,13 +185,13 @@ class FinishedStudy(Study):
 
 @dataclass(frozen=True)
 class FinishedGrid(StudyGrid):
-    """The grid of a study that may be of older code."""
+    """The grid of a study that an older version may have run."""
 
     study: FinishedStudy
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
-        """Those that were tested; older code tested no aggregates."""
+        """Return the criteria whose aggregates were tested; older versions did not test any."""
         paths = Paths(self.study.results)
         return {
             name: criteria
@@ -199,7 +201,7 @@ class FinishedGrid(StudyGrid):
 
 
 def find_study(study: Path | str) -> FinishedStudy:
-    """A finished study, as `opening.open_study` finds it, whose files need not be complete."""
+    """Return a finished study, found as by `opening.open_study`; some of its files may be missing."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {quote(study)} is no path; expected a folder such as results/embedded")
     path = find_file(check_path(os.fspath(study)))
@@ -230,10 +232,10 @@ def _read(folder: Path) -> FinishedStudy:
             config = load.complete(StudyConfig, record, where, root)
     except BiasgridError as error:
         raise BiasgridError(f"{error}; if it is damaged, delete it and run the study again") from None
-    # the words of its queries are in files, whatever has become of its word sets
+    # The words of its queries are in files, even if its word sets have changed since.
     keys = [key for entry in config.criteria.values() for key in entry.queries]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of repeated words: the study said so
+        warnings.simplefilter("ignore")  # the run has warned of repeated words
         queries = {key: Query.read(folder / "queries" / f"{key}.json") for key in keys}
     criteria = {
         name: entry.model_copy(update={"ratings": _ratings_in_study(root, entry.ratings)})
@@ -261,12 +263,12 @@ def _ratings_in_study(root: Path, ratings: Ratings) -> Ratings:
 
 
 def _path_in_study(root: Path, path: str) -> str:
-    """A file of the study, wherever the working directory is."""
+    """Return the path of a study's file, whatever the working directory is."""
     return str(root / path) if (root / path).exists() else path
 
 
 def _root(folder: Path, record: Any) -> Path:
-    """The folder that a study ran in, which paths in its config are relative to."""
+    """Return the folder in which a study ran, which paths in its config are relative to."""
     results = record.get("results") if isinstance(record, dict) else None
     parts = Path(results).parts if isinstance(results, str) else ()
     parent = folder.parent

@@ -1,4 +1,4 @@
-"""What limits the scores of a study, or of a grid in memory, in a line for each kind of limit."""
+"""Limitations of the scores of a study, or of a grid in memory, one line per kind."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ Place = tuple[str, str, str]  # metric, query, model
 
 
 def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
-    """Which queries have a word in two sets, which scores two sets of one word fix, and which p-values cannot be
-    small: a line for each that the study has.
+    """Return lines about the limitations that the study has.
+
+    They name queries with a word in two sets, scores whose size is fixed by two sets of one word, and p-values
+    that cannot be small.
 
     Parameters
     ----------
     study
         A study, whose cells may be missing, or a grid in memory.
     lowest
-        Metric, query and model -> the lowest p-value that the tests of the score can give.
+        The lowest p-value that the tests of a score can give, by metric, query and model.
     """
     shared: dict[str, list[str]] = {}  # the words and their sets, as text -> names of queries
     for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.grid.cells.values())):
@@ -52,7 +54,7 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
 
 
 def _fixed(study: Study) -> Iterator[Place]:
-    """Scores whose size two sets of one word each fix, and which the study keeps."""
+    """Yield the scores whose size is fixed by two sets of one word each, and which the study keeps."""
     for cell in study.grid.cells.values():
         metric = study.metric(cell.criterion, cell.metric)
         if not metric.one_word or cell.spec["params"].get("one_word") != KEEP:

@@ -1,4 +1,4 @@
-"""What `Grid.summary` returns: text that a prompt shows as it is printed."""
+"""Text returned by `Grid.summary`, which a prompt shows as if printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class SummaryText(str):
 
     @classmethod
     def of(cls, conclusion: Conclusion) -> SummaryText:
-        """Return what a study says, in lines."""
+        """Return a study's conclusions, in lines."""
         return cls("\n".join(lines(conclusion, WIDTH)))
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ SPECIAL = {
 
 
 def markdown(frame: pd.DataFrame, digits: int) -> str:
-    """A frame as a table in GitHub's Markdown."""
+    """Return a frame as a table in GitHub's Markdown."""
     head, rows, labels = _cells(frame, digits)
     rows = [[_line(text).replace("|", "\\|") for text in row] for row in [head, *rows]]
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
@@ -37,7 +37,7 @@ def markdown(frame: pd.DataFrame, digits: int) -> str:
 
 
 def latex(frame: pd.DataFrame, digits: int) -> str:
-    """A frame as a LaTeX tabular."""
+    """Return a frame as a LaTeX tabular."""
     head, rows, labels = _cells(frame, digits)
     lines = [" & ".join(map(_escape, row)) + r" \\" for row in [head, *rows]]
     columns = "l" * labels + "r" * (len(head) - labels)
@@ -56,7 +56,7 @@ def latex(frame: pd.DataFrame, digits: int) -> str:
 
 
 def _cells(frame: pd.DataFrame, digits: int) -> tuple[list[str], list[list[str]], int]:
-    """Head and rows as texts, and how many columns are labels."""
+    """Return head and rows as texts, and the number of columns with labels."""
     names = [str(name or "") for name in frame.index.names]
     head = [*names, *(": ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in frame.columns)]
     labels = [key if isinstance(key, tuple) else (key,) for key in frame.index]
@@ -69,7 +69,7 @@ def _cells(frame: pd.DataFrame, digits: int) -> tuple[list[str], list[list[str]]
 
 
 def _decimals(column: pd.Series, digits: int) -> int:
-    """Decimals of a column: ranks need one or none."""
+    """Return the number of decimals of a column: ranks need one or none."""
     if column.dtype.kind == "f":
         values = column.dropna()
         for decimals in range(min(2, digits)):

@@ -1,4 +1,4 @@
-"""WEFE's names that are called otherwise here, each with what to write in its place."""
+"""WEFE's names that differ here, each with its replacement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..metrics.registry import Metric
 
 
 def answer_methods(function: Callable[..., Any], names: Mapping[str, str]) -> None:
-    """Give a function the methods of WEFE's class that it stands for: each raises InputError with what to say."""
+    """Add the methods of WEFE's class to a function: each raises InputError with the replacement."""
     for method, answer in names.items():
         message = f"{function.__module__.rpartition('.')[2]}.{function.__name__}.{method}: "
         setattr(function, method, _raiser(message + answer.format(name=function.__name__)))
@@ -25,7 +25,7 @@ def _raiser(message: str) -> Callable[..., Any]:
 
 
 def replacement_of_metric(metric: Metric, name: str) -> str:
-    """What to write in place of `metrics.WEAT`."""
+    """Return the replacement of `metrics.WEAT` for a message."""
     return (
         f"say metrics.{metric.name}, a function: metrics.{metric.name}(query, model) is WEFE's "
         f"{name}().run_query(query, model)"
@@ -33,7 +33,7 @@ def replacement_of_metric(metric: Metric, name: str) -> str:
 
 
 def replacement_of_method(method: Method, name: str) -> str:
-    """What to write in place of `debias.HardDebias`."""
+    """Return the replacement of `debias.HardDebias` for a message."""
     words = [f"{word}=..." for word in method.required_words]
     return (
         f"say debias.{method.name}, a function: model.under(debias.{method.name}({', '.join(['model', *words])})) is "
@@ -42,7 +42,7 @@ def replacement_of_method(method: Method, name: str) -> str:
 
 
 def replacement(entry: Any, name: str) -> str:
-    """What to write in place of an attribute that is another name of a metric or a debias method."""
+    """Return the replacement of an attribute that is another name of a metric or a debias method."""
     return (
         replacement_of_metric(entry, name)
         if isinstance(entry, Metric)

@@ -1,4 +1,4 @@
-"""The word sets that come with biasgrid: `word_sets("weat")["career"]`."""
+"""Word sets that come with biasgrid: `word_sets("weat")["career"]`."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ..resources import resource
 from .census import GROUPS, occupations
 
 FOLDER = "data/word_sets"
-# of eds, whose occupations were chosen by shares in a census: what of them is in its file
+# The collection eds chooses occupations by their shares in a census; its file contains these.
 YEAR, MOST = 2015, 10
 BY_SHARE = [f"occupations_{group}" for group in GROUPS]
 
 
 class WordSets(dict[str, Any]):
-    """The sets of a collection by name: lists of words, and for debias methods lists of pairs or of tuples.
+    """Sets of a collection by name: lists of words, and for debias methods lists of pairs or of tuples.
 
-    An ordinary dict, but for a name that does not exist, which it answers with the likely one.
+    An ordinary dict, except that a missing name raises an error with the nearest name.
 
     Attributes
     ----------
     name
-        The collection's, such as "weat".
+        The collection's name, such as "weat".
     title, paper, taken_from, licence
-        What it is, whom to cite, and its terms.
+        Its title, the paper to cite, its source, and its terms.
     notes
-        What could mislead a user of the sets.
+        Warnings for users of the sets.
     """
 
     name: str
@@ -46,7 +46,7 @@ class WordSets(dict[str, Any]):
         raise WordError(f"word sets {self.name!r}: {unknown_name('word set', key, self)}")
 
     def __repr__(self) -> str:
-        # a name and its number stay in one line
+        # Keep a name and its number in one line.
         names = textwrap.wrap(", ".join(f"{name}\xa0({len(words)})" for name, words in self.items()), 108)
         return "\n".join(
             [
@@ -57,7 +57,7 @@ class WordSets(dict[str, Any]):
         )
 
     def _repr_html_(self) -> str:
-        """The collection as a notebook shows it: a line for each set; of one with a content note, without words."""
+        """Return the collection as HTML, a line for each set; words of a set with a content note are not shown."""
         shown = 0 if any(note.startswith("Content note") for note in self.notes) else 12
         lines = (
             (name, len(words), textwrap.shorten(", ".join(text_of(part) for part in list(words)[:shown]), 90))
@@ -75,7 +75,7 @@ class WordSets(dict[str, Any]):
 
 
 class Collections(dict[str, str]):
-    """The collections of word sets: what each is, by name."""
+    """Descriptions of the collections of word sets, by name."""
 
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)
@@ -103,35 +103,35 @@ def word_sets(
     top_n_race_occupations: int | None = None,
     census_folder: Path | str | None = None,
 ) -> Collections | WordSets:
-    """The word sets of a collection by name; without one, what collections there are.
+    """Return the word sets of a collection by name, or the list of collections.
 
     Parameters
     ----------
     collection
-        Its name, such as "weat". data/word_sets/README.md says where each is from.
+        The collection's name, such as "weat". data/word_sets/README.md lists their sources.
     occupations_year
-        Of "eds" only: the census year by whose shares its occupations are chosen. The collection has 2015's; other
+        Only for "eds": the census year whose shares choose the occupations. The collection contains 2015; other
         years need `census_folder`.
     top_n_race_occupations
-        Of "eds" only: how many occupations each of occupations_white, _black, _asian and _hispanic has, 1 to 10, or
-        any number with `census_folder`. They are, as in WEFE, those with the lowest share of the group.
+        Only for "eds": the number of occupations in each of occupations_white, _black, _asian and _hispanic, 1 to
+        10, or any number with `census_folder`. As in WEFE, they have the lowest shares of the group.
     census_folder
-        Of "eds" only: a folder with the authors' tables, occupation_percentages_gender_occ1950.csv and
-        occupation_percentages_race_occ1950.csv, by whose shares the occupations are chosen. data/word_sets/README.md
-        says where they are.
+        Only for "eds": a folder with the authors' tables, occupation_percentages_gender_occ1950.csv and
+        occupation_percentages_race_occ1950.csv, whose shares choose the occupations. data/word_sets/README.md
+        gives their address.
 
     Returns
     -------
     WordSets or Collections
-        A dict from a set's name to its list of words, as the source has them: order, case and repetitions.
-        Pairs and definitional sets are lists of lists, as debias methods take them. It is the caller's own.
+        A dict from a set's name to its list of words, with the source's order, case and repetitions. Pairs and
+        definitional sets are lists of lists, as debias methods need them. The caller may change the dict.
         Without `collection`: a dict from a collection's name to a description.
 
     Raises
     ------
     BiasgridError
-        For a collection or set that does not exist (a KeyError, too), options that the data do not allow, and a
-        collection that has to be fetched and cannot be.
+        A collection or set does not exist (also a KeyError), the data do not allow an option, or a collection
+        cannot be fetched.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def word_sets(
     elif eds_options:
         _check(YEAR if occupations_year is None else occupations_year, top_n_race_occupations)
         for name in BY_SHARE:
-            # they are sorted by share, so that the first of them are those of a lower number
+            # Words are sorted by share, so a smaller number of occupations is a prefix of the list.
             sets[name] = sets[name][:top_n_race_occupations]
     return sets
 
@@ -197,5 +197,5 @@ def _check(year: object, number: object) -> None:
 
 
 def text_of(part: Any) -> str:
-    """A word, or the words of a pair or tuple with hyphens between."""
+    """Return a word, or the words of a pair or tuple joined by hyphens."""
     return "-".join(map(str, part)) if isinstance(part, list) else str(part)
