@@ -1,4 +1,4 @@
-"""biasgrid: social bias in word embeddings, measured reproducibly.
+"""biasgrid: reproducible measurement of social bias in word embeddings and language models.
 
 import biasgrid as bg
 
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from .word_set import WordSet as WordSet
     from .words import WordOptions as WordOptions
 
-# What `import biasgrid` hands out -> the module that has it; "" is the module itself. Each is imported when it is
-# first asked for: pandas, SciPy and scikit-learn together take seconds.
+# Public names and the modules that define them; "" marks a name that is a module itself. Each is imported at its
+# first use, because pandas, SciPy and scikit-learn together take seconds.
 _PUBLIC = {
     "BiasgridError": "errors",
     "DiskError": "errors",
@@ -143,7 +143,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(of_module(__name__, name) + (f"; {nearest}" if nearest else ""))
     module = import_module(f".{_PUBLIC[name] or name}", __name__)
     value = getattr(module, name) if _PUBLIC[name] else module
-    globals()[name] = value  # not asked for again
+    globals()[name] = value  # later uses do not call this function
     return value
 
 

@@ -1,7 +1,7 @@
 import os
 import sys
 
-# `python -m biasgrid` puts the working folder first, in which a stranger's study may have modules
+# `python -m biasgrid` puts the working folder first on the path, where another person's study may have modules.
 if sys.path[0] in ("", os.getcwd()):
     del sys.path[0]
 

@@ -1,4 +1,4 @@
-"""Warnings: in a script, about the line that called biasgrid and not one inside it; of a command, a line each."""
+"""Warnings about the line of a script that called biasgrid, and on one line each in a command."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def stacklevel() -> int:
-    """The `stacklevel` with which `warnings.warn`, called beside this, names the first line outside the package."""
+    """Return the `stacklevel` for `warnings.warn` that names the first line outside the package."""
     frame, level = sys._getframe(1), 1
-    # a workflow's rules have no name, or None
+    # The modules of a workflow's rules do not have a name, or it is None.
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
         frame, level = frame.f_back, level + 1
     return level
 
 
 def warn_in_a_line() -> None:
-    """From now on a warning of this process is a line on standard error, without a place in the code."""
+    """Print every later warning of this process as one line on standard error, without its place in the code."""
     warnings.showwarning = lambda message, *_: print(f"biasgrid: warning: {message}", file=sys.stderr)

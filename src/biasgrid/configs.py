@@ -1,4 +1,4 @@
-"""Reading YAML and JSON that a person wrote: a duplicate key is an error, not the last of the two."""
+"""Reading of YAML and JSON that a person wrote; a duplicate key is an error."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ import yaml
 from .errors import BiasgridError, quote
 from .resources import did_you_mean_file
 
-# Values and characters that the aliases (*name) of one document may stand for. A config is checked value by value:
-# this many take seconds, and each further level of aliases ten times as long.
+# Maximum number of values and characters that the aliases (*name) of one document may expand to. A config is checked
+# value by value: this many take seconds, and each further level of aliases takes ten times as long.
 MOST_EXPANDED = 1_000_000
-MOST_NESTED = (
-    100  # levels of lists and mappings: what reads a config goes into each, and Python's stack ends at 1,000
-)
+# Maximum nesting of lists and mappings: readers of a config are recursive, and Python's stack ends at 1,000 calls.
+MOST_NESTED = 100
 
-# a message about a value, or a key, that is not the text that it should be
+# Matches a message about a value or key that is not text, although it should be.
 NOT_TEXT = re.compile(
     r"(?P<keys>(?:.*: )?)(?:key )?(?P<value>[^:]+) is not "
     r"(?:(?:[^:;]+ or )?text\b|a word\b|a mapping or a file's path|allowed; allowed: (?:texts|tags) )"
 )
-# tag of a value that stands without quotes -> how YAML reads it
+# How YAML reads a value without quotes, by its tag.
 READ_AS = {
     "bool": "yes, no, on and off as true or false",
     "null": "null and ~ as nothing",
@@ -39,25 +38,31 @@ TOO_DEEP = f"it is nested in more than {MOST_NESTED} levels, the most allowed"
 
 
 def read_yaml(path: Path | str) -> Any:
-    """The content of a YAML file. Raises BiasgridError naming file and line."""
+    """Return the content of a YAML file.
+
+    Raises BiasgridError with file and line.
+    """
     return _read(path, "YAML", parse_yaml)
 
 
 def parse_yaml(text: str) -> Any:
-    """The content of a YAML document. Raises ValueError with one line."""
+    """Return the content of a YAML document.
+
+    Raises ValueError with one line.
+    """
     try:
         record = yaml.load(text, _Loader)
         check_nesting(record)
         return record
     except RecursionError:
         raise ValueError(TOO_DEEP) from None
-    # what PyYAML raises for values that are not of the type that their tag says
+    # PyYAML raises these errors for values that do not have the type of their tag.
     except (yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise ValueError(" ".join(str(error).split()) or "a value is not what its tag says") from None
 
 
 def check_keys(record: Any, where: str) -> None:
-    """Raise BiasgridError for a key, or a date, that is not text: JSON would make text of a key silently."""
+    """Raise BiasgridError if a key or a date is not text; JSON would silently convert keys to text."""
     seen = set()
     stack = [(record, "")]
     while stack:
@@ -75,10 +80,10 @@ def check_keys(record: Any, where: str) -> None:
 
 
 def explain(error: BiasgridError, files: Iterable[Path | str]) -> BiasgridError:
-    """Return an error about a value that is not text with the line of a YAML file that it is from, and the remedy.
+    """Return an error about a value that is not text with its line in a YAML file and the remedy.
 
-    YAML reads the words yes, no, null and 1990 as values of other types unless they stand in quotes. Other errors,
-    and those whose value is in none of the files, are returned as they are.
+    YAML reads the words yes, no, null and 1990 as values of other types unless they are in quotes. Other
+    errors, and errors about a value that none of the files contains, are returned unchanged.
     """
     about = NOT_TEXT.match(str(error))
     if not about:
@@ -101,10 +106,7 @@ def explain(error: BiasgridError, files: Iterable[Path | str]) -> BiasgridError:
 
 
 def _unquoted(path: Path | str) -> Iterator[tuple[list[str], yaml.ScalarNode]]:
-    """Yield the values and keys of a YAML file that stand without quotes and are not read as text.
-
-    Each comes with the keys that lead to it.
-    """
+    """Yield the values and keys of a YAML file that are not quoted and not read as text, with their path of keys."""
     try:
         root = yaml.compose(Path(path).read_text(encoding="utf-8"), _Loader)
     except (OSError, ValueError, yaml.YAMLError, RecursionError):
@@ -113,7 +115,7 @@ def _unquoted(path: Path | str) -> Iterator[tuple[list[str], yaml.ScalarNode]]:
     seen = set()
     while stack:
         keys, node = stack.pop()
-        if id(node) in seen:  # of an alias
+        if id(node) in seen:  # the node of an alias
             continue
         seen.add(id(node))
         if isinstance(node, yaml.MappingNode):
@@ -135,7 +137,7 @@ def _value(node: yaml.ScalarNode) -> str:
 
 
 def _common_end(place: str, keys: Sequence[str]) -> int:
-    """Return how many of the last keys a message names just before the value."""
+    """Return the number of last keys that a message names just before the value."""
     names = place.removesuffix(": ").split(": ")
     count = 0
     while count < min(len(names), len(keys)) and names[-1 - count] == keys[-1 - count]:
@@ -144,12 +146,18 @@ def _common_end(place: str, keys: Sequence[str]) -> int:
 
 
 def read_json(path: Path | str) -> Any:
-    """The content of a JSON file. Raises BiasgridError naming the file."""
+    """Return the content of a JSON file.
+
+    Raises BiasgridError with the file's name.
+    """
     return _read(path, "JSON", parse_json)
 
 
 def parse_json(text: str) -> Any:
-    """The content of a JSON document. Raises ValueError with one line."""
+    """Return the content of a JSON document.
+
+    Raises ValueError with one line.
+    """
     try:
         return json.loads(text, object_pairs_hook=without_duplicates)
     except RecursionError:
@@ -172,21 +180,23 @@ def _read(path: Path | str, kind: str, parse: Callable[[str], Any]) -> Any:
 
 
 def check_nesting(record: Any) -> None:
-    """Raises ValueError for lists and mappings in more than `MOST_NESTED` levels."""
+    """Raise ValueError if lists and mappings are nested in more than `MOST_NESTED` levels."""
     level, depth = [record], 0
     while level := [part for part in level if isinstance(part, (list, dict, tuple))]:
         depth += 1
         if depth > MOST_NESTED:
             raise ValueError(TOO_DEEP)
-        # a part that stands at several places by aliases is looked into once
+        # Visit a part only once even if aliases repeat it.
         level = list({id(part): part for outer in level for part in _parts_of(outer)}.values())
 
 
 def check_expansion(record: Any) -> None:
-    """Raises ValueError for a value whose parts stand at several places each (YAML's aliases), if that makes it more
-    than `MOST_EXPANDED` values and characters longer."""
-    sizes: dict[int, int] = {}  # of a part and all that is in it, written out
-    distinct_size = 0  # the same, each part counted once
+    """Raise ValueError if YAML's aliases expand a value too much.
+
+    The limit is `MOST_EXPANDED` more values and characters than the parts have if each is counted once.
+    """
+    sizes: dict[int, int] = {}  # size of each part with all its content, written out
+    distinct_size = 0  # size if each part is counted once
     stack = [(record, False)]
     while stack:
         part, is_second_visit = stack.pop()
@@ -208,7 +218,7 @@ def check_expansion(record: Any) -> None:
 
 
 def _parts_of(part: Any) -> Sequence[Any]:
-    """The parts of a part, keys included; none of text, numbers and the like."""
+    """Return the parts of a part, including keys; text, numbers and the like do not have parts."""
     if isinstance(part, yaml.MappingNode):
         return [inner for pair in part.value for inner in pair]
     if isinstance(part, yaml.SequenceNode):
@@ -224,13 +234,13 @@ def _length(part: Any) -> int:
 
 
 def _may_be_shared(part: Any) -> bool:
-    """Whether it may stand at several places by an alias; Python itself keeps one object for equal short texts."""
+    """Return whether an alias may repeat a part; Python itself shares equal short texts, so they do not count."""
     return isinstance(part, (yaml.Node, dict, list, tuple)) or (isinstance(part, str) and len(part) > 100)
 
 
 class _Loader(yaml.SafeLoader):
     def construct_document(self, node):
-        # before it is made: a merge (<<) copies what it names
+        # Check before the document is built, because a merge (<<) copies its content.
         check_expansion(node)
         return super().construct_document(node)
 
@@ -247,7 +257,10 @@ class _Loader(yaml.SafeLoader):
 
 
 def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A mapping of JSON (`object_pairs_hook`). Raises ValueError for a duplicate key."""
+    """Return a mapping of JSON (`object_pairs_hook`).
+
+    Raises ValueError for a duplicate key.
+    """
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -256,12 +269,12 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def canonical(record: Any) -> str:
-    """A record as text, the same for equal records."""
+    """Return a record as text that is identical for equal records."""
     return json.dumps(record, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
 def sort_keys(record: Any) -> Any:
-    """A copy of a record with sorted keys: what is made of it does not depend on the order of a config's keys."""
+    """Return a copy of a record with sorted keys, so that results do not depend on the order of a config's keys."""
     if isinstance(record, dict):
         return {key: sort_keys(record[key]) for key in sorted(record)}
     return [sort_keys(part) for part in record] if isinstance(record, (list, tuple)) else record

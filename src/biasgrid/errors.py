@@ -7,20 +7,20 @@ from difflib import get_close_matches
 from .web_addresses import without_secrets
 from .wefe_names import WORD_SETS
 
-# what turns the direction in which a text is read
+# Characters that change the reading direction of a text.
 OVERRIDES = "\u202a-\u202e\u2066-\u2069"
-# what would end a line, be taken as a command by a terminal, or turn what stands after it
+# Characters that end a line, act as a terminal's command, or change the reading direction.
 CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{OVERRIDES}]")
-SHOWN = 160  # characters of a list of names in a message
-LONGEST = 395  # characters of a message that lists all names that are allowed
+SHOWN = 160  # maximum length of a shortened list of names in a message
+LONGEST = 395  # maximum length of a message with all allowed names
 
 
 class BiasgridError(ValueError):
     """Bad input. Its message is one line: what is wrong, where (file, key, word), what is allowed.
 
-    Control characters, which names from damaged files may have, are written as in Python's literals; passwords and
-    queries of addresses are left out. The command line prints it and exits with code 2; the workflow names the job
-    that raised it.
+    Control characters, which names from damaged files may contain, are written as in Python's literals.
+    Passwords and queries of web addresses are removed. The command line prints the message and exits with
+    code 2; the workflow also names the job that raised the error.
     """
 
     def __init__(self, message: str):
@@ -32,38 +32,38 @@ class InputError(BiasgridError):
 
 
 class ArgumentTypeError(InputError, TypeError):
-    """An argument of the wrong type. It is a TypeError, too, as in WEFE."""
+    """An argument of the wrong type, which is also a TypeError, as in WEFE."""
 
 
 class NetworkError(BiasgridError):
-    """What was to be fetched cannot be had: no connection, a server that refuses, another file than expected."""
+    """A download that failed: no connection, a refusal by the server, or a different file than expected."""
 
 
 class DiskError(BiasgridError):
-    """A file cannot be written or read: no space, no permission, a broken disk."""
+    """A file that cannot be written or read: no space, no permission, a broken disk."""
 
 
 class WordError(BiasgridError, KeyError):
     """A word that a model does not have, or a set of words that a collection does not have."""
 
-    # KeyError's own would print the message as a literal
+    # KeyError's own method would print the message as a literal.
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 def unknown_name(what: str, name: object, choices: Iterable[object], hint: str = "", of: str = "") -> str:
-    """Return a message's text for a name that does not exist: the name, the nearest one, and all that are allowed.
+    """Return a message's text for a name that does not exist: the name, the nearest one, and all allowed ones.
 
     Parameters
     ----------
     what, name
-        What the name is of, such as "option", and the name.
+        The kind of name, such as "option", and the name.
     choices
-        The names that are allowed.
+        The allowed names.
     hint
-        How to see the rest of a list that is too long for a message.
+        How to see the full list if it is too long for a message.
     of
-        What has the names, such as the function of an option.
+        The owner of the names, such as the function of an option.
     """
     names = list(map(str, choices))
     head = f"unknown {what} {quote(name)}{f' of {of}' if of else ''}; {did_you_mean(name, names)}allowed: "
@@ -72,7 +72,7 @@ def unknown_name(what: str, name: object, choices: Iterable[object], hint: str =
 
 
 def did_you_mean(name: object, names: Iterable[str]) -> str:
-    """Return the question for the nearest of the names, with a space behind it; empty if none is near."""
+    """Return the question for the nearest of the names, with a space at the end, or "" if none is near."""
     if not isinstance(name, str):
         return ""
     names = list(names)
@@ -85,24 +85,26 @@ def did_you_mean(name: object, names: Iterable[str]) -> str:
 
 
 def is_among(name: object, names: Collection[object]) -> bool:
-    """Return whether a name is one of these. An array, which has no truth value, and a list, which has no hash, are
-    not names."""
+    """Return whether a name is one of `names`.
+
+    Arrays and lists, which cannot be compared or hashed, are never names.
+    """
     return isinstance(name, str) and name in names
 
 
 def not_allowed(name: str, value: object, choices: str) -> str:
-    """A message's text for a value that is not allowed, and what is."""
+    """Return a message's text for a value that is not allowed, with the allowed ones."""
     return f"{name}: {quote(value)} is not allowed; allowed: {choices}"
 
 
 def quote(value: object) -> str:
-    """A value as Python writes it; a long one is cut. A word of a NumPy array is written as any string."""
+    """Return a value as in Python's source, shortened if it is long; a word of a NumPy array looks like a string."""
     text = _written(value)
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
 
 
 def quote_both(value: object, other: object) -> tuple[str, str]:
-    """Two values that differ, each as `quote` has it; where these are the same, cut to the place that differs."""
+    """Return two different values, each quoted; if the quotes are equal, they are cut around the first difference."""
     if (quoted := quote(value)) != (other_quoted := quote(other)):
         return quoted, other_quoted
     text, other_text = _written(value), _written(other)
@@ -119,7 +121,7 @@ def _written(value: object) -> str:
 
 
 def join_names(names: Iterable[object], hint: str = "") -> str:
-    """Names with commas between; a long list is cut, and `hint` says how to see the rest."""
+    """Join names with commas; a long list is cut, and `hint` tells how to see the rest."""
     text, texts = "", list(map(str, names))
     for count, name in enumerate(texts):
         longer = f"{text}, {name}" if text else name

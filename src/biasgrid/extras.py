@@ -1,4 +1,4 @@
-"""Packages that biasgrid does without until something needs them: its extras."""
+"""Optional packages, which are installed as extras of biasgrid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from .errors import BiasgridError
 
-# package -> the extras of pyproject.toml that install it
+# The extras of pyproject.toml that install each package.
 EXTRAS = {
     "accelerate": "gguf",
     "gensim": "gensim",
@@ -19,12 +19,12 @@ EXTRAS = {
     "plotly": "plotly",
     "pyarrow": "arrow",
     "sentence_transformers": "sentence-transformers",
-    "snakemake": "workflow,figures",  # a config without `figures` draws some
+    "snakemake": "workflow,figures",  # a study draws figures even if its config does not name any
     "torch": "debias",
     "transformers": "language",
     "wordfreq": "frequency",
 }
-# a model's format, or what trains it -> what it is, the extra that it needs, and the packages
+# By a model's format or training software: a description, the extra and the packages that it needs.
 OF_MODELS = {
     "transformers": ("a language model", "language", ("transformers", "torch")),
     "gguf": ("a language model in a .gguf file", "gguf", ("transformers", "torch", "gguf", "accelerate")),
@@ -35,7 +35,7 @@ OF_MODELS = {
 
 
 def has(package: str) -> bool:
-    """Whether a package is installed; it is not imported."""
+    """Return whether a package is installed, without importing it."""
     try:
         return find_spec(package) is not None
     except ValueError:  # imported by hand, or blocked
@@ -47,7 +47,7 @@ def install_command(extras: str) -> str:
 
     It names the packages and the versions that biasgrid allows: biasgrid itself is not in a package index.
     """
-    from importlib import metadata  # imported late: hardly any run needs it
+    from importlib import metadata  # imported only when needed
 
     try:
         lines = metadata.requires("biasgrid") or []
@@ -67,14 +67,14 @@ def require(package: str, purpose: str, extra: str = "") -> None:
     package
         One of `EXTRAS`.
     purpose
-        What needs it, as the message's first words, such as "figures".
+        The subject of the message, which needs the package, such as "figures".
     extra
-        The extra that installs it, where there are several.
+        The extra that installs it, if there are several.
 
     Raises
     ------
     BiasgridError
-        One sentence that says how to install it.
+        The package is missing; the message is one sentence with the command that installs it.
     """
     if not has(package):
         raise BiasgridError(
@@ -83,7 +83,7 @@ def require(package: str, purpose: str, extra: str = "") -> None:
 
 
 def require_for(form: str, name: str = "", purpose: str = "") -> None:
-    """Check for the packages that a model of this name needs, where its format, or what trains it, needs any."""
+    """Check for the packages that a model's format, or its training software, needs, if any."""
     what, extra, packages = OF_MODELS.get(form, ("", "", ()))
     for package in packages:
         require(package, purpose or f"{name}, {what},", extra)

@@ -1,9 +1,10 @@
-"""Writing files: readers, other writers and a kill meet the old file or the new one, never half of one.
+"""Atomic writing of files: readers and other writers find the old file or the new one, never a part.
 
-A file is written beside its place, under a name that no other writer has, and moved there when it is whole. A
-writer holds a lock (flock) on what it writes; what lies there without one was left by a process that was killed, and
-goes with the next writer of that file. What is no regular file (/dev/null, a pipe) is never replaced by one, and no
-file is written through a link: a stranger's results may have one that leads to any file.
+A file is written next to its final path, under a name that no other writer uses, and renamed when it is
+complete. A writer holds a lock (flock) on its temporary file. Temporary files without a lock were left by a
+process that was killed; the next writer of that file removes them. Devices and pipes (such as /dev/null) are
+never replaced by a file. No file is written through a link, because results from elsewhere may link to any
+file.
 """
 
 import errno
@@ -27,10 +28,10 @@ except ImportError:  # Windows: no locks, but names are unique all the same
     fcntl = None  # type: ignore[assignment]
 
 HASHED = 16 << 20  # bytes of a file that are hashed at a time
-unfinished: set[Path] = set()  # folders that this process writes aside: worth nothing without it
-being_hashed: list[str] = []  # files, by this process, for those who show how far it is
-LONGEST = 150  # bytes of a file's name that the name beside it repeats; file systems end at 255
-# Some file systems of clusters have locks on each machine alone: what is swept up was this machine's.
+unfinished: set[Path] = set()  # temporary folders of this process, which are worthless without it
+being_hashed: list[str] = []  # files that this process hashes now, for displays of progress
+LONGEST = 150  # bytes of a file's name that its temporary name repeats; file systems allow 255
+# On some file systems of clusters, locks work only within one machine, so each removes only its own files.
 MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL, errno.EBADF, errno.EIO}
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -45,7 +46,7 @@ KINDS = {
 
 
 def slug(name: str) -> str:
-    """A criterion's name as a part of file names: small letters, digits and hyphens."""
+    """Return a criterion's name as a part of file names: small letters, digits and hyphens."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "criterion"
 
 
@@ -62,23 +63,23 @@ def write_bytes(path: Path | str, content: bytes) -> None:
 
 @contextmanager
 def open_to_write(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
-    """A binary file to write. It appears at `path` when it is complete, and not at all after an error.
+    """Open a binary file that appears at `path` when it is complete, and not at all after an error.
 
-    A device or a pipe that something reads is written to, and not replaced.
+    A device, or a pipe that has a reader, is written to and not replaced.
 
     Parameters
     ----------
     path
-        Where the file is to be; folders above it are made.
+        The path of the file; missing folders above it are created.
     sync
-        Whether the bytes are to be on the disk before the file appears.
+        Whether the bytes must be on the disk before the file appears.
 
     Raises
     ------
     BiasgridError
-        `path` is a link, a folder, a disk, a socket, or a pipe that nothing reads.
+        `path` is a link, a folder, a disk, a socket, or a pipe without a reader.
     OSError
-        It cannot be written; `filename` is `path`.
+        The file cannot be written; `filename` is `path`.
     """
     path = Path(path)
     try:
@@ -91,7 +92,7 @@ def open_to_write(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
             with open(_open_device(path), "wb") as file:
                 yield file
     except OSError as error:
-        # an error of writing names no file, and one of opening that beside it
+        # Errors of writing do not name a file, and errors of opening name the temporary file.
         of_this = error.errno in FULL if error.filename is None else str(error.filename).endswith(".partial")
         if not of_this:
             raise
@@ -100,10 +101,11 @@ def open_to_write(path: Path | str, sync: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replace_file(path: Path | str) -> Iterator[Path]:
-    """A new, empty file beside `path`, for functions that want a name to write to; at the end it becomes `path`.
+    """Create a new, empty file next to `path`, for functions that need a file's name; at the end, it replaces `path`.
 
-    Files whose names begin with its name and a dot are this writer's, too: they go with it if it is killed. If an
-    error ends it, `path` is as it was. Raises BiasgridError if `path` is there and no regular file.
+    Files whose names begin with its name and a dot also belong to this writer, and are removed with it if it
+    is killed. After an error, `path` is unchanged. Raises BiasgridError if `path` exists and is not a regular
+    file.
     """
     path = Path(path)
     if not _replaceable(path):
@@ -114,7 +116,7 @@ def replace_file(path: Path | str) -> Iterator[Path]:
         yield part
         os.replace(part, path)
     except OSError as error:
-        # an error of writing names no file, or one of this writer's
+        # Errors of writing do not name a file, or name one of this writer's files.
         if error.errno not in FULL:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from None
@@ -126,8 +128,10 @@ def replace_file(path: Path | str) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """An empty folder beside `path`, which becomes `path` at the end, and is removed after an error. Raises
-    BiasgridError where `path` is there."""
+    """Create an empty folder next to `path`, which becomes `path` at the end and is removed after an error.
+
+    Raises BiasgridError if `path` exists.
+    """
     if os.path.lexists(path):
         raise BiasgridError(f"{path}: is there already; give a folder that is not")
     busy = f"{path}: another process is writing this folder"
@@ -138,15 +142,17 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(path: Path, busy: str) -> Iterator[Path]:
-    """An empty folder of this process alone, which is removed at the end of the block, or of the process. Raises
-    BiasgridError, with the message `busy`, where another process has it."""
+    """Create an empty folder for this process, which is removed at the end of the block or of the process.
+
+    Raises BiasgridError with the message `busy` if another process uses it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         try:
             stack.enter_context(hold_lock(path.with_name(f"{path.name}.lock"), wait=False))
         except BlockingIOError:
             raise BiasgridError(busy) from None
-        shutil.rmtree(path, ignore_errors=True)  # of a process that was killed
+        shutil.rmtree(path, ignore_errors=True)  # left by a process that was killed
         path.mkdir()
         unfinished.add(path)
         try:
@@ -157,13 +163,13 @@ def scratch_folder(path: Path, busy: str) -> Iterator[Path]:
 
 
 def refuse_link(path: Path) -> None:
-    """Raise BiasgridError for an output that is a link to a file, or to nothing: it would be written elsewhere.
+    """Raise BiasgridError if an output is a link to a file or a broken link, because it would be written elsewhere.
 
-    A link to a device or a pipe (/dev/stdout) is written to.
+    A link to a device or a pipe (/dev/stdout) is allowed.
     """
     if not path.is_symlink() or (path.exists() and not (path.is_file() or path.is_dir())):
         return
-    # /dev/stdout where standard output is a file: replaced, it would be lost; written twice, it would be garbled
+    # If standard output is a file, replacing it through /dev/stdout would lose it, and writing to it would garble it.
     link = path
     while link.is_symlink():
         if link.parent.resolve().is_relative_to("/proc"):
@@ -175,11 +181,11 @@ def refuse_link(path: Path) -> None:
 
 
 def refuse_links(folder: Path | str, but: Collection[str] = ()) -> None:
-    """Raise BiasgridError for a link somewhere in a folder that is written to; the folder itself may be one.
+    """Raise BiasgridError if a folder for outputs contains a link; the folder itself may be a link.
 
-    Folders in it of the names `but` are left out.
+    Folders in it with the names `but` are skipped.
     """
-    with suppress(OSError):  # it is not there, or not to be written to
+    with suppress(OSError):  # the folder is missing or cannot be read
         entries = list(os.scandir(folder))
         for entry in entries:
             if entry.is_symlink():
@@ -189,8 +195,10 @@ def refuse_links(folder: Path | str, but: Collection[str] = ()) -> None:
 
 
 def refuse_other_folder(folder: Path, own: Collection[str], instead: str) -> None:
-    """Raise BiasgridError, which says what to do `instead`, for a folder that has none of the `own` files and others:
-    something else lies there, and is not written over. Hidden files do not count."""
+    """Raise BiasgridError if a folder contains files, but none of the `own` files, so as not to overwrite it.
+
+    The message recommends `instead`. Hidden files do not count.
+    """
     if folder.exists() and not folder.is_dir():
         raise BiasgridError(f"{folder}: is {_kind(folder)}, and no folder; {instead}")
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
@@ -201,21 +209,22 @@ def refuse_other_folder(folder: Path, own: Collection[str], instead: str) -> Non
 
 
 def to_disk(file: IO[bytes]) -> None:
-    """Bring what was written to a file onto the disk, before the file gets another name."""
+    """Force a file's content onto the disk, before the file is renamed."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def readable(name: str) -> str:
-    """A file's name, which may have any bytes, as UTF-8 text."""
+    """Return a file's name, which may have any bytes, as UTF-8 text."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
-    """Hex digest of a file's bytes; `algorithm` as in hashlib. Raises OSError.
+    """Return the hex digest of a file's bytes; `algorithm` as in hashlib. Raises OSError.
 
-    After each block a thread waits for its turn in the interpreter, so blocks are large: beside four busy threads the
-    md5 of 439 MB takes 5 s, in hashlib.file_digest's blocks of 256 KB 23 s.
+    After each block, a thread waits for its turn in the interpreter, so blocks are large: with four other
+    busy threads, the md5 of 439 MB takes 5 s, compared with 23 s for the blocks of 256 KB in
+    hashlib.file_digest.
     """
     digest = hashlib.new(algorithm, usedforsecurity=False)
     being_hashed.append(os.fspath(path))
@@ -232,14 +241,17 @@ def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
 
 @contextmanager
 def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
-    """Hold a lock, which ends with this process however that ends. The file `path` is there while it is held, or if
-    a process was killed, and means nothing by itself. Raises BlockingIOError for one that is held unless `wait`."""
+    """Hold a lock, which ends with this process in any case.
+
+    The file `path` exists while the lock is held, or after a process was killed; its existence alone means
+    nothing. Raises BlockingIOError if another process holds the lock, unless `wait`.
+    """
     while True:
         refuse_link(path)
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             _flock(lock, wait)
-            if _is_same_file(lock, path):  # else its holder removed it while this process waited
+            if _is_same_file(lock, path):  # otherwise its holder removed it while this process waited
                 break
         except BaseException:
             os.close(lock)
@@ -254,7 +266,7 @@ def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
 
 
 def _create_part(path: Path) -> tuple[Path, int]:
-    """A new file beside `path` that this process alone has, and the lock on it."""
+    """Create a temporary file next to `path` for this process; return it with its lock."""
     while True:
         part = path.with_name(f"{_beginning(path)}{secrets.token_hex(6)}.partial")
         try:
@@ -262,9 +274,8 @@ def _create_part(path: Path) -> tuple[Path, int]:
         except FileExistsError:
             continue
         _flock(lock, wait=True)
-        if _is_same_file(
-            lock, part
-        ):  # else another writer removed it before it was locked, as one left by a killed process
+        # Another writer may have removed it before it was locked, like the file of a killed process.
+        if _is_same_file(lock, part):
             return part, lock
         os.close(lock)
 
@@ -277,9 +288,9 @@ def _beginning(path: Path) -> str:
 
 
 def _sweep(path: Path) -> None:
-    """Remove what writers of `path` left that were killed."""
+    """Remove temporary files of `path` whose writers were killed."""
     beginning = _beginning(path)
-    if fcntl is None:  # nothing says which of them are alive
+    if fcntl is None:  # without locks, it is unknown which writers are alive
         return
     with suppress(OSError), os.scandir(path.parent) as entries:
         for entry in entries:
@@ -299,7 +310,7 @@ def _remove_dead(owner: Path, left_over: Path) -> None:
             return
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # it may have become the file itself in between
+            # In between, the temporary file may have become the file itself.
             if _is_same_file(lock, owner):
                 left_over.unlink()
         finally:
@@ -307,8 +318,11 @@ def _remove_dead(owner: Path, left_over: Path) -> None:
 
 
 def _flock(file: int, wait: bool) -> None:
-    """Raises BlockingIOError. Where the file system has no locks, there are none: names of files are unique all the
-    same, and of two processes that want one scratch folder the later one empties it."""
+    """Lock a file; raise BlockingIOError if another process holds the lock, unless `wait`.
+
+    Some file systems do not support locks. There, names of files are still unique; if two processes want the
+    same scratch folder, the later one empties it.
+    """
     if fcntl is None:
         return
     try:
@@ -326,7 +340,7 @@ def _is_same_file(file: int, path: Path) -> bool:
 
 
 def _replaceable(path: Path) -> bool:
-    """Whether a new file may take the place of `path`: there is none yet, or a regular one."""
+    """Return whether a new file may replace `path`: it does not exist, or is a regular file."""
     refuse_link(path)
     try:
         return stat.S_ISREG(path.stat().st_mode)
@@ -335,7 +349,7 @@ def _replaceable(path: Path) -> bool:
 
 
 def _open_device(path: Path) -> int:
-    """A device or a pipe, opened to be written to."""
+    """Open a device or a pipe for writing."""
     mode = path.stat().st_mode
     if stat.S_ISFIFO(mode):
         try:

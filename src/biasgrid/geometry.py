@@ -1,21 +1,23 @@
-"""Vector arithmetic that several metrics share. Everything is float64."""
+"""Vector arithmetic that several metrics share, in float64."""
 
 import math
 from collections.abc import Callable
 
 import numpy as np
 
-# shorter differences of unit vectors are rounding noise, alone or relative to the longest of several
+# Shorter differences of unit vectors are rounding noise, in absolute terms or relative to the longest difference.
 FLAT = 1e-7
-# numbers that are in memory at a time: 8 MB of float64
+# Numbers that are in memory at a time: 8 MB of float64.
 BLOCK = 2**20
 
 
 def in_blocks(
     value: Callable[..., np.ndarray], width: int, *arrays: np.ndarray, size: int = BLOCK
 ) -> np.ndarray:
-    """`value` (samples, ...) of arrays that have a row for each sample, or one for all: block by block, so that
-    `size` numbers are in memory at a time, of which a sample needs `width`."""
+    """Compute `value` (samples, ...) in blocks of samples, so that only `size` numbers are in memory at a time.
+
+    The arrays have a row for each sample, or one row for all. A sample needs `width` numbers.
+    """
     rows = max(1, size // max(width, 1))
     starts = range(0, max(1, *map(len, arrays)), rows)
     parts = ([a[start : start + rows] if len(a) > 1 else a for a in arrays] for start in starts)
@@ -23,64 +25,67 @@ def in_blocks(
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Rows divided by their Euclidean norm; a zero row, which has no direction, becomes NaN."""
+    """Divide rows by their Euclidean norm; a zero row, which has no direction, becomes NaN."""
     if not np.issubdtype(vectors.dtype, np.inexact):
         vectors = vectors.astype(np.float64)
-    # as np.linalg.norm computes it, which for few words takes twice as long
+    # np.linalg.norm computes the same, but takes twice as long for few words.
     norms = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))
     return vectors / np.where(norms > 0, norms, np.nan)
 
 
 def unit_or_zero(vectors: np.ndarray) -> np.ndarray:
-    """Rows scaled to unit length, as debias methods do it to a whole model: a zero row stays zero.
+    """Scale rows to unit length, as debias methods do with a whole model; a zero row stays zero.
 
-    A row that has unit length already (within 1e-6, what float32 leaves of it) stays as it is, to the last bit.
+    A row of unit length (within 1e-6, the precision of float32) is returned unchanged to the last bit.
     """
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.where((norms == 0) | (np.abs(norms - 1) < 1e-6), 1.0, norms)
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Cosine of every row of `a` (n, d) with every row of `b` (m, d): (n, m), within [-1, 1]."""
+    """Return the cosine of every row of `a` (n, d) with every row of `b` (m, d): (n, m), within [-1, 1]."""
     return np.clip(unit(a) @ unit(b).T, -1.0, 1.0)
 
 
 def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Row by row the sum of values (samples or 1, n), weighted (samples or 1, n): (samples,)."""
+    """Return, for each sample, the weighted sum of values: (samples,).
+
+    Both arrays are (samples, n), or (1, n) for all samples.
+    """
     if len(values) == 1:
         return weights @ values[0]
     return values @ weights[0] if len(weights) == 1 else np.vecdot(weights, values)
 
 
 def weighted_mean(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """As `weighted_sum`, divided by the sum of a row's weights."""
+    """Return the `weighted_sum`, divided by the sum of a row's weights."""
     return weighted_sum(weights, values) / weights.sum(axis=1)
 
 
 def mean_of_rows(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Mean of the rows of `values` (n, k), weighted (samples, n): (samples, k)."""
+    """Return the mean of the rows of `values` (n, k), weighted (samples, n): (samples, k)."""
     return weights @ values / weights.sum(axis=1, keepdims=True)
 
 
 def distances(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Euclidean distance of every row of `a` (n, d) to every row of `b` (m, d): (n, m)."""
+    """Return the Euclidean distance of every row of `a` (n, d) to every row of `b` (m, d): (n, m)."""
     squares = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1)
     squared_distances = squares - 2 * (a @ b.T)
-    # of a row to itself, rounding is no distance
+    # The distance of a row to itself is 0, without rounding errors.
     return np.sqrt(np.where(squared_distances < 1e-14 * squares, 0.0, squared_distances))
 
 
 def means_of_groups(pool: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Means (draws, d) of groups (draws, words) of the rows of `pool` (n, d)."""
+    """Return the means (draws, d) of groups (draws, words) of the rows of `pool` (n, d)."""
     return in_blocks(lambda part: pool[part].mean(axis=1), places.shape[1] * pool.shape[1], places)
 
 
 def projections(differences: np.ndarray, group_cosines: np.ndarray, word_cosines: np.ndarray) -> np.ndarray:
-    """Lengths (samples, words) of words' projections on the span of differences of means, without a vector of it.
+    """Return the lengths (samples, words) of words' projections on the span of differences of means.
 
-    `differences` are weights (samples, differences, n) of n unit vectors. `group_cosines` (n, n) are these vectors'
-    cosines with each other, `word_cosines` (n, words) those with the words. NaN where all differences of a sample are
-    zero.
+    They are computed without a vector in the span. `differences` are weights (samples, differences, n) of n
+    unit vectors. `group_cosines` (n, n) are these vectors' cosines with each other, and `word_cosines` (n,
+    words) their cosines with the words. NaN if all differences of a sample are zero.
     """
     products = differences @ word_cosines
     if differences.shape[1] == 1:
@@ -89,7 +94,7 @@ def projections(differences: np.ndarray, group_cosines: np.ndarray, word_cosines
         return np.abs(products[:, 0]) / np.where(length > FLAT, length, np.nan)[:, None]
     gram = differences @ group_cosines @ differences.swapaxes(1, 2)
     longest = np.sqrt(np.diagonal(gram, axis1=1, axis2=2).max(axis=1).clip(min=0))
-    # rounding is that of cosines, up to 1, however short the differences
+    # Cosines of up to 1 determine the rounding error, however short the differences are.
     flat = (FLAT / longest.clip(FLAT, 1.0)) ** 2
     inverse = np.linalg.pinv(gram, rcond=flat, hermitian=True)
     squares = np.einsum("sgw,sgh,shw->sw", products, inverse, products, optimize=True)
@@ -97,8 +102,11 @@ def projections(differences: np.ndarray, group_cosines: np.ndarray, word_cosines
 
 
 def effect_size_range(first: int, second: int, *, ddof: int) -> tuple[float, float]:
-    """The range of a difference of two means, of so many values each, divided by the standard deviation of them all:
-    its ends are reached where all of the first have one value, and all of the second another."""
+    """Return the range of a difference of two means divided by the standard deviation of all values.
+
+    `first` and `second` are the numbers of values. The ends are reached if all values of the first group are
+    equal, and all values of the second group are equal.
+    """
     size = first + second
     end = math.sqrt(size * (size - ddof) / (first * second))
     return -end, end

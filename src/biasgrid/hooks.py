@@ -1,14 +1,17 @@
-"""What stands above a module and completes it, such as the function of a metric's declaration. The door says what, so
-that no module names what is above it; it is imported when it is first needed."""
+"""Completions of modules by higher layers, such as the public function of a metric's declaration.
+
+The package's `__init__` registers them, so that modules need not import higher layers. A completion is
+imported when it is first needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-COMPLETIONS: dict[str, Callable[[], Any]] = {}  # module or package -> what imports its completion
+COMPLETIONS: dict[str, Callable[[], Any]] = {}  # the functions that import completions, by module or package
 
 
 def complete(module: str) -> Any:
-    """Import what completes a module, if anything does."""
+    """Import the completion of a module, if there is one."""
     return COMPLETIONS[module]() if module in COMPLETIONS else None

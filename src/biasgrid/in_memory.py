@@ -1,4 +1,4 @@
-"""What stands in memory in place of a file of results, so that tables and figures are made of either."""
+"""Objects in memory that replace files of results, so that tables and figures can be made from both."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class InMemory:
-    """What would be read from a file of results.
+    """The content of a file of results that exists only in memory.
 
-    parts    of the path that the file would have, without suffix: they say what it is of, such as model, debias
-             method, metric and query of a cell
-    content  as who reads the file has it: a record, a table, an array. It is shared, and not to be changed
+    Attributes
+    ----------
+    parts
+        The parts of the path that the file would have, without suffix: for example model, debias method,
+        metric and query of a cell.
+    content
+        The content in the form in which readers return it: a record, a table, an array. It is shared and must
+        not be changed.
     """
 
     parts: tuple[str, ...]
@@ -24,5 +29,5 @@ File = Path | str | InMemory
 
 
 def parts_of(file: File) -> tuple[str, ...]:
-    """The parts of a file's path, without suffix."""
+    """Return the parts of a file's path, without suffix."""
     return file.parts if isinstance(file, InMemory) else Path(file).with_suffix("").parts

@@ -1,4 +1,4 @@
-"""Keywords that a function does not have: one line that names those that it has, and the nearest."""
+"""Checks of keywords, with messages that name the nearest and all allowed ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ R = TypeVar("R")
 def check_names(
     options: Iterable[str], parameters: Iterable[str], names: Mapping[str, str], function: str
 ) -> None:
-    """Raise InputError for a name of WEFE's that a function does not know, with what to say in its place."""
+    """Raise InputError for a name of WEFE's that a function does not know, with its replacement."""
     parameters = set(parameters)
     for name in options:
         if name in names and name not in parameters:
@@ -27,14 +27,14 @@ def check_names(
 def checked_keywords(
     names: Mapping[str, str] = MappingProxyType({}), more: Callable[[], Iterable[str]] = tuple
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Return a decorator: the function raises InputError for a keyword that it does not have.
+    """Return a decorator that makes a function raise InputError for unknown keywords.
 
     Parameters
     ----------
     names
-        Names of WEFE's -> what to say in their place.
+        Replacements of WEFE's names, by name.
     more
-        Returns the keywords that the function's `**` takes.
+        A function that returns the keywords that the decorated function's `**` takes.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

@@ -1,14 +1,14 @@
-"""What people read in place of keys: short names of models, and names with marked misspellings of their source."""
+"""Labels for people instead of keys: short names of models, and marked misspellings of published names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-MISSPELLED = ("Appearence",)  # in names of sets that were printed so, and are kept as they were printed
+MISSPELLED = ("Appearence",)  # misspellings in published names of sets, which are kept
 
 
 def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
-    """Return labels of models, cut to as many words as tell them apart.
+    """Return labels of models, shortened to the words that distinguish them.
 
     Parameters
     ----------
@@ -18,10 +18,10 @@ def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
     Returns
     -------
     dict
-        By key the fewest first words that no other label begins with, without what stands in brackets: "word2vec".
-        If that is how another one begins, the first part in brackets stays; if that does not tell them apart either,
-        the label stays whole. A model alone keeps all words before the brackets. Whoever shows short labels shows
-        the whole ones once.
+        By key, the fewest first words with which no other label begins, without the part in brackets:
+        "word2vec". If another label begins with them, the first part in brackets is kept; if that does not
+        distinguish them either, the whole label is kept. If there is only one model, all words before the
+        brackets are kept. Wherever short labels appear, the full labels must appear once.
     """
     parts = {}
     for key, label in labels.items():
@@ -47,7 +47,7 @@ def short_labels(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def sic(name: str) -> str:
-    """A name with [sic] behind a misspelling that is its source's."""
+    """Return a name with [sic] after a misspelling of its source."""
     for word in MISSPELLED:
         name = name.replace(word, f"{word} [sic]")
     return name

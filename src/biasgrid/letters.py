@@ -1,4 +1,4 @@
-"""Letters of words: accents, capitals, and other ways to write a word that look the same."""
+"""Letters of words: accents, capitals, and different spellings that look the same."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 # Scripts whose letters lose their marks. In others, marks are vowels and consonants of their own.
 ACCENTED = ("LATIN ", "GREEK ", "CYRILLIC ")
-# `str.title` begins a part at an apostrophe, too: "Women'S"
+# `str.title` would also capitalise after an apostrophe: "Women'S".
 TITLED = re.compile(r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f'’])*")
 QUOTES = "\"'“”„‟‘’‚«»‹›「」『』"
 APOSTROPHES = "'’ʼ‘`´"
@@ -18,14 +18,14 @@ MOST_FORMS = 64
 
 
 def titlecase(word: str) -> str:
-    """Return a word with capitals as in a title: parts begin after anything but letters, accents and apostrophes."""
+    """Return a word with capitals as in a title; letters, accents and apostrophes continue a part."""
     return TITLED.sub(lambda part: part[0].capitalize(), word)
 
 
 def strip_accents(word: str) -> str:
     """Return a word without the combining marks of its Latin, Greek and Cyrillic letters.
 
-    All else stays as it is written: other scripts, whose marks are letters, and compatibility forms.
+    Everything else is unchanged: compatibility forms, and other scripts, whose marks are letters.
     """
     kept, is_accented = [], False
     for letter in word:
@@ -39,9 +39,9 @@ def strip_accents(word: str) -> str:
 
 
 def lookalikes(word: str) -> dict[str, str]:
-    """Return other ways to write a word that a vocabulary may have, each with what is different about the word.
+    """Return other spellings of a word that a vocabulary may have, each with the word's difference from it.
 
-    Such as {"mère": "has a space at its end"} of "mère ". The most similar ones come first.
+    For example, {"mère": "has a space at its end"} for "mère ". The most similar ones come first.
     """
     forms: dict[str, tuple[str, ...]] = {word: ()}
     for change, difference in CHANGES:
@@ -95,7 +95,7 @@ def _normalized(form: Literal["NFC", "NFD", "NFKC"]) -> tuple[Callable[[str], st
 
 
 CAPITALS = "has other capital letters"
-# how a word may be written otherwise, and what is said of the word; those that change least come first
+# Changes of a word's spelling, and descriptions of the difference; the smallest changes come first.
 CHANGES: tuple[tuple[Callable[[str], str], str | Callable[[str], str]], ...] = (
     (str.strip, _at_ends),
     (_without_invisible, _invisible),

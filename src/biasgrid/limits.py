@@ -1,7 +1,7 @@
-"""The values that a parameter can take, as its annotation says.
+"""Allowed values of parameters, according to their annotations.
 
-`bool`, `Literal["cos", "norm"]`, `Annotated[int, Ge(1)]` and `Annotated[float, Ge(0), Lt(0.5)]` are checked, each
-also as one of a union with None. Of any other annotation all values are taken.
+`bool`, `Literal["cos", "norm"]`, `Annotated[int, Ge(1)]` and `Annotated[float, Ge(0), Lt(0.5)]` are checked,
+also in a union with None. Any other annotation allows all values.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ BOUNDS = {Ge: operator.ge, Gt: operator.gt, Le: operator.le, Lt: operator.lt}
 
 
 def check_limits(function: Callable[..., Any], values: Mapping[str, Any]) -> None:
-    """Raises BiasgridError for a value that the function's annotation of its parameter excludes.
+    """Raise BiasgridError if a value is excluded by its parameter's annotation.
 
     Parameters
     ----------
     function
-        Whose parameters these are.
+        The function with the parameters.
     values
-        By name of parameter.
+        The values by name of parameter.
     """
     for name, (limit, takes_none) in _limits(function).items():
         value = values.get(name)
@@ -45,11 +45,13 @@ def check_limits(function: Callable[..., Any], values: Mapping[str, Any]) -> Non
 
 @lru_cache(maxsize=512)
 def _limits(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
-    """Parameter -> what limits its values, and whether it takes None. A name that is imported for type checkers alone
-    limits nothing."""
+    """Return the limits of each parameter's values, and whether it accepts None.
+
+    A parameter whose annotation uses a name imported only for type checkers does not have limits.
+    """
     limits: dict[str, tuple[Any, bool]] = {}
     function = inspect.unwrap(function)
-    if not inspect.isfunction(function):  # what stands for a plugin's function, which is not loaded
+    if not inspect.isfunction(function):  # a placeholder for the function of a plugin that is not loaded
         return limits
     for parameter in inspect.signature(function).parameters.values():
         annotation = parameter.annotation
@@ -65,7 +67,7 @@ def _limits(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
 
 
 def _parts(annotation: Any) -> tuple[Any, bool]:
-    """The type that an annotation has beside None, None where it has several, and whether it takes None."""
+    """Return the type of an annotation apart from None (None if there are several), and whether it accepts None."""
     is_union = get_origin(annotation) in (Union, types.UnionType)
     parts = get_args(annotation) if is_union else (annotation,)
     others = [part for part in parts if part is not type(None)]
@@ -83,21 +85,21 @@ def _fits(limit: Any, value: Any) -> bool:
 
 
 def _ends(bounds: Iterable[Any]) -> dict[type, float]:
-    """The bounds' numbers; what else an annotation has says nothing of them."""
+    """Return the bounds' numbers by type; other metadata of an annotation are ignored."""
     return {
         type(bound): getattr(bound, type(bound).__name__.lower()) for bound in bounds if type(bound) in BOUNDS
     }
 
 
 def _in_words(limit: Any) -> str:
-    """What is allowed, such as "numbers from 0 to less than 0.5"."""
+    """Return a description of the allowed values, such as "numbers from 0 to less than 0.5"."""
     if limit is bool:
         return "true, false"
     return f"{'whole numbers' if get_args(limit)[0] is int else 'numbers'} {range_of(limit)}"
 
 
 def range_of(annotation: Any) -> str:
-    """The numbers that an annotation allows, such as "from 0 to less than 0.5"; "" where it says no limits."""
+    """Return the numbers that an annotation allows, such as "from 0 to less than 0.5", or "" without limits."""
     limit, _ = _parts(annotation)
     if get_origin(limit) is not Annotated or get_args(limit)[0] not in (int, float):
         return ""
@@ -112,7 +114,7 @@ def range_of(annotation: Any) -> str:
 
 
 def limited(function: F) -> F:
-    """A function that checks its arguments by name (`check_limits`) whenever it is called."""
+    """Wrap a function so that its keyword arguments are checked on every call (`check_limits`)."""
 
     @wraps(function)
     def checked(*arguments: Any, **options: Any) -> Any:

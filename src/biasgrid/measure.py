@@ -1,4 +1,4 @@
-"""A metric on a query on a model: its values, and what is inferred of them, from one look-up."""
+"""Measurement of a metric on a query and a model: values and their inference from one look-up of words."""
 
 from __future__ import annotations
 
@@ -16,32 +16,34 @@ from .sample import look_up
 
 
 def measure(request: Request, query: Query, model: Model) -> list[Result]:
-    """A result for each sub-query of the metric's template, in WEFE's order; one where the query has it itself.
+    """Measure each sub-query of the metric's template; return the results in WEFE's order.
+
+    If the query itself has the template, it has one result.
 
     Parameters
     ----------
     request
-        The metric under its parameters, and the parts of inference that are asked for.
+        The metric with its parameters, and the requested parts of inference.
     query
-        Of so many sets that the metric's template fits, or larger.
+        A query with enough sets for the metric's template.
     model
-        Of the metric's kind.
+        A model of the type that the metric needs.
 
     Returns
     -------
     list of Result
-        With p-values, interval, `inference` and `evidence` where the request has parts of inference.
+        With p-values, interval, `inference` and `evidence` if the request has parts of inference.
 
     Raises
     ------
     BiasgridError
-        For a model of another kind and a query that has too few sets.
+        The model has another type, or the query has too few sets.
     """
     samples = look_up(request, query, model)
     results = [replace(sample.result(), tests=significance.columns()) for sample in samples]
     if not request.inference:
         return results
-    # imported late: scipy.stats takes a second
+    # The import of scipy.stats takes a second.
     from .inference.infer import infer
     from .verdicts.evidence import LEVEL, evidence_of, tests_of
     from .verdicts.reliability import card

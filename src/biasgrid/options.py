@@ -1,4 +1,4 @@
-"""The options of inference that are no test's own, with their limits and defaults."""
+"""Options of inference that do not belong to a single test, with their limits and defaults."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .wefe_names import ALTERNATIVES
 
 
 def _keep_as_written(value: Any, check: Any) -> Any:
-    """A whole number stays one where any number is allowed: steps depend on how it is written."""
+    """Return a number unchanged after its check: steps depend on whether it is written as a whole number."""
     check(value)
     return value
 
 
 def _not_of_wefe(value: Any) -> Any:
-    """Raises BiasgridError that names ours for WEFE's names: by spelling, "two-sided" would be suggested."""
+    """Raise BiasgridError for a value of WEFE's, with its replacement; the nearest spelling would be "two-sided"."""
     our_name = ALTERNATIVES.get(value if isinstance(value, str) else "")
     if our_name:
         raise BiasgridError(f"WEFE's {value!r} is {our_name!r} here")
@@ -26,7 +26,7 @@ def _not_of_wefe(value: Any) -> Any:
 
 
 def _as_never(value: Any) -> Any:
-    """`none`, as YAML writes it, is a text."""
+    """Convert the text `none`, as written in YAML, to None."""
     return None if value == "none" else value
 
 
@@ -36,7 +36,7 @@ Alternative = Literal["bias", "greater", "less", "two-sided"]
 AnAlternative = Annotated[Alternative, BeforeValidator(_not_of_wefe)]
 Interval = Literal["jackknife", "percentile", "bca"]
 INTERVALS = get_args(Interval)
-BIAS = "bias"  # the alternative that each metric's neutral value and range decide
+BIAS = "bias"  # the alternative that depends on each metric's no-bias value and range
 ALTERNATIVE = (
     "which values are as extreme as the observed one, as in scipy.stats; `bias`: those that are as far from the "
     "metric's neutral value, in the directions that its range allows"
@@ -48,7 +48,7 @@ STOP = (
 
 
 class Frequencies(Strict):
-    """Where the frequencies of a model's words are from."""
+    """Sources of the frequencies of a model's words."""
 
     frequency: Literal["own", "wordfreq"] = field(
         "how frequent words are: `own`, by the model's counts, or its order where it is sorted; `wordfreq`, where it "
@@ -72,7 +72,7 @@ class Sensitivity(Strict):
 
 
 class Reliability(Strict):
-    """How reliably words are ordered: alpha over the items that score them, or split halves."""
+    """Reliability of the order of words: alpha over the items that score them, or split halves."""
 
     splits: Whole = field(
         "largest number of splits of the items into halves: all splits, or this many random ones if there are more",
@@ -88,7 +88,7 @@ class Reliability(Strict):
     )
 
 
-# parts of inference that are no tests (`inference.significance`) -> their options
+# Options of the parts of inference that are not tests (`inference.significance`).
 OTHER_PARTS: dict[str, type[Strict]] = {
     "bootstrap": Bootstrap,
     "sensitivity": Sensitivity,
@@ -97,6 +97,6 @@ OTHER_PARTS: dict[str, type[Strict]] = {
 
 
 def check_interval(interval: str) -> None:
-    """Raises BiasgridError for an unknown interval."""
+    """Raise BiasgridError for an unknown interval."""
     if interval not in INTERVALS:
         raise BiasgridError(unknown_name("interval", interval, INTERVALS))

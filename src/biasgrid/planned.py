@@ -1,5 +1,7 @@
-"""What a study is made of - the cells of its grid, what is inferred of them, fitted debias methods, evaluations - and
-what those who make something of it may see: tables and figures a `Planned` study."""
+"""Parts of a study, and the protocols by which tables and figures see a study (`Planned`).
+
+The parts are the cells of its grid, their inference, fitted debias methods and evaluations.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +18,21 @@ if TYPE_CHECKING:
     from .metrics import Metric
     from .query import Query
 
-QUALITY = "quality"  # stands in file names for the evaluations that are of no criterion
+QUALITY = "quality"  # part of file names of evaluations without a criterion
 
 
 def phenomenon_id(criterion: str, phenomenon: str) -> str:
-    """The id of the query that a criterion's phenomenon stands for."""
+    """Return the id of the query for a criterion's phenomenon."""
     return f"{slug(criterion)}_{slug(phenomenon)}"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A point of the grid. `spec` is everything its value depends on besides the store and the query, and what its
-    file says before its results; see `cell.compute_cell`."""
+    """A point of the grid: one metric, query, model and debias method.
+
+    `spec` contains everything that its value depends on except the store and the query; it is the first part
+    of the cell's file (`cell.compute_cell`).
+    """
 
     criterion: str
     query: str
@@ -38,13 +43,16 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Model/debias/metric/query, its path below the study's cells."""
+        """Return model/debias/metric/query, the cell's path below the study's cells."""
         return f"{self.model}/{self.debias}/{self.metric}/{self.query}"
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A debias method fitted on a model. `spec` is everything its transform depends on besides the store."""
+    """A debias method fitted on a model.
+
+    `spec` contains everything that its transform depends on except the store.
+    """
 
     criterion: str
     debias: str
@@ -54,8 +62,10 @@ class Fit:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Bias that is still recoverable and quality lost, measured on a model that is untouched or under one transform;
-    without a criterion its quality, on the benchmarks that the study has for all its models."""
+    """An evaluation of recoverable bias and quality of a model, original or debiased.
+
+    Without a criterion, it measures quality on the benchmarks that the study uses for all its models.
+    """
 
     criterion: str | None
     debias: str
@@ -64,25 +74,28 @@ class Evaluation:
 
     @property
     def name(self) -> str:
-        """Model/debias/criterion, or model/debias/quality, its path below the study's evaluations."""
+        """Return model/debias/criterion or model/debias/quality, the path below the study's evaluations."""
         return f"{self.model}/{self.debias}/{slug(self.criterion) if self.criterion else QUALITY}"
 
 
 @dataclass(frozen=True)
 class Inference:
-    """How sure a cell's value is. `spec` is everything that depends on besides the store and the query."""
+    """The uncertainty of a cell's value.
+
+    `spec` contains everything that it depends on except the store and the query.
+    """
 
     cell: Cell
     spec: Mapping[str, Any] = field(hash=False)
 
     @property
     def group(self) -> str:
-        """Model/debias/metric: what is inferred of all its queries is one step, and one file."""
+        """Return model/debias/metric; inference for all its queries is one step with one file."""
         return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
 
 
 class PlannedGrid(Protocol):
-    """All that is measured, inferred, fitted and evaluated for a study: see `plan.grid.StudyGrid`."""
+    """Everything that is measured, inferred, fitted and evaluated for a study: see `plan.grid.StudyGrid`."""
 
     @property
     def cells(self) -> dict[str, Cell]: ...
@@ -104,8 +117,8 @@ class PlannedGrid(Protocol):
 
 
 class PlannedPaths(Protocol):
-    """The files that tables and figures are made from: see `plan.paths.Paths`. Of a grid in memory what would be read
-    from them."""
+    """The files that tables and figures are made from, or their contents for a grid in memory: see
+    `plan.paths.Paths`."""
 
     @property
     def ranks_file(self) -> File: ...
@@ -122,10 +135,12 @@ class PlannedPaths(Protocol):
 
 
 class Asked(Protocol):
-    """What a study's config asks: see `plan.study.Study`."""
+    """The request of a study's config: see `plan.study.Study`."""
 
     @property
-    def config(self) -> Any: ...  # a StudyConfig, which knows the kinds of figures, and they this module
+    def config(
+        self,
+    ) -> Any: ...  # a StudyConfig, whose module imports the kinds of figures, and they this module
     @property
     def queries(self) -> dict[str, Query]: ...
     @property
@@ -139,7 +154,7 @@ class Asked(Protocol):
     @property
     def debias(self) -> dict[str, tuple[str, Any]]: ...
     @property
-    def evaluation_specs(self) -> dict[str | None, Any]: ...  # a Spec, with what each evaluation adds
+    def evaluation_specs(self) -> dict[str | None, Any]: ...  # a Spec with the additions of each evaluation
     def kind(self, model: str) -> Kind: ...
     def metrics(self, criterion: str) -> dict[str, Any]: ...
     def metric(self, criterion: str, key: str) -> Metric: ...
@@ -149,7 +164,7 @@ class Asked(Protocol):
 
 
 class Planned(Asked, Protocol):
-    """What is asked, and what it comes to: all that tables and figures may see of a study."""
+    """The request and plan of a study: all that tables and figures may see of it."""
 
     @property
     def planned(self) -> Planned: ...

@@ -1,4 +1,4 @@
-"""Forms of a word that are looked up: the options of a preprocessor, and what it makes of a word."""
+"""Forms of a word for look-up: the options of a preprocessor, and their application to a word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .errors import BiasgridError, not_allowed, quote, unknown_name
 from .letters import strip_accents, titlecase
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
-FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as WEFE has it
+FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as in WEFE
 # The default of every look-up of words, and WEFE's default.
 DEFAULT_FORMS: tuple[Preprocessor, ...] = ({}, {"lowercase": True})
 AS_WRITTEN: tuple[Preprocessor, ...] = ({},)
@@ -21,21 +21,21 @@ AS_WRITTEN: tuple[Preprocessor, ...] = ({},)
 CASES = {"lowercase": str.lower, "uppercase": str.upper, "titlecase": titlecase}
 NFKD = "nfkd"  # WEFE's and scikit-learn's way to strip accents
 STRIP_ACCENTS = (True, False, "ascii", "unicode", NFKD)
-# option of a preprocessor -> its values
+# Allowed values of each option of a preprocessor.
 CHOICES: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(CASES, (True, False)),
     "strip_accents": STRIP_ACCENTS,
     "unicode": ("NFC", "NFD", "NFKC", "NFKD"),
     "parts": tuple(WAYS),
 }
-TURKIC = ("tr", "az")  # languages with an i with and one without a dot, and capitals of both
+TURKIC = ("tr", "az")  # languages that distinguish i with and without a dot, also in capitals
 
 
 def default_forms(kind: Kind) -> tuple[Preprocessor, ...]:
-    """Return the forms in which words are looked up in models of a kind if a user names none.
+    """Return the forms in which words are looked up in models of a type if a user does not name any.
 
-    A text that a language model scores is looked up as it is written alone: in lower case it is another text, and the
-    two sentences of a pair would no longer differ in one word only.
+    A text for a language model is looked up only as written: in lower case it is another text, and the two
+    sentences of a pair would no longer differ in one word only.
     """
     return AS_WRITTEN if kind.scores else DEFAULT_FORMS
 
@@ -43,16 +43,19 @@ def default_forms(kind: Kind) -> tuple[Preprocessor, ...]:
 def recorded_forms(words: Mapping[str, Any]) -> list[Preprocessor]:
     """Return the forms of the look-up options that a file of results records.
 
-    Files from before there was a common default record none if words were looked up as they are written.
+    Files from before there was a common default do not record any if words were looked up as written.
     """
     forms: list[Preprocessor] = words.get("preprocessors", list(AS_WRITTEN))
     return forms
 
 
 def variant(word: str, preprocessor: Preprocessor, vocab_prefix: str = "") -> str:
-    """Return the form of a word that is looked up: Unicode's form, case, what is taken off, accents, joined words or
-    parts; then the vocabulary's prefix."""
-    if not preprocessor:  # as most words are looked up
+    """Return the form of a word that is looked up.
+
+    The options apply in this order: Unicode's form, case, removed texts, accents, joined words or parts. Then
+    the vocabulary's prefix is added.
+    """
+    if not preprocessor:  # the most frequent case
         return vocab_prefix + word
     options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
     function = options.get(FUNCTION)
@@ -95,7 +98,7 @@ def _without(word: str, texts: Iterable[str]) -> str:
 
 
 def form_of(preprocessor: Preprocessor) -> str:
-    """A form of a word, in words: "as listed", "NFC, lower case (tr)"."""
+    """Return a description of a word's form: "as listed", "NFC, lower case (tr)"."""
     options: Mapping[str, Any] = {FUNCTION: preprocessor} if callable(preprocessor) else preprocessor
     if function := options.get(FUNCTION):
         return f"by {getattr(function, '__name__', type(function).__name__)}"
@@ -118,12 +121,12 @@ def form_of(preprocessor: Preprocessor) -> str:
 
 
 def in_parts(preprocessors: Iterable[Preprocessor]) -> bool:
-    """Whether a word may be the mean of its parts."""
+    """Return whether a word may be the mean of its parts."""
     return any(not callable(preprocessor) and preprocessor.get("parts") for preprocessor in preprocessors)
 
 
 def check_preprocessor(preprocessor: Preprocessor) -> None:
-    """Raises BiasgridError for what is no preprocessor, and for options that contradict each other."""
+    """Raise BiasgridError if a preprocessor is invalid, or if its options contradict each other."""
     if callable(preprocessor):
         return
     if not isinstance(preprocessor, Mapping):
@@ -135,7 +138,7 @@ def check_preprocessor(preprocessor: Preprocessor) -> None:
             continue
         _check_option(option, value)
     if FUNCTION in preprocessor:
-        # in WEFE they have no effect
+        # In WEFE, the other options do not have an effect.
         if other_options := [
             option for option, value in preprocessor.items() if value and option != FUNCTION
         ]:
@@ -154,7 +157,7 @@ def check_preprocessor(preprocessor: Preprocessor) -> None:
 
 
 def _check_option(option: str, value: Any) -> None:
-    """Raises BiasgridError for an unknown option, and for a value that an option cannot have."""
+    """Raise BiasgridError for an unknown option, or a value that an option cannot have."""
     if option == "without":
         if (
             not isinstance(value, list)
@@ -185,5 +188,5 @@ def _check_option(option: str, value: Any) -> None:
 
 
 def _as_yaml(value: Any) -> str:
-    """A value as YAML has it."""
+    """Return a value as written in YAML."""
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,4 +1,4 @@
-"""Texts that figures, pages and terminals show: printable, and in the direction of their script."""
+"""Checks that texts in figures, pages and terminals are printable and keep their reading direction."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any
 
 from .errors import OVERRIDES, BiasgridError, quote
 
-LONGEST = 200  # characters of a label or a name
-JOINERS = re.compile("[\u200c\u200d]")  # invisible, and needed: by Persian and Hindi, and within emoji
-# what acts on a terminal, is in no XML, or turns the direction of all that follows
+LONGEST = 200  # maximum length of a label or a name
+JOINERS = re.compile("[\u200c\u200d]")  # invisible characters that Persian, Hindi and emoji need
+# Characters that act on a terminal, that XML forbids, or that change the reading direction.
 HIDDEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff{OVERRIDES}]")
 
 
 def check_line(text: Any, longest: int = LONGEST, what: str = "") -> str:
-    """A label or a name, as it is. Raises BiasgridError, which begins with `what`, for no line of printable text.
+    """Return a label or a name unchanged.
 
-    Text of any script is printable; so are the joiners that scripts and emoji need. Control characters are not, nor
-    those that turn the direction of what follows.
+    Raises BiasgridError, which begins with `what`, if it is not a line of printable text. Text of any script is
+    printable, including the joiners that scripts and emoji need. Control characters are not, and neither are
+    characters that change the reading direction.
     """
     expected = f"{what} must be a line of text".lstrip()
     if not isinstance(text, str) or not text.strip():
@@ -31,7 +32,7 @@ def check_line(text: Any, longest: int = LONGEST, what: str = "") -> str:
 
 
 def check_texts(value: Any, where: str) -> None:
-    """Raises BiasgridError, which begins with `where` and the keys, for a hidden character in texts of any length."""
+    """Raise BiasgridError, which begins with `where` and the keys, for a hidden character in texts of any length."""
     if isinstance(value, str):
         if wrong := HIDDEN.search(value):
             raise BiasgridError(
@@ -47,5 +48,5 @@ def check_texts(value: Any, where: str) -> None:
 
 
 def without_hidden(text: str) -> str:
-    """A text with a sign in place of each hidden character: what results that were not checked may have."""
+    """Replace hidden characters, which unchecked results may contain, by a visible sign."""
     return HIDDEN.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -21,40 +21,40 @@ from .validation import check_path
 from .wefe_names import QUERY, no_attribute
 from .word_set import Sets, WordSet, first_words, line_of_text, shorten, word_sets
 
-Arity = (
-    int | Literal["n", "k"]
-)  # 0: none; "n": any number from one on; "k": any from two on, on both sides the same
+# 0: no set; "n": one or more sets; "k": two or more, and the same number on both sides.
+Arity = int | Literal["n", "k"]
 
 Repetitions = Literal["once", "count"]
-MARK = re.compile(r" \[[^\[\]]+\]")  # behind a query's name: see `marked`
-MOST_LINES = 8  # sets of one side in a repr
+MARK = re.compile(r" \[[^\[\]]+\]")  # the end of a marked query's name: see `marked`
+MOST_LINES = 8  # maximum number of sets of one side in a repr
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Query:
-    """Target sets T and attribute sets A, whose association a metric measures; immutable, equal and hashed by value.
+    """Target sets T and attribute sets A, whose association a metric measures.
 
-    A query of sentences, which language models are asked, has target sets alone: sentence i of each belongs together.
+    Queries are immutable, and compared and hashed by value. A query of sentences, for language models, has only
+    target sets; sentence i of each set belongs to the same pair.
 
     Parameters
     ----------
     target_sets, attribute_sets
         Lists of words, one list for each set; or a mapping from the sets' names to their words. Words may be in
-        lists, tuples, NumPy arrays, pandas Series and Index, or word sets of another query. A set that
-        repeats a word is warned of. Attribute sets may be left out where the target sets are sentences.
+        lists, tuples, NumPy arrays, pandas Series and Index, or word sets of another query. A warning lists
+        repeated words of a set. Attribute sets may be left out if the target sets are sentences.
     target_sets_names, attribute_sets_names
-        A name for each set, if they are given without. Left out: "Target set 0", "Attribute set 0", and so on.
+        A name for each set, unless the sets have names. Default: "Target set 0", "Attribute set 0", and so on.
     name
-        The query's name. Left out: WEFE's "T1, T2 and T3 wrt A1 and A2".
+        The query's name. Default: WEFE's "T1, T2 and T3 wrt A1 and A2".
     repetitions
-        "once": a word that a set repeats counts once, as in WEFE; "count": as often as it stands there, as in
+        "once": a repeated word of a set counts once, as in WEFE; "count": every repetition counts, as in
         WEATHub. None for "once", after a warning.
 
     Raises
     ------
     BiasgridError
-        One sentence, for no set, an empty set, a word that is not a string, two sets of one name, and anything
-        that is no list of words.
+        There are no sets, a set is empty or not a list of words, a word is not a string, or two sets have the
+        same name. The message is one sentence.
 
     References
     ----------
@@ -99,7 +99,7 @@ class Query:
         if duplicates:
             raise BiasgridError(f"query: two sets are named {quote(duplicates[0])}; set names must differ")
         generated = generated_name(targets, attributes)
-        # made of names that were checked, as long as they are
+        # A generated name consists of checked names, and its length is not limited.
         name = generated if name is None or name == generated else line_of_text("query's name", name)
         self._set(name, targets, attributes, repetitions)
 
@@ -118,22 +118,24 @@ class Query:
 
     @property
     def target_sets_names(self) -> list[str]:
-        """The target sets' names."""
+        """Return the target sets' names."""
         return [s.name for s in self.target_sets]
 
     @property
     def attribute_sets_names(self) -> list[str]:
-        """The attribute sets' names."""
+        """Return the attribute sets' names."""
         return [s.name for s in self.attribute_sets]
 
     @property
     def template(self) -> tuple[int, int]:
-        """(number of target sets, number of attribute sets)."""
+        """Return (number of target sets, number of attribute sets)."""
         return len(self.target_sets), len(self.attribute_sets)
 
     def fits(self, template: tuple[Arity, Arity]) -> bool:
-        """Whether the query has the `template`, such as (2, 1), or sub-queries that have it. Without attribute sets
-        it has none: its target sets belong together."""
+        """Return whether the query has the `template`, such as (2, 1), or sub-queries that have it.
+
+        A query without attribute sets does not have sub-queries, because its target sets belong together.
+        """
         template = _template(template)
         if not self.attribute_sets or template[1] == 0:
             sets = len(self.target_sets)
@@ -146,31 +148,31 @@ class Query:
         return has_enough and (template != ("k", "k") or len(set(self.template)) == 1)
 
     def exactly(self, template: tuple[Arity, Arity]) -> bool:
-        """Whether the query has the `template`, such as (2, 1), as it is, not only through sub-queries."""
+        """Return whether the query itself has the `template`, such as (2, 1), not only its sub-queries."""
         template = _template(template)
         as_it_is = all(need in ("n", "k", have) for need, have in zip(template, self.template, strict=True))
         return as_it_is and self.fits(template)
 
     def subqueries(self, template: tuple[Arity, Arity]) -> tuple[Query, ...]:
-        """The queries of a smaller template inside this one; the query itself where it fits as it is.
+        """Return the sub-queries with a smaller template, or the query itself if it has the template.
 
         Parameters
         ----------
         template
-            How many target and attribute sets each is to have, such as (2, 1); "n" takes all, and ("k", "k") as
-            many on both sides.
+            The numbers of target and attribute sets of each sub-query, such as (2, 1). "n" takes all sets, and
+            ("k", "k") needs the same number on both sides.
 
         Returns
         -------
         tuple of Query
-            Combinations of target sets (outer loop) by combinations of attribute sets (inner loop), as WEFE
-            orders them. They have the names that WEFE gives them, and the key behind this query's, if it has one
-            ("A and B wrt X and Y [key]").
+            Combinations of target sets (outer loop) by combinations of attribute sets (inner loop), in WEFE's
+            order. They have WEFE's names, followed by this query's key, if it has one ("A and B wrt X and Y
+            [key]").
 
         Raises
         ------
         BiasgridError
-            The query has too few sets, or that is no template.
+            The query has too few sets, or the template is invalid.
         """
         template = _template(template)
         if template == ("k", "k") and len(set(self.template)) > 1:
@@ -189,7 +191,7 @@ class Query:
         )
         mark = self.name.removeprefix(generated_name(self.target_sets, self.attribute_sets))
         mark = mark if MARK.fullmatch(mark) else ""
-        # what is checked need not be checked again: a study has thousands of these
+        # The sets are checked already, and a study has thousands of sub-queries.
         return tuple(
             object.__new__(Query)._set(
                 generated_name(targets, attributes) + mark, targets, attributes, self.repetitions
@@ -199,9 +201,11 @@ class Query:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """`{"name", "target_sets": [{"name", "words"}, ...], "attribute_sets": [...]}`, which `from_dict` reads; with
-        "repetitions" where the query says how they count. A set of sentences also has "of", the words that they are
-        made of."""
+        """Return the query as a mapping that `from_dict` reads.
+
+        It is `{"name", "target_sets": [{"name", "words"}, ...], "attribute_sets": [...]}`, with "repetitions"
+        if the query sets them. A set of sentences also has "of", the words in its sentences.
+        """
 
         def record(word_set: WordSet) -> dict[str, Any]:
             of = {"of": list(word_set.of)} if word_set.of else {}
@@ -216,24 +220,24 @@ class Query:
         }
 
     def to_json(self) -> str:
-        """The text of a query file: `to_dict` as JSON, the same on every machine."""
+        """Return the text of a query file: `to_dict` as JSON, identical on every machine."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any], where: str = "query") -> Self:
-        """The query of a mapping as `to_dict` makes it; names may be left out.
+        """Create a query from a mapping in the form of `to_dict`; names may be left out.
 
         Parameters
         ----------
         record
-            Such a mapping.
+            The mapping.
         where
-            What messages call it, such as its file.
+            Its name in messages, such as its file.
 
         Raises
         ------
         BiasgridError
-            One sentence that begins with `where`.
+            The mapping is invalid; the message is one sentence that begins with `where`.
         """
         if not isinstance(record, Mapping):
             raise BiasgridError(f"{where}: expected an object with target_sets and attribute_sets")
@@ -259,7 +263,7 @@ class Query:
                 ]
                 for sets, names in sides
             )
-            if not attributes:  # of sentences, some stand in several pairs
+            if not attributes:  # a sentence may belong to several pairs
                 targets = [
                     WordSet.unwarned(name, words) for name, words in zip(target_names, targets, strict=True)
                 ]
@@ -276,13 +280,16 @@ class Query:
 
     @classmethod
     def read(cls, path: Path | str) -> Query:
-        """The query of the query file (JSON) at `path`. Raises BiasgridError that names the file."""
+        """Read a query from the query file (JSON) at `path`.
+
+        Raises BiasgridError with the file's name.
+        """
         return cls.from_dict(read_json(_path(path)), str(path))
 
     def save(self, path: Path | str) -> None:
-        """Write to `path` the query file (JSON) that `read` and `biasgrid measure` take.
+        """Write the query as a query file (JSON), which `read` and `biasgrid measure` accept.
 
-        Raises BiasgridError that names the file.
+        Raises BiasgridError with the file's name.
         """
         try:
             write_text(_path(path), self.to_json())
@@ -299,7 +306,7 @@ class Query:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """The query as a notebook shows it: a line for each set."""
+        """Return the query as HTML for a notebook, with a line for each set."""
         rows = "".join(
             f"<tr><td>{role}</td><td>{escape(shorten(s.name))}</td><td>{len(s)}</td>"
             f"<td style='text-align: left'>{escape(first_words(s.words))}</td></tr>"
@@ -311,19 +318,19 @@ class Query:
             f"<tr><th></th><th>set</th><th>size</th><th>words</th></tr>{rows}</table>"
         )
 
-    if not TYPE_CHECKING:  # type checkers should report these names, too
+    if not TYPE_CHECKING:  # so that type checkers also report these names
 
         def __getattr__(self, attribute: str) -> Any:
             raise AttributeError(no_attribute("a Query", attribute, QUERY), name=attribute, obj=self)
 
 
 def generated_name(targets: Sequence[WordSet], attributes: Sequence[WordSet]) -> str:
-    """WEFE's query name: "A, B and C wrt X and Y"."""
+    """Return WEFE's query name: "A, B and C wrt X and Y"."""
     return " wrt ".join(_join_names(side) for side in (targets, attributes) if side)
 
 
 def marked(query: Query, key: str) -> Query:
-    """Return the query with a key in its name, "A and B wrt X and Y [key]", which its sub-queries have, too."""
+    """Return the query with a key in its name, "A and B wrt X and Y [key]", which its sub-queries inherit."""
     name = f"{generated_name(query.target_sets, query.attribute_sets)} [{key}]"
     return object.__new__(Query)._set(name, query.target_sets, query.attribute_sets, query.repetitions)
 

@@ -12,9 +12,9 @@ from .resources import find_file
 
 
 def read(path: Path | str) -> dict[str, float]:
-    """Ratings by word, from a CSV file with the columns word and rating.
+    """Read ratings by word from a CSV file with the columns word and rating.
 
-    Raises BiasgridError with file and line for another column, a rating that is no number and a duplicate
+    Raises BiasgridError, with file and line, for other columns, a rating that is not a number, or a duplicate
     word.
     """
     try:

@@ -1,5 +1,4 @@
-"""Records in files of results, whose shape is checked: of cells and their inference, models, frequencies and tests of
-aggregates."""
+"""Checked records in files of results: cells and their inference, models, frequencies and tests of aggregates."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Whole(Strict):
-    """What is read has these keys; it may have others."""
+    """A record that has at least these keys."""
 
     model_config = ConfigDict(extra="allow")
 
 
 Number = float | None  # finite, or missing
 Ends = Annotated[list[Number], Field(min_length=2, max_length=2)]
-# set -> word -> its number, or several by name, such as one for each attribute set
+# By set and word: a number, or several by name, such as one for each attribute set.
 WordNumbers = dict[str, dict[str, Number | dict[str, Number]]]
 
 
@@ -45,7 +44,7 @@ class _Scale(Whole):
 
 
 class _TestOfScore(Whole):
-    """What a test says of a score: a p-value, or the reason why there is none."""
+    """The result of a test of a score: a p-value, or the reason why it is missing."""
 
     p_value: Share | None = None
     p_low: Share | None = None
@@ -121,7 +120,7 @@ class _Measured(_Result):
     value: Number
     scalars: dict[str, Number]
     detail: dict[str, WordNumbers] = Field(default_factory=dict)
-    # set -> word -> the entries of the vocabulary that it is found as
+    # By set and word: the matching entries of the vocabulary.
     found: dict[str, dict[str, Annotated[list[str], Field(min_length=1)]]] = Field(default_factory=dict)
     lost: dict[str, list[str]] = Field(default_factory=dict)
     same_vector: dict[str, list[list[str]]] = Field(default_factory=dict)
@@ -173,7 +172,7 @@ class _InferredCell(_Cell):
 
 
 def check_cell(cell: Mapping[str, Any]) -> None:
-    """Raise BiasgridError for what is not a cell, or the inference of one, as a run writes it."""
+    """Raise BiasgridError if a record is not a cell, or the inference of a cell, as a run writes it."""
     validate(_InferredCell if isinstance(cell, dict) and "inference" in cell else _MeasuredCell, cell)
 
 
@@ -224,7 +223,7 @@ class _Model(Whole):
 
 
 def read_as(shape: type[Strict], file: File, what: str) -> dict[str, Any]:
-    """The record in a file of results, which is valid as `shape`. Raises BiasgridError."""
+    """Read the record in a file of results, and check it against `shape`. Raises BiasgridError."""
     record = read(file, what)
     try:
         if not isinstance(file, InMemory):
@@ -235,15 +234,15 @@ def read_as(shape: type[Strict], file: File, what: str) -> dict[str, Any]:
 
 
 def read_frequencies(file: File) -> dict[str, Any]:
-    """What `frequency.write` wrote. Raises BiasgridError."""
+    """Read a file that `frequency.write` wrote. Raises BiasgridError."""
     return read_as(_Frequencies, file, "a file of frequencies")
 
 
 def read_aggregates(file: File) -> list[dict[str, Any]]:
-    """What `inference.aggregates.write_aggregates` wrote, a record per criterion. Raises BiasgridError."""
+    """Read the records of criteria that `inference.aggregates.write_aggregates` wrote. Raises BiasgridError."""
     return read_as(_Aggregates, file, "a file of tests of aggregates")["aggregates"]
 
 
 def read_model(file: File) -> dict[str, Any]:
-    """The record of a model's store. Raises BiasgridError."""
+    """Read the record of a model's store. Raises BiasgridError."""
     return read_as(_Model, file, "a model's record")

@@ -1,10 +1,10 @@
-"""What is one file each - a metric, a debias method, a table, a figure, ... - discovered automatically.
+"""Registries of extensions (metrics, debias methods, tables, figures, ...), which are discovered automatically.
 
-A file of the kind's package, of an installed package or of a user's folder holds a tuple of that kind's name
-(`METRICS`, `TABLES`, ...). Putting the file there is all it takes. Installed packages name modules under the entry
-point group "biasgrid"; a study's config names under `plugins` folders and files of a user, and plugins that come with
-biasgrid, by their names: code, which runs with the study. Its results say in plain data which entries of theirs it
-used (`Registry.note`), so to read them loads none.
+A Python file in the type's package, in an installed package or in a user's folder defines a tuple with the
+type's name (`METRICS`, `TABLES`, ...); nothing else is needed. Installed packages name modules under the
+entry point group "biasgrid". A study's config names under `plugins` folders and files of a user, or plugins
+that come with biasgrid. Plugins are code, which runs with the study. Its results describe in plain data which
+entries of plugins it used (`Registry.note`), so that results can be read without loading plugins.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from .errors import BiasgridError, did_you_mean, join_names, quote, unknown_name
 from .hooks import complete
 from .resources import resource
 
-T = TypeVar("T", bound=Any)  # which has a `name`
-GROUP = "biasgrid"  # of entry points
-PREFIX = "biasgrid_plugin_"  # of the names of plugins' modules
-INIT = "__init__.py"  # what makes a folder of plugins a package
-PLUGINS: dict[str, ModuleType] = {}  # a user's files that were loaded, by path
+T = TypeVar("T", bound=Any)  # an entry, which has a `name`
+GROUP = "biasgrid"  # group of entry points
+PREFIX = "biasgrid_plugin_"  # beginning of the names of plugins' modules
+INIT = "__init__.py"  # a folder of plugins with this file is a package
+PLUGINS: dict[str, ModuleType] = {}  # loaded modules of a user's files, by path
 _PENDING: ContextVar[bool] = ContextVar("pending", default=False)
 
 
 class UnknownAttributeError(BiasgridError, AttributeError):
-    """An attribute that a package of discovered things does not have, such as `metrics.WEAT`."""
+    """An attribute that a package of discovered entries does not have, such as `metrics.WEAT`."""
 
 
 class UnknownEntryError(BiasgridError, KeyError):
     """A name that no entry of a registry has."""
 
-    # KeyError's own would print the message as a literal
+    # KeyError's own method would print the message as a literal.
     __str__ = Exception.__str__
 
 
 @contextmanager
 def pending() -> Iterator[None]:
-    """A config is checked whose plugins are not loaded yet: unknown names may be theirs (`is_pending`)."""
+    """Mark that a config is checked before its plugins are loaded, so unknown names may be theirs (`is_pending`)."""
     token = _PENDING.set(True)
     try:
         yield
@@ -58,25 +58,25 @@ def pending() -> Iterator[None]:
 
 
 def is_pending() -> bool:
-    """Whether an unknown name may be that of a plugin that is not loaded yet."""
+    """Return whether an unknown name may belong to a plugin that is not loaded yet."""
     return _PENDING.get()
 
 
 class Registry(Mapping[str, T]):
-    """The things of one kind by name, in the order of their files' names; those of plugins last.
+    """The entries of one type by name, in the order of their files' names, with those from plugins last.
 
     Parameters
     ----------
     package
-        The package whose modules hold them.
+        The package whose modules define them.
     attribute
-        What the tuples are called that they stand in, such as "METRICS".
+        The name of the modules' tuples of entries, such as "METRICS".
     what
-        One of them in a message, such as "metric".
+        The word for an entry in messages, such as "metric".
     topic
-        What `biasgrid list` calls them; left out: the package's name.
+        The entries' name in `biasgrid list`; by default the package's name.
     gone
-        Names of former entries -> what is said to who asks for them.
+        Messages for names of former entries, by name.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class Registry(Mapping[str, T]):
         self.package, self.attribute, self.what = package, attribute, what
         self.topic = topic or package.rpartition(".")[2]
         self._entries: dict[str, T] = {}
-        self._modules: dict[str, ModuleType] = {}  # of each entry
-        self._read: set[str] = set()  # modules, by name
-        self._session_names: set[str] = set()  # entries of this session, which stand in no file
-        self._noted: dict[str, T] = {}  # without code, from results
+        self._modules: dict[str, ModuleType] = {}  # the module of each entry
+        self._read: set[str] = set()  # names of modules whose entries were added
+        self._session_names: set[str] = set()  # entries that this session defined outside of files
+        self._noted: dict[str, T] = {}  # entries without code, from results
         self._lock = threading.RLock()  # steps of the workflow are threads
         self._make: Callable[[T], Any] = lambda entry: entry
         self._replacement: Callable[[T, str], str] = lambda entry, name: entry.name
@@ -102,7 +102,7 @@ class Registry(Mapping[str, T]):
         return entries[name] if name in entries else noted[name]
 
     def __contains__(self, name: object) -> bool:
-        # a name that is none would cost `__getitem__` a search of plugins for its message
+        # For an unknown name, `__getitem__` would search all plugins for its message.
         return name in self._all_entries() or name in self._known_from_results
 
     def __iter__(self) -> Iterator[str]:
@@ -111,7 +111,7 @@ class Registry(Mapping[str, T]):
     def __len__(self) -> int:
         return len(self._all_entries())
 
-    # Mapping's own look at all modules once for each entry
+    # Mapping's own methods look at all modules once for each entry.
     def values(self) -> ValuesView[T]:
         return self._all_entries().values()
 
@@ -119,11 +119,13 @@ class Registry(Mapping[str, T]):
         return self._all_entries().items()
 
     def find(self, name: str) -> T:
-        """The entry of that name or alias; case, spaces, hyphens and underscores do not matter.
+        """Return the entry with a name or alias; case, spaces, hyphens and underscores do not matter.
 
         Raises UnknownEntryError that names the entries.
         """
-        if isinstance(name, str) and name in self._all_entries():  # as plans ask for each cell
+        if (
+            isinstance(name, str) and name in self._all_entries()
+        ):  # fast, because plans call this for each cell
             return self._entries[name]
         entry = find_by_name(name, (*self.values(), *self._known_from_results.values()))
         if entry is not None:
@@ -132,19 +134,22 @@ class Registry(Mapping[str, T]):
 
     @property
     def _known_from_results(self) -> Mapping[str, T]:
-        """The entries without code; none where the plugin that has one may be loaded later."""
+        """Return the entries without code; none while plugins that define them may still be loaded."""
         return {} if is_pending() else self._noted
 
     def unknown(self, name: object, choices: Iterable[str] | None = None) -> str:
-        """A message's text for a name that no entry has: which plugin to load, where one that comes with biasgrid has
-        the entry, else the `choices`, by default the names of all entries."""
+        """Return a message's text for a name that no entry has.
+
+        It names the plugin to load if a plugin that comes with biasgrid has the entry. Otherwise it lists the
+        `choices`, by default the names of all entries.
+        """
         if isinstance(name, str) and name in self._gone:
             return self._gone[name]
         names = sorted(self) if choices is None else choices
         return self.of_plugin(name) or unknown_name(self.what, name, names, f"biasgrid list {self.topic}")
 
     def of_plugin(self, name: object) -> str:
-        """How to have an entry that is in a plugin that comes with biasgrid (`plugin_of`); empty of any other."""
+        """Return instructions to load the shipped plugin that has an entry (`plugin_of`), or ""."""
         if not (plugin := self.plugin_of(name)):
             return ""
         return (
@@ -154,8 +159,11 @@ class Registry(Mapping[str, T]):
         )
 
     def plugin_of(self, name: object) -> str:
-        """The plugin that comes with biasgrid and has an entry of that name; empty where none has. None is loaded:
-        there the file of an entry has the entry's name, and lies in a folder that is called as the package is."""
+        """Return the plugin that comes with biasgrid and has an entry with this name, or "".
+
+        No plugin is loaded. In these plugins, the file of an entry has the entry's name, and the folder the
+        package's name.
+        """
         folder, plain_name = self.package.rpartition(".")[2], _normalise(name)
         for plugin, place in shipped_plugins().items():
             if any(_normalise(file.stem) == plain_name for file in (place / folder).glob("*.py")):
@@ -163,10 +171,10 @@ class Registry(Mapping[str, T]):
         return ""
 
     def add(self, entry: T) -> None:
-        """Have an entry that was made in this session, such as in a notebook's cell, as long as the session lasts.
+        """Add an entry that was defined in this session, such as in a notebook's cell, until the session ends.
 
-        It takes the place of one of its name that was added before, or that a user's file has. Raises BiasgridError
-        where the package has one.
+        It replaces an entry of the same name that was added before, or that a user's file has. Raises
+        BiasgridError if the package has an entry of this name.
         """
         with self._lock:
             namesake = self._all_entries().get(entry.name)
@@ -182,54 +190,55 @@ class Registry(Mapping[str, T]):
             self._session_names.add(entry.name)
 
     def note(self, entry: T) -> None:
-        """Know an entry of a plugin that is not loaded by what results say of it: one without code.
+        """Add the description of a plugin's entry from results, without code, because the plugin is not loaded.
 
-        It is found by its name, and not listed; an entry that has code goes before it, and of two of one name the
-        later.
+        It is found by its name, and not listed. An entry with code takes precedence, and so does the later of
+        two descriptions with the same name.
         """
         self._noted[entry.name] = entry
 
     def is_noted(self, name: str) -> bool:
-        """Whether an entry of that name or alias is known from results alone."""
+        """Return whether an entry with that name or alias is known only from results."""
         return (
             find_by_name(name, self._noted.values()) is not None and find_by_name(name, self.values()) is None
         )
 
     def is_shipped(self, name: str) -> bool:
-        """Whether an entry comes with biasgrid: all others are code of a user or of another package."""
+        """Return whether an entry comes with biasgrid and not from a user or another package."""
         return name not in self._session_names and self.module(name).startswith(f"{__package__}.")
 
     def _is_users(self, name: str) -> bool:
-        """Whether an entry is of this session, or of a user's file."""
+        """Return whether an entry is defined in this session, or in a user's file."""
         return name in self._session_names or self._modules[name] in PLUGINS.values()
 
     @property
     def session_entries(self) -> list[T]:
-        """The entries of this session, which other processes do not find."""
+        """Return the entries of this session, which other processes do not find."""
         return [self._entries[name] for name in self._session_names]
 
     def offer(self, make: Callable[[T], Any], replacement: Callable[[T, str], str]) -> None:
-        """Set what an entry is as an attribute of the package, such as a function.
+        """Set the function that turns an entry into an attribute of the package, such as a public function.
 
         Parameters
         ----------
         make
-            The entry -> what `package.name` is: the public function, whose module imports the entries.
+            Returns the attribute `package.name` of an entry: the public function, whose module imports the
+            entries.
         replacement
-            The entry, another name of it -> what to write in place of `package.other_name`.
+            Returns the replacement of `package.other_name`, given an entry and another name of it.
         """
         self._make, self._replacement = make, replacement
         self._members = {}
 
     def member(self, name: str) -> Any:
-        """What `package.name` is: the entry, or what `offer` makes of it.
+        """Return the attribute `package.name`: the entry, or the result of the function set by `offer`.
 
         Raises UnknownAttributeError for a name that no entry has.
         """
         if not name.startswith("_"):
-            complete(self.package)  # which may `offer` functions
+            complete(self.package)  # the completion may call `offer`
         with self._lock:
-            # tools ask for many a private name
+            # Tools look up many private names, which are never entries.
             entry = None if name.startswith("_") else self._all_entries().get(name)
             if entry is None:
                 raise UnknownAttributeError(self._no_attribute(name))
@@ -247,11 +256,11 @@ class Registry(Mapping[str, T]):
             return f"{package}.{name}: {error}"
 
     def module(self, name: str) -> str:
-        """The name of the module that an entry stands in: what is made with the entry depends on it."""
+        """Return the name of the module that defines an entry; results of the entry depend on this code."""
         return self._modules[self.find(name).name].__name__
 
     def file(self, name: str) -> Path:
-        """The file that an entry stands in."""
+        """Return the file that defines an entry."""
         return Path(str(self._modules[self.find(name).name].__file__))
 
     def _all_entries(self) -> dict[str, T]:
@@ -270,7 +279,7 @@ class Registry(Mapping[str, T]):
     def _take(self, module: ModuleType) -> None:
         self._read.add(module.__name__)
         for entry in getattr(module, self.attribute, ()):
-            # a cell's entry, moved to a file
+            # An entry that was defined in this session may have been moved to a file.
             if entry.name in self._entries and entry.name not in self._session_names:
                 raise BiasgridError(
                     f"{module.__file__}: another {self.what} is named {entry.name!r} "
@@ -282,7 +291,7 @@ class Registry(Mapping[str, T]):
 
 
 def find_by_name(name: str, entries: Iterable[T]) -> T | None:
-    """The entry of a name or alias, if any; case, spaces, hyphens and underscores do not matter."""
+    """Return the entry with a name or alias, or None; case, spaces, hyphens and underscores do not matter."""
     plain_name = _normalise(name)
     return next(
         (e for e in entries if plain_name in map(_normalise, (e.name, *getattr(e, "aliases", ())))), None
@@ -291,26 +300,26 @@ def find_by_name(name: str, entries: Iterable[T]) -> T | None:
 
 @lru_cache
 def shipped_plugins() -> Mapping[str, Path]:
-    """The plugins that come with biasgrid: the names by which configs have them, and their folders."""
+    """Return the folders of the plugins that come with biasgrid, by the names that configs use."""
     return {path.parent.name: path.parent for path in sorted(resource("plugins").glob(f"*/{INIT}"))}
 
 
 def load_plugins(paths: Iterable[Path | str]) -> None:
-    """Load files, and those of folders, so that registries have what they hold.
+    """Load files, and the files of folders, so that registries contain their entries.
 
-    A file is loaded once in a process. A folder with an `__init__.py` is a package, whose files may import each other
-    (`from .metrics import x`), and lie in folders of it.
+    A file is loaded once per process. A folder with an `__init__.py` is a package, whose files may import
+    each other (`from .metrics import x`), and may be in subfolders.
 
     Parameters
     ----------
     paths
-        A text that is the name of a plugin that comes with biasgrid (`shipped_plugins`) stands for that one, whatever
-        the working folder has; all others are paths.
+        Paths of files and folders, or names of plugins that come with biasgrid (`shipped_plugins`). Such a
+        name takes precedence over files in the working folder.
 
     Raises
     ------
     BiasgridError
-        For a path that is missing and a file that fails.
+        A path is missing, or a file fails.
     """
     for path in paths:
         folder = plugin_path(path)
@@ -322,19 +331,22 @@ def load_plugins(paths: Iterable[Path | str]) -> None:
 
 
 def loaded_plugins() -> list[Path]:
-    """The files and folders of the plugins that this process has loaded, for another process to load."""
+    """Return the files and folders of the plugins that this process has loaded, for another process to load."""
     tops = {module.__name__.partition(".")[0] for module in PLUGINS.values()}
     modules: list[Any] = [sys.modules[top] for top in sorted(tops) if top in sys.modules]
     return [Path(m.__file__).parent if hasattr(m, "__path__") else Path(m.__file__) for m in modules]
 
 
 def plugin_path(path: Path | str) -> Path:
-    """The file or folder that an entry of `plugins` stands for."""
+    """Return the file or folder of an entry of `plugins`."""
     return shipped_plugins().get(path, Path(path)) if isinstance(path, str) else path
 
 
 def plugin_files(path: Path) -> list[Path]:
-    """The file, or the files of the folder, that a config names. Raises BiasgridError for a path that is missing."""
+    """Return the file, or the files of the folder, that a config names.
+
+    Raises BiasgridError for a path that is missing.
+    """
     if not path.exists():
         names = join_names(shipped_plugins())
         nearest = did_you_mean(path.name, shipped_plugins())
@@ -347,7 +359,7 @@ def plugin_files(path: Path) -> list[Path]:
 
 
 def _load_plugin(file: Path, package: Path | None) -> ModuleType:
-    """The module of a file; of one of a package, by its place there."""
+    """Load the module of a file; in a package, under the name of its place there."""
     parts = [file.stem] if package is None else [package.resolve().name, *file.relative_to(package).parts]
     parts[-1] = parts[-1].removesuffix(".py")
     if not all(part.isidentifier() for part in parts) or file.suffix != ".py":
@@ -359,7 +371,7 @@ def _load_plugin(file: Path, package: Path | None) -> ModuleType:
     if top is not None and (package is None or not _is_in(top, package)):
         raise BiasgridError(f"plugins: {file}: another plugin has this name ({top.__file__})")
     try:
-        if package is not None and name in sys.modules:  # another file of the package has imported it
+        if package is not None and name in sys.modules:  # imported by another file of the package
             return sys.modules[name]
         if len(parts) > 1:
             return importlib.import_module(name)
@@ -380,7 +392,8 @@ def _load_plugin(file: Path, package: Path | None) -> ModuleType:
 class _PluginLoader(SourceFileLoader):
     """A loader that compiles a plugin's file whenever a process loads it.
 
-    Python takes its cached bytecode for that of a file that has the size and the time, in seconds, of the former one.
+    Python would reuse cached bytecode if a changed file has the same size and time, in seconds, as the former
+    one.
     """
 
     def get_code(self, fullname: str) -> CodeType:
@@ -408,7 +421,7 @@ def _is_in(module: ModuleType, package: Path) -> bool:
 
 @lru_cache
 def _installed_modules() -> list[ModuleType]:
-    """The modules that installed packages name."""
+    """Return the modules that installed packages name."""
     modules = []
     for point in entry_points(group=GROUP):
         try:

@@ -1,4 +1,4 @@
-"""What is asked of a metric, whatever the query and the model: parameters, look-up, seed, inference; checked once."""
+"""The settings of a measurement, checked once for all queries and models: parameters, look-up, seed, inference."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from .words import WordOptions
 
 @dataclass(frozen=True)
 class Request:
-    """A metric under its parameters, and what is inferred of its values.
+    """A metric with its parameters, and the requested inference.
 
     Parameters
     ----------
     metric
-        It is kept as it is under the parameters (`Metric.under`).
+        The metric; it is stored with the parameters applied (`Metric.under`).
     parameters
-        The metric's own.
+        The metric's parameters.
     words
-        How words are looked up.
+        Options of the word look-up.
     seed
-        From 0; of a metric that draws at random.
+        An integer from 0, for metrics that draw at random.
     inference
-        Part -> its options: what `inference.significance.complete` takes, or has completed.
+        Options by part, as given to or returned by `inference.significance.complete`.
     interval
-        Which one `Result.ci_low` and `ci_high` are.
+        The kind of interval in `Result.ci_low` and `ci_high`.
     draw_seed
-        Of permutations, random groups, resamples and halves.
+        The seed of permutations, random groups, resamples and halves.
 
     Raises
     ------
     BiasgridError
-        For an unknown parameter or option, and a value that is not allowed.
+        A parameter or option is unknown, or its value is not allowed.
     """
 
     metric: Metric
@@ -63,7 +63,7 @@ class Request:
 
     @classmethod
     def of_cell(cls, spec: Mapping[str, Any], inference: Mapping[str, Any] | None = None) -> Request:
-        """What a cell's spec asks (`cell.compute_cell`), and what its inference does: parts, and the `draw_seed`."""
+        """Create the request of a cell's spec (`cell.compute_cell`) and its inference: parts and the `draw_seed`."""
         parts = dict(inference or {})
         return cls(
             metrics.metric(spec["function"]),
@@ -76,12 +76,12 @@ class Request:
 
     @property
     def variants(self) -> int:
-        """How many slots a word of a set has: `FoundSet.slots // variants` is its place in the set."""
+        """Return the number of slots per word of a set: `FoundSet.slots // variants` is the word's position."""
         return len(self.words.preprocessors) if self.words.strategy == "all" else 1
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What the metric's function takes besides words, and what it needs of a model."""
+        """Return the arguments of the metric's function apart from words and model."""
         return {**self.parameters, **({"seed": self.seed} if self.metric.seeded else {})}
 
 
@@ -90,10 +90,10 @@ def split_options(
 ) -> tuple[dict[str, Any], WordOptions]:
     """Return the metric's parameters among options, and the options of the word look-up with their defaults.
 
-    `other_names` are further options that the caller takes: the message for an unknown name lists them, too.
+    `other_names` are further options of the caller, which the message for an unknown name also lists.
     """
     option_names = [f.name for f in fields(WordOptions)]
-    # of a metric of sentences, `normalize` is its own
+    # Metrics of sentences have a parameter `normalize` of their own.
     word_options = (set(option_names) - metric.parameters.keys()) & set(options)
     parameters = {name: value for name, value in options.items() if name not in word_options}
     metric.check_parameters(parameters, [*option_names, *other_names])
@@ -102,7 +102,7 @@ def split_options(
 
 
 def check_kind(metric: Metric, model: Any) -> None:
-    """Raises BiasgridError for a model of another kind than the metric is measured on."""
+    """Raise BiasgridError if a model's type is not the one that the metric needs."""
     if (kind := getattr(model, "kind", metric.needs)) != metric.needs:
         raise InputError(
             f"{metric.name} needs a model of kind {metric.needs}, and {model.name} is one of {kind} "
@@ -111,13 +111,13 @@ def check_kind(metric: Metric, model: Any) -> None:
 
 
 def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) -> None:
-    """Raises BiasgridError for a query that has not the metric's template as it is under these parameters."""
+    """Raise BiasgridError if a query does not have exactly the metric's template with these parameters."""
     if not query.exactly(metric.under(parameters).template):
         raise BiasgridError(misfit(metric.under(parameters), query))
 
 
 def misfit(metric: Metric, query: Query) -> str:
-    """A message's text for a query that has not the metric's template: what to do about it."""
+    """Return a message's text, with advice, for a query that does not have the metric's template."""
     if query.fits(metric.template):
         advice = f"take its sub-queries: query.subqueries({metric.template})"
     else:

@@ -1,6 +1,6 @@
-"""Files that come with biasgrid: word sets, query files, study configs, the workflow. And where fetched ones go.
+"""Files that come with biasgrid (word sets, query files, study configs, the workflow), and the folder for downloads.
 
-In a checkout they lie in its top-level folders; the wheel holds a copy of these (pyproject.toml: hatch).
+In a checkout they are in its top-level folders; the wheel contains a copy of these (pyproject.toml: hatch).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-SHARED = PACKAGE / "share"  # where the wheel has them
-PLACE = "BIASGRID_EMBEDDINGS"  # environment variable: where archives and stores of all studies are
+SHARED = PACKAGE / "share"  # their folder in the wheel
+PLACE = "BIASGRID_EMBEDDINGS"  # environment variable with the folder of archives and stores of all studies
 
 
 def resource(relative: str | Path) -> Path:
-    """Where a file or folder lies that comes with biasgrid.
+    """Return the path of a file or folder that comes with biasgrid.
 
     Parameters
     ----------
@@ -27,40 +27,42 @@ def resource(relative: str | Path) -> Path:
     Returns
     -------
     pathlib.Path
-        Its place in the checkout that this code runs from, else in the installed package. It need not exist.
+        Its path in the checkout that this code runs from, or else in the installed package. It need not exist.
     """
-    # an editable install may leave a part of the wheel's folder elsewhere: what counts is the folder beside this file
+    # An editable install may leave parts of the wheel's folder elsewhere, so use the one next to this file.
     root = SHARED if SHARED.is_dir() else PACKAGE.parents[1]
     return root / relative
 
 
 def find_file(path: str | Path, root: Path = Path(".")) -> Path:
-    """The file or folder that a config means by a path: the user's own, else the one that comes with biasgrid.
+    """Return the file or folder that a config's path means: the user's own, or else one that comes with biasgrid.
 
     Parameters
     ----------
     path
-        As the config has it.
+        The path as in the config.
     root
         Folder that the config's paths are relative to.
 
     Returns
     -------
     pathlib.Path
-        Below `root` if it exists there, or nowhere.
+        The path below `root` if it exists there, or if it exists nowhere.
     """
     user_path = root / path
     if os.path.exists(user_path) or Path(path).is_absolute() or ".." in Path(path).parts:
         return user_path
     shipped_path = resource(path)
-    # not Path.exists, which raises for a name that is too long
+    # Path.exists would raise an error for a name that is too long.
     return shipped_path if os.path.exists(shipped_path) else user_path
 
 
 def did_you_mean_file(path: str | Path) -> str:
-    """Return the question for the nearest name in the folder of a file or folder that is missing, after "; "; empty
-    if none is near. What comes with biasgrid in a folder of that path counts, too. Names are compared without their
-    suffixes, which many files share."""
+    """Return the question for the nearest name of a missing file or folder, after "; ", or "" if none is near.
+
+    Names in the same folder count, including files that come with biasgrid. They are compared without their
+    suffixes, which many files share.
+    """
     path = Path(path)
     folders = [path.parent, *([] if path.is_absolute() else [resource(path.parent)])]
     names: set[str] = set()
@@ -75,7 +77,7 @@ def did_you_mean_file(path: str | Path) -> str:
 
 
 def cache_folder() -> Path:
-    """Where fetched models are kept: BIASGRID_EMBEDDINGS, a checkout's data/embeddings, or the user's cache."""
+    """Return the folder of downloads: BIASGRID_EMBEDDINGS, a checkout's data/embeddings, or the user's cache."""
     if place := os.environ.get(PLACE):
         return Path(place).expanduser()
     checkout = resource("data")

@@ -1,4 +1,4 @@
-"""What a metric says of one query on one model, and how that reads: as text, in a notebook, as JSON, as a table."""
+"""The result of a metric on one query and one model, and its forms: text, notebook, JSON, table."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from .wefe_names import RESULT
 if TYPE_CHECKING:
     import pandas as pd
 
-UNTESTED, UNADJUSTED = "untested", "unadjusted"  # what a single result is evidence for: `verdicts.evidence`
+UNTESTED, UNADJUSTED = "untested", "unadjusted"  # evidence of a single result: see `verdicts.evidence`
 
-# the scalar of metrics whose values grow with length: the mean length of the vectors that the score is of
+# The scalar of metrics whose values grow with vector length: the mean length of the score's vectors.
 LENGTH = "mean_length"
-# the scalar of models in which words of a set share vectors: how many different vectors `words_used` are
+# The scalar of models in which words of a set share vectors: the number of different vectors among `words_used`.
 VECTORS = "distinct_vectors"
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What people read in place of a result's keys.
+    """Labels and clauses that people read instead of a result's keys.
 
     Attributes
     ----------
     label
-        The metric's.
+        The metric's label.
     neutral
-        The value that means no bias.
+        The no-bias value.
     above, below
-        Clauses on values above and below it, with the sets' names; empty if there are none.
+        Clauses on values above and below it, with the sets' names; they may be empty.
     ends
-        What a low value and a high value are closer to; empty unless the sign says so.
+        The names that a low value and a high value are closer to; empty if the sign does not show this.
     targets, attributes
         The names of the sets.
     exchanged, regrouped
-        What a permutation test shuffles and what random groups replace, as in `Metric`.
+        The sets that a permutation test shuffles and that random groups replace, as in `Metric`.
     tests
-        The tests of words that the metric can have; empty unless inference was asked for.
+        The possible tests of words for the metric; empty if no inference was requested.
     """
 
     label: str = ""
@@ -61,71 +61,73 @@ class Wording:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What a metric says of one query on one model.
+    """The result of a metric on one query and one model.
 
     Attributes
     ----------
     query, metric, model
         Their names.
     value
-        Of the metric, in its range; NaN where `status` is not "ok".
+        The metric's value, in its range; NaN if `status` is not "ok".
     status
-        "ok"; "lost_words:<set>[;<set>]", the sets that lost too many words; "degenerate", the metric is undefined for
-        these vectors; "degenerate:one word", two sets of one word each would fix the size of the value, whatever the
-        words. `reason` says it in a sentence.
+        "ok"; "lost_words:<set>[;<set>]", the sets with too many missing words; "degenerate", if the metric is
+        undefined for these vectors; "degenerate:one word", if two sets of one word each would fix the size of
+        the value, whatever the words. `reason` explains it in a sentence.
     words_used
-        Vectors found for its sets; those of whole pairs for a metric of pairs.
+        Number of vectors found for its sets; for a metric of pairs, only of whole pairs.
     words_lost
-        Distinct words of the sets that the model does not have.
+        Number of distinct words of the sets that the model does not have.
     scalars
         Further numbers of the metric, by name.
     detail
         Values per word: name -> set -> vocabulary entry -> value, or column -> value.
     found
-        Set -> word -> the vocabulary entries that it was found as.
+        The vocabulary entries of each word, by set and word.
     lost
-        Set -> its distinct words that the model does not have.
+        The distinct words that the model does not have, by set.
     forms
-        Set -> word -> the form in which it was found, where that is not the first of `preprocessors`, or its vector
-        is made of n-grams.
+        The form in which a word was found, by set and word, if it is not the first of `preprocessors`, or if its
+        vector is computed from n-grams.
     why_lost
-        Set -> lost word -> why, where there is more to say than that it is not in the vocabulary.
+        Reasons for missing words, by set and word, if they are more specific than "not in the vocabulary".
     same_vector
-        Set -> groups of its words that the model knows as different entries with one vector; tests take them for
-        different words.
+        Groups of words with different entries but the same vector, by set; tests treat them as different words.
     ci_low, ci_high
-        The ends of the confidence interval over words; NaN likewise.
+        The ends of the confidence interval over words; NaN if there is no value.
     interval
-        Which one that is: "jackknife", "percentile" or "bca"; empty where none was asked for.
+        The kind of interval: "jackknife", "percentile" or "bca"; empty if it was not requested.
     is_fixed
-        Whether the value has a size that two sets of one word each fix, and is kept all the same (`one_word="keep"`).
+        Whether two sets of one word each fix the size of the value, which is kept nevertheless
+        (`one_word="keep"`).
     inference
-        All that was asked for: tests by name, bootstrap, influence, halves, as docs/reference/files.md has them; None
-        where nothing was. `reasons` says why a number of it is missing.
+        The requested parts: tests by name, bootstrap, influence, halves, in the form of
+        docs/reference/files.md; None if none was requested. `reasons` explains missing numbers.
     contrasts
-        Of one group against another or the others: {"first", "second", "words", "values"}, the sets' names, None for
-        the others together and for all words together; None of a metric that has no contrasts.
+        Contrasts of one group with another or the others: {"first", "second", "words", "values"}, the sets'
+        names, None for the others together and for all words together; None if the metric does not have
+        contrasts.
     evidence
-        Which tests of words are significant: "all" that the metric can have, "permutation" or "groups" alone, "none",
-        "out_of_reach", or "untested", as in a study's scores.csv. But a single result has no family: its p-values are
-        *not adjusted* for the number of tests that you make.
+        Significant tests of words: "all" tests of the metric, only "permutation", only "groups", "none",
+        "out_of_reach" or "untested", as in a study's scores.csv. A single result does not belong to a family
+        of tests, so its p-values are *not adjusted* for the number of tests that you make.
     standardized
-        Standardised bias, in standard deviations of random groups: how much further the value is from no bias than
-        random groups of the model are on average, 0 as far as they are; NaN without `random_groups`.
+        Standardised bias, in standard deviations of random groups: the bias magnitude minus the mean
+        magnitude of random groups of the model; 0 means average, NaN without `random_groups`.
     no_baseline
-        Why there is none in spite of `random_groups`, in a few words; `reasons["p_groups"]` is the sentence.
+        The reason, in a few words, if it is missing in spite of `random_groups`; `reasons["p_groups"]` is the
+        sentence.
     standardized_low, standardized_high
         The ends of its interval, over words and over the random groups that were drawn; NaN without an interval.
     reliability
-        How far the value can be trusted, a mapping per answer (docs/reliability.md): question "score" where there is
-        a bootstrap, "words" where `reliability` was asked for; `verdict` says it in a word.
+        Answers on the value's reliability, one mapping each (docs/reliability.md): question "score" with a
+        bootstrap, "words" if `reliability` was requested; `verdict` is the answer in one word.
     tests
-        Column of p-values -> the test that it is of, of all tests that there are. Each column is an attribute, too:
-        `p_value` of the permutation test, `p_groups` of the one against random groups, `p_bands` of the permutation
-        test within bands of frequency, `p_controls` of the one against control words; 0 to 1, NaN where the test was
-        not asked for, or the metric has none.
+        The test of each column of p-values, for all tests. Each column is also an attribute: `p_value` of the
+        permutation test, `p_groups` of the random-word baseline, `p_bands` of the frequency-stratified
+        permutation test, `p_controls` of the test against frequency-matched control words; 0 to 1, NaN if the
+        test was not requested or does not exist for the metric.
     wording
-        What people read in place of its keys.
+        Labels and clauses that people read instead of its keys.
     """
 
     query: str
@@ -153,7 +155,7 @@ class Result:
     same_vector: dict[str, list[list[str]]] = field(default_factory=dict)
     wording: Wording = Wording()
 
-    if TYPE_CHECKING:  # those of the tests that come with biasgrid
+    if TYPE_CHECKING:  # the columns of the tests that come with biasgrid
         p_value: ClassVar[float]
         p_groups: ClassVar[float]
         p_bands: ClassVar[float]
@@ -173,7 +175,7 @@ class Result:
 
     @property
     def standardized(self) -> float:
-        """Return the standardised bias: 0 is as much as random groups of the model, NaN without them."""
+        """Return the standardised bias: 0 equals the mean of random groups of the model, NaN means no baseline."""
         return self._on_scale.value
 
     @property
@@ -188,7 +190,7 @@ class Result:
 
     @property
     def no_baseline(self) -> str:
-        """Return why there is no `standardized`, in a few words; empty where there is one or none was asked for."""
+        """Return why `standardized` is missing, in a few words, or "" if it exists or was not requested."""
         return why_no_baseline((self.inference or {}).get("random_groups"))
 
     @property
@@ -207,7 +209,7 @@ class Result:
     def _repr_html_(self) -> str:
         return str(complete(__name__).card(self))
 
-    if not TYPE_CHECKING:  # type checkers should report it, too
+    if not TYPE_CHECKING:  # so that type checkers also report it
 
         def __getitem__(self, key: Any) -> Any:
             if not isinstance(key, str):
@@ -223,7 +225,7 @@ class Result:
             )
 
     def p_lowest(self, name: str) -> float | None:
-        """The lowest p-value that a test can give.
+        """Return the lowest p-value that a test can give.
 
         Parameters
         ----------
@@ -233,7 +235,7 @@ class Result:
         Returns
         -------
         float or None
-            0 to 1; None where the test was not made.
+            0 to 1; None if the test was not made.
         """
         if not is_among(name, self.tests):
             raise InputError(unknown_name("test", name, self.tests))
@@ -242,7 +244,7 @@ class Result:
 
     @property
     def reason(self) -> str:
-        """Why there is no value, in a sentence; "" where there is one."""
+        """Return why the value is missing, in a sentence, or "" if it is not missing."""
         if undefined := why_undefined(self.status):
             return f"{undefined}; help of its function says when"
         if not self.status.startswith("lost_words:"):
@@ -256,13 +258,13 @@ class Result:
         whys = {
             self.why_lost.get(name, {}).get(word, "") for name, lost in self.lost.items() for word in lost
         }
-        # the one reason of all, such as a head that the model lacks
+        # A reason that all words share, such as a head that the model lacks, is added once.
         common = f"; {''.join(whys)}" if len(whys) == 1 and whys != {""} else ""
         return f"too many words are lost: {'; '.join(sets)}{common}"
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Why numbers that were asked for are missing: name of the number -> sentence."""
+        """Return sentences that explain missing numbers, by name of the number."""
         sentences = {"value": self.reason} if self.reason else {}
         for name, part in self.tests.items():
             if reason := (self.inference or {}).get(part, {}).get("reason"):
@@ -272,23 +274,23 @@ class Result:
         return sentences
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as plain values for JSON; NaN is None. `inference` is there where it was asked for.
+        """Return the result as plain values for JSON; NaN is None. `inference` is included if it was requested.
 
         Returns
         -------
         dict
-            metric, model, and what the command line prints.
+            metric, model, and the output of the command line.
         """
         return {"metric": self.metric, "model": self.model, **as_json(self)}
 
     def to_frame(self) -> pd.DataFrame:
-        """The result as a table of one row, with those columns of a study's scores.csv that a single result has.
+        """Return the result as a table of one row, with the columns of a study's scores.csv that apply to it.
 
         Returns
         -------
         pandas.DataFrame
-            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, the p-values of
-            the other tests, and evidence, which is not adjusted here.
+            query, metric, model, value, p_value, ci_low, ci_high, words_used, words_lost, status, the
+            p-values of the other tests, and evidence, which is not adjusted here.
         """
         import pandas as pd  # imported late: it takes half a second
 
@@ -309,20 +311,22 @@ class Result:
 
     @property
     def words(self) -> dict[str, dict[str, list[str]]]:
-        """Which word was found as what: set -> word -> vocabulary entries; a lost word has none."""
+        """Return the vocabulary entries of every word, by set and word; the list is empty for a missing word."""
         return {s: self.found[s] | {word: [] for word in self.lost[s]} for s in self.found}
 
 
 def as_json(result: Result) -> dict[str, Any]:
-    """The result as a cell file and the command line give it, which name metric and model themselves: NaN becomes
-    null; inference only where it was asked for, as a study has it in files of its own."""
+    """Return the result as in a cell file and on the command line, which name metric and model themselves.
+
+    NaN becomes null. Inference is included only if it was requested; a study has it in separate files.
+    """
     left_out: tuple[str, ...] = ("metric", "model", "is_fixed", "tests", "wording")
     left_out += ("reliability",) if "reliability" not in (result.inference or {}) else ()
     if result.inference is None:
         left_out += ("ci_low", "ci_high", "interval", "inference", "evidence")
     left_out += ("contrasts",) if result.contrasts is None else ()
     left_out += tuple(name for name in ("forms", "why_lost", "same_vector") if not getattr(result, name))
-    # words, which are most of a record, have no numbers to check
+    # Words are the largest part of a record, and need no check of numbers.
     words = {
         "found": {
             name: dict(zip(by_word, map(list, by_word.values()), strict=True))

@@ -1,4 +1,4 @@
-"""The results in files of cells and of their inference."""
+"""Results in files of cells and of their inference."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
     from .query import Query
 
-KEYS = ["criterion", "query", "metric", "model", "debias"]  # of a cell
-ASKED = ["function", "params", "words"]  # what a cell's file says besides of how it was measured
-ACROSS_MODELS = [key for key in KEYS if key != "model"]  # of cells that differ in their model
+KEYS = ["criterion", "query", "metric", "model", "debias"]  # keys of a cell
+ASKED = ["function", "params", "words"]  # further settings of the measurement in a cell's file
+ACROSS_MODELS = [key for key in KEYS if key != "model"]  # keys of a group of cells with different models
 ACROSS_QUERIES = [key for key in KEYS if key != "query"]
 A_CELL = "a cell file"
-PLACE = ("model", "debias", "metric", "query")  # of a cell: the end of its file's path
+PLACE = ("model", "debias", "metric", "query")  # the keys that end the path of a cell's file
 
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No search for circular garbage, which takes longer than all else while thousands of files are decoded."""
+    """Turn off garbage collection, which takes longer than everything else while thousands of files are decoded."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -39,7 +39,7 @@ def without_collection() -> Iterator[None]:
 
 
 def results(files: Iterable[File]) -> Iterable[tuple[tuple, str, dict]]:
-    """The results in files of a cell, or of the inference of several.
+    """Yield the results in files of a cell, or of the inference of several.
 
     Yields
     ------
@@ -49,26 +49,26 @@ def results(files: Iterable[File]) -> Iterable[tuple[tuple, str, dict]]:
     Raises
     ------
     BiasgridError
-        For a file that is missing or no such file.
+        A file is missing or has another form.
     """
     yield from results_of(cells(files))
 
 
 def results_of(read_cells: Iterable[tuple[dict, list[dict]]]) -> Iterable[tuple[tuple, str, dict]]:
-    """The results of cells that `cells` has read, as `results` yields them."""
+    """Yield the results of cells that `cells` has read, in the form of `results`."""
     for cell, part in read_cells:
         for result in part:
             yield key_of(cell, result), cell["query"], result
 
 
 def cells(files: Iterable[File]) -> Iterable[tuple[dict, list[dict]]]:
-    """The cells in files of a cell, or of the inference of several: what each is of, and its results."""
+    """Yield the cells in files of a cell, or of the inference of several, each with its results."""
     for path in files:
         yield from ((cell, cell["results"]) for cell in cells_in(path))
 
 
 def cells_in(path: File) -> list[dict]:
-    """The cells in a file of a cell, or of the inference of several."""
+    """Return the cells in a file of a cell, or of the inference of several."""
     record = read(path, A_CELL)
     cells = record.get("cells", [record])
     if isinstance(path, InMemory):
@@ -85,7 +85,7 @@ def cells_in(path: File) -> list[dict]:
 
 
 def _check_place(cell: Mapping[str, Any], path: str) -> None:
-    """Raise ValueError for a cell, or the inference of one, in the file of another."""
+    """Raise ValueError if a file contains another cell, or the inference of another one, than its path names."""
     parts = path.removesuffix(".json").replace(os.sep, "/").split("/")
     for folder, keys in (("cells", PLACE), ("inference", PLACE[:-1])):
         names = parts[-len(keys) :]
@@ -96,12 +96,12 @@ def _check_place(cell: Mapping[str, Any], path: str) -> None:
 def part_of(
     query: Query, template: tuple[Any, Any], cell: Mapping[str, Any], result: Mapping[str, Any]
 ) -> Query:
-    """Return the sub-query, or the query, that a result of a cell is of.
+    """Return the sub-query, or the query, that a cell's result belongs to.
 
     Raises
     ------
     BiasgridError
-        For a result of another query, and one whose words are of other sets.
+        The result belongs to another query, or its words belong to other sets.
     """
     for part in query.subqueries(template):
         if part.name == result["query"]:
@@ -116,13 +116,13 @@ def part_of(
 
 
 def key_of(cell: Mapping, result: Mapping) -> tuple:
-    """What `KEYS` are of a result of a cell."""
+    """Return the values of `KEYS` for a result of a cell."""
     return cell["criterion"], result["query"], cell["metric"], cell["model"], cell["debias"]
 
 
 def scalars(files: Iterable[File]) -> pd.DataFrame:
-    """The auxiliary statistics in files of cells: one row per number, with `KEYS`, quantity and value, sorted."""
-    import pandas as pd  # a plan, which imports figures, needs none
+    """Return the auxiliary statistics of cells: one row per number, with `KEYS`, quantity and value, sorted."""
+    import pandas as pd  # not needed by plans, which import this module through figures
 
     rows = [
         (*key, quantity, value)

@@ -1,4 +1,4 @@
-"""A query's words as a model knows them, looked up once: what a value and all its inference are made of."""
+"""A query's words in a model, looked up once for a value and all its inference."""
 
 from __future__ import annotations
 
@@ -27,14 +27,20 @@ from .words import UNKNOWN, FoundSet, find, whole_pairs
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What a metric takes of a (sub-)query on a model.
+    """The input of a metric for a (sub-)query and a model.
 
-    model                of the metric's kind; None where the words are made up
-    query                the sub-query; `whole` is the query that it is a part of
-    targets, attributes  its sets; for a metric of pairs, the target sets are cut to whole pairs: what lost a partner
-                         is not used
-    status               "ok", or which sets lost too many words
-    found                name -> set as it was found, of all sets of the whole query
+    Attributes
+    ----------
+    model
+        A model of the metric's type; None if the words are made up.
+    query
+        The sub-query; `whole` is the query that it is a part of.
+    targets, attributes
+        Its sets. For a metric of pairs, the target sets contain only whole pairs.
+    status
+        "ok", or the sets with too many missing words.
+    found
+        The sets of the whole query as found in the model, by name.
     """
 
     request: Request
@@ -48,61 +54,61 @@ class Sample:
 
     @property
     def vectors(self) -> list[list[np.ndarray]]:
-        """Those of each target set, and of each attribute set."""
+        """Return the vectors of each target set, and of each attribute set."""
         return [[s.vectors for s in side] for side in (self.targets, self.attributes)]
 
     @property
     def sizes(self) -> list[list[int]]:
-        """How many vectors the target sets have, and the attribute sets."""
+        """Return the numbers of vectors of the target sets and of the attribute sets."""
         return [[len(s.vectors) for s in side] for side in (self.targets, self.attributes)]
 
     @property
     def groups(self) -> list[FoundSet]:
-        """The sets that a test of random groups replaces (`Metric.regrouped`)."""
+        """Return the sets that a test of random groups replaces (`Metric.regrouped`)."""
         return self.targets if self.request.metric.regrouped == "targets" else self.attributes
 
     @property
     def words(self) -> list[FoundSet]:
-        """The sets on the other side, which the groups are compared with."""
+        """Return the sets on the other side, which the groups are compared with."""
         return self.attributes if self.request.metric.regrouped == "targets" else self.targets
 
     def sides(self, of_groups: Any, of_words: Any) -> tuple[Any, Any]:
-        """What is of the groups and what is of the words, in the order of targets and attributes; and the reverse."""
+        """Order the groups' and the words' objects as targets and attributes, or the other way round."""
         first = self.request.metric.regrouped == "targets"
         return (of_groups, of_words) if first else (of_words, of_groups)
 
     def rows_of(self, sets: Iterable[WordSet]) -> np.ndarray:
-        """The rows of the vocabulary in which words of these sets of the whole query were found, each once."""
+        """Return the distinct rows of the vocabulary in which words of these sets of the whole query were found."""
         return np.unique(np.concatenate([self.found[s.name].rows for s in sets]))
 
     def ask_model(self, targets: Sequence[FoundSet], attributes: Sequence[FoundSet]) -> dict[str, Any]:
-        """What the metric needs of the model for these sets (`Metric.of_model`)."""
+        """Return the metric's input from the model for these sets (`Metric.of_model`)."""
         of_model = self.request.metric.of_model
         return of_model(self.model, targets, attributes, **self.request.arguments) if of_model else {}
 
     @cached_property
     def model_arguments(self) -> dict[str, Any]:
-        """What the metric needs of the model besides the words' vectors."""
+        """Return the metric's input from the model apart from the words' vectors."""
         return self.ask_model(self.targets, self.attributes)
 
     @cached_property
     def score(self) -> Score:
-        """The metric's."""
-        # a zero vector divides by zero on its way to NaN; the status says so, and warnings are process-wide
+        """Return the metric's score."""
+        # A zero vector causes a division by zero and NaN. The status reports it, so NumPy need not warn.
         with np.errstate(all="ignore"):
             arguments = {**self.request.arguments, **self.model_arguments}
             return self.request.metric.function(*self.vectors, **arguments)
 
     @property
     def undefined(self) -> str:
-        """The status where the metric leaves the query undefined."""
+        """Return the status if the metric is undefined for the query."""
         is_fixed = self.request.metric.is_fixed(*self.sizes)
         return degenerate(
             WHY_ONE_WORD if is_fixed and self.request.parameters.get("one_word") != KEEP else ""
         )
 
     def result(self) -> Result:
-        """The value, and all that the metric says besides."""
+        """Return the value with all further results of the metric."""
         metric, status, score = self.request.metric, self.status, Score(math.nan)
         sets = [self.found[s.name] for s in (*self.query.target_sets, *self.query.attribute_sets)]
         extra = dict(getattr(self.model, "held_out_quality", {}))
@@ -161,7 +167,7 @@ class Sample:
         )
 
     def _name_contrasts(self, score: Score) -> list[dict[str, Any]]:
-        """A score's contrasts with the sets' names for their numbers."""
+        """Return a score's contrasts with the sets' names instead of their numbers."""
         groups, words = self.query.target_sets, self.query.attribute_sets
         if self.request.metric.groups == "attributes":
             groups, words = words, groups
@@ -177,10 +183,10 @@ class Sample:
 
 
 def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
-    """A sample for each sub-query of the metric's template, in WEFE's order; one where the query has it itself. Each
-    set is looked up once.
+    """Return a sample for each sub-query of the metric's template, in WEFE's order; each set is looked up once.
 
-    Raises BiasgridError for a model of another kind than the metric's and a query that has too few sets.
+    If the query itself has the template, there is one sample. Raises BiasgridError if the model has another
+    type than the metric needs, or if the query has too few sets.
     """
     metric, words = request.metric, request.words
     check_kind(metric, model)
@@ -204,7 +210,7 @@ def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
         failed_sets = [s.name for s in sets if s.lost_share > threshold or not len(s.vectors)]
         targets = whole_pairs(targets) if metric.paired else targets
         if metric.paired and not failed_sets and not len(targets[0].slots):
-            failed_sets = [s.name for s in sets if s.lost]  # no pair is whole
+            failed_sets = [s.name for s in sets if s.lost]  # every pair lacks a word
         status = "lost_words:" + ";".join(failed_sets) if failed_sets else "ok"
         found_here = {**found, **{s.name: s for s in sets}}
         samples.append(Sample(request, model, part, targets, attributes, status, query, found_here))
@@ -214,7 +220,7 @@ def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
 def _scored(
     request: Request, model: Any, targets: list[FoundSet], attributes: list[FoundSet]
 ) -> tuple[list[FoundSet], list[FoundSet]]:
-    """Return the sets without the texts that the model cannot score, which are lost."""
+    """Return the sets without the texts that the model cannot score, which count as missing."""
     metric = request.metric
     whole = whole_pairs(targets) if metric.paired else targets
     if metric.unscored is None or not all(len(s.slots) for s in (*whole, *attributes)):
@@ -224,14 +230,14 @@ def _scored(
         s.without({int(asked.slots[place]): why for place, why in of_set.items()})
         for s, asked, of_set in zip(targets + attributes, [*whole, *attributes], unscored, strict=True)
     ]
-    # what is left of pairs has unknown tokens that its partner has, too
+    # In the remaining pairs, both texts have the same unknown tokens.
     unknown = model.unknown([key for s in sets for key in s.keys]) if metric.paired else {}
     sets = [_with_unknown(s, unknown) if unknown else s for s in sets]
     return sets[: len(targets)], sets[len(targets) :]
 
 
 def _with_unknown(found: FoundSet, unknown: Mapping[str, Sequence[str]]) -> FoundSet:
-    """Return the set with a note in `forms` on each text of which the tokenizer does not know every token."""
+    """Return the set with a note in `forms` on each text with tokens that the tokenizer does not know."""
     parts = {word: unknown[key] for word, key in zip(found.words, found.keys, strict=True) if key in unknown}
     notes = {word: f"{UNKNOWN}: {join_names(map(quote, dict.fromkeys(of)))}" for word, of in parts.items()}
     return replace(found, forms={**found.forms, **notes})

@@ -1,7 +1,7 @@
-"""The form of the files of results - cells, inference, evaluations, the study's own (study.json) - and its version.
+"""The format of the files of results (cells, inference, evaluations, study.json), and its version.
 
-Add one to `SCHEMA` when the form of a file changes so that older code would misread it. Tables have no version: they
-are read by their columns.
+Add one to `SCHEMA` when the format of a file changes so that older code would misread it. Tables do not have a
+version: they are read by their columns.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from .errors import BiasgridError, quote
 from .in_memory import File, InMemory
 
 SCHEMA = 1
-READABLE = (0, 1)  # 0: files from before they had a version; their form is that of 1
+READABLE = (0, 1)  # 0: files without a version, in the format of version 1
 
 
 def dumps(record: Any, **options: Any) -> str:
-    """JSON text of a record, the same on every machine: UTF-8, floats by repr, no NaN."""
+    """Return a record as JSON text that is identical on every machine: UTF-8, floats by repr, no NaN."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False, **options)
 
 
 def as_finite(value: Any) -> Any:
-    """A record for JSON: numbers that are not finite become None."""
-    if isinstance(value, float):  # first: most of a record
+    """Return a record for JSON, with None instead of numbers that are not finite."""
+    if isinstance(value, float):  # checked first, because most of a record are numbers
         return float(value) if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: as_finite(v) for key, v in value.items()}
@@ -36,12 +36,15 @@ def as_finite(value: Any) -> Any:
 
 
 def with_version(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A record for a file of results, which says its version first."""
+    """Return a record for a file of results, with its version as the first key."""
     return {"schema": SCHEMA, **record}
 
 
 def without_version(record: Any, where: Path | str) -> Any:
-    """What `with_version` was given. Raises BiasgridError for a version that this biasgrid does not read."""
+    """Return a record without its version.
+
+    Raises BiasgridError if this biasgrid does not read the version.
+    """
     if not isinstance(record, Mapping):
         return record
     version = record.get("schema", 0)
@@ -54,7 +57,10 @@ def without_version(record: Any, where: Path | str) -> Any:
 
 
 def read(path: File, what: str) -> dict[str, Any]:
-    """The record in a file of results. Raises BiasgridError for a file that is not `what`, or of another version."""
+    """Read the record in a file of results.
+
+    Raises BiasgridError if a file is not `what`, or has another version.
+    """
     if isinstance(path, InMemory):
         return path.content
     try:
@@ -67,17 +73,17 @@ def read(path: File, what: str) -> dict[str, Any]:
 
 
 def _decode(content: bytes) -> Any:
-    # imported late: a plan reads no results
+    # Plans do not read results, so pydantic_core is imported only when needed.
     from pydantic_core import from_json
 
     try:
         return from_json(content, allow_inf_nan=False)  # twice as fast as json
     except ValueError:
-        return _DECODER.decode(content.decode("utf-8"))  # says what is wrong
+        return _DECODER.decode(content.decode("utf-8"))  # its error is easier to understand
 
 
 def not_whole(path: File, what: str, reason: object) -> BiasgridError:
-    """The error for a damaged file of results: what it is not, and the remedy."""
+    """Return the error for a damaged file of results, with the remedy."""
     remedy = "delete it and run the study again"
     if isinstance(reason, FileNotFoundError):
         reason, remedy = "there is no such file", "run the study again"
@@ -88,16 +94,16 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"it has the number {constant}")
 
 
-# what biasgrid writes has neither NaN nor infinity
+# Files of biasgrid never contain NaN or infinity.
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def notice(results: Path) -> str | None:
-    """A message for a run on results of another version than it writes; None where there are none."""
+    """Return a message for a run on results of another version than it writes, or None."""
     try:
         version = json.loads((results / "study.json").read_text(encoding="utf-8")).get("schema", 0)
     except (OSError, ValueError, AttributeError, RecursionError):
-        return None  # no results yet, or a file that is made again
+        return None  # results are missing, or the file is written again
     if version == SCHEMA:
         return None
     return (

@@ -1,4 +1,4 @@
-"""Seeds of steps, from a study's seed."""
+"""Seeds of steps, computed from a study's seed."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import hashlib
 
 
 def seed_of(study_seed: int, name: str) -> int:
-    """A step's seed, from the study's seed and the step's own name alone: the same on any machine, in any order."""
+    """Compute a step's seed from the study's seed and the step's name: the same on any machine, in any order."""
     return int.from_bytes(hashlib.sha256(f"{study_seed}/{name}".encode()).digest()[:4], "big")

@@ -1,8 +1,8 @@
-"""Reading files from elsewhere without allocating more memory than their content needs.
+"""Reading of files from elsewhere without allocating more memory than their content needs.
 
-The sizes that a file declares are compared with its actual size before memory is allocated, and compressed content is
-read in blocks, up to a limit on how much it may expand. Whatever is wrong with a file is a BiasgridError of one line
-that names it.
+The sizes that a file declares are compared with its actual size before memory is allocated. Compressed
+content is read in blocks, up to a limit of expansion. Every error of a file becomes a BiasgridError of one
+line with its name.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ import numpy as np
 from .errors import BiasgridError
 
 EXPANSION = "BIASGRID_EXPANSION"
-# a gzipped text model expands 2 to 4 times; one of few distinct numbers, such as zeros and ones, up to 1,000 times
+# A gzipped text model expands 2 to 4 times, but up to 1,000 times if it has few distinct numbers (zeros and ones).
 FACTOR = 50
-FREE = 16 << 20  # bytes that content may expand to, however small the file
+FREE = 16 << 20  # bytes that the content of even the smallest file may expand to
 BLOCK = 1 << 20
 Order = Literal["C", "F"]
 
-# a header of version 3 differs in nothing but names of fields in UTF-8, which arrays of numbers and texts lack:
-# NumPy has no public reader of its own for it
+# A header of version 3 differs only in names of fields in UTF-8, which arrays of numbers and texts lack. NumPy does
+# not have a public reader for it.
 NPY_VERSIONS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -43,7 +43,7 @@ NPY_VERSIONS = {
 
 
 def expansion_limit(size: int) -> int:
-    """Bytes that compressed content of `size` bytes may expand to: BIASGRID_EXPANSION (50) times as many."""
+    """Return the bytes that `size` compressed bytes may expand to: BIASGRID_EXPANSION (default 50) times as many."""
     text = os.environ.get(EXPANSION) or str(FACTOR)
     if not re.fullmatch(r"[1-9]\d{0,8}", text, re.ASCII):
         raise BiasgridError(
@@ -62,16 +62,16 @@ def too_large(where: Path | str, limit: int) -> BiasgridError:
 
 @contextmanager
 def parser_errors(where: Path | str, what: str) -> Iterator[None]:
-    """Turns whatever a parser raises into a BiasgridError; an error of the disk (one with a number) stays one.
+    """Convert all errors of a parser to BiasgridError, except errors of the disk (with a number).
 
-    For calls of a parser only: around other code it would hide that code's own errors.
+    Use it only around calls of a parser: around other code, it would hide that code's own errors.
     """
     try:
         yield
     except BiasgridError:
         raise
     except Exception as error:
-        # what a damaged file says where to read is an invalid argument
+        # A wrong offset in a damaged file becomes an invalid argument (EINVAL).
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         reason = (str(error).strip().splitlines() or [""])[0][:200] or type(error).__name__
@@ -79,7 +79,7 @@ def parser_errors(where: Path | str, what: str) -> Iterator[None]:
 
 
 class LimitedFile(io.RawIOBase):
-    """What a decompressor's file object gives, up to `limit` bytes; more is a BiasgridError, as is damage."""
+    """The content of a decompressor's file object, up to `limit` bytes; more content or damage is a BiasgridError."""
 
     def __init__(self, file: Any, where: Path | str, what: str, limit: int):
         self.file, self.where, self.what, self.limit = file, where, what, limit
@@ -98,13 +98,13 @@ class LimitedFile(io.RawIOBase):
         return len(content)
 
 
-COMPRESSED = ".gz", ".bz2", ".xz"  # suffixes of files that `decompressed` opens
+COMPRESSED = ".gz", ".bz2", ".xz"  # suffixes of files that `decompressed` can open
 
 
 def decompressed(file: IO[bytes]) -> tuple[Any, str]:
-    """Return what reads the content of a file, and what compressed it: "gzip", "bzip2" or "xz".
+    """Return an object that reads the content of a file, and its compression: "gzip", "bzip2" or "xz".
 
-    For any other file this is the file itself, and an empty text.
+    For any other file, these are the file itself and an empty text.
     """
     start = file.read(10)
     file.seek(0)
@@ -117,12 +117,15 @@ def decompressed(file: IO[bytes]) -> tuple[Any, str]:
     return file, ""
 
 
-XZ_MEMORY = 256 << 20  # bytes; a file may ask for 4 GB, and what `xz -9` makes needs 65 MB
+XZ_MEMORY = 256 << 20  # bytes; a file may request 4 GB, and files of `xz -9` need 65 MB
 
 
 class _Streams:
-    """The content of one compressed stream after the other, up to the end of a file. Python's own classes ignore
-    whatever they cannot decompress after the first stream, and give xz all memory that it asks for."""
+    """The content of consecutive compressed streams, up to the end of a file.
+
+    Python's own classes ignore everything after the first stream that they cannot decompress, and give xz all
+    the memory that it requests.
+    """
 
     def __init__(self, file: IO[bytes], new_decompressor: Callable[[], Any]):
         self.file, self.new_decompressor = file, new_decompressor
@@ -132,7 +135,7 @@ class _Streams:
         while True:
             block = b""
             if self.stream.eof:
-                block = self.stream.unused_data.lstrip(b"\0")  # which may fill up a stream of xz
+                block = self.stream.unused_data.lstrip(b"\0")  # zeros may pad a stream of xz
                 while not block:
                     if not (block := self.file.read(BLOCK)):
                         return b""
@@ -145,12 +148,12 @@ class _Streams:
                 return content
 
 
-# the first bytes of text in UTF-16, which no other file begins with
+# The first bytes of a text in UTF-16; other files never begin with them.
 UTF_16 = codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE
 
 
 class Recoded:
-    """A file of text in UTF-16, as UTF-8."""
+    """A text file in UTF-16, read as UTF-8."""
 
     def __init__(self, file: IO[bytes]):
         self.file, self.decoder = file, codecs.getincrementaldecoder("utf-16")()
@@ -167,7 +170,7 @@ POINTER = b"version https://git-lfs.github.com/spec/"
 
 
 def check_fetched(path: Path) -> None:
-    """Raises BiasgridError for a file, or a folder with a file, in whose place Git left a pointer to it."""
+    """Raise BiasgridError if a file, or a file in a folder, is only a pointer that Git LFS left."""
     for file in sorted(path.iterdir()) if path.is_dir() else [path]:
         if file.is_file() and file.stat().st_size < 1024:
             with file.open("rb") as opened:
@@ -178,7 +181,7 @@ def check_fetched(path: Path) -> None:
 
 
 def read_all(file: IO[bytes]) -> bytes:
-    """The whole content, read in blocks: memory grows with what is read, not with a size that a file declares."""
+    """Read the whole content in blocks, so that memory grows with the content and not with a declared size."""
     buffer = io.BytesIO()
     while block := file.read(BLOCK):
         buffer.write(block)
@@ -192,7 +195,10 @@ def zip_member(
     limit: int,
     what: str = "a damaged zip archive",
 ) -> LimitedFile:
-    """A member's content. Raises BiasgridError for compression other than deflate: Python sets it no limit."""
+    """Open a member of an archive.
+
+    Raises BiasgridError for compression other than deflate, which Python does not limit.
+    """
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise BiasgridError(
             f"{where}: {info.filename[:100]!r} is compressed by method {info.compress_type} "
@@ -203,25 +209,26 @@ def zip_member(
 
 
 def read_npy(path: Path | str, memory_map: bool = False) -> np.ndarray:
-    """An array of numbers from an .npy file.
+    """Read an array of numbers from an .npy file.
 
     Parameters
     ----------
     path : Path or str
     memory_map : bool
-        Map the file (read-only) in place of reading it.
+        Map the file (read-only) instead of reading it.
 
     Returns
     -------
     numpy.ndarray
-        Of any shape; its dtype is of kind b, i, u or f.
+        An array of any shape; its dtype is of kind b, i, u or f.
 
     Raises
     ------
     BiasgridError
-        The file is no .npy file, holds something else than numbers, or more or fewer bytes than its header says.
+        The file is not an .npy file, contains something other than numbers, or does not have the size in its
+        header.
     OSError
-        It cannot be opened.
+        The file cannot be opened.
     """
     path = Path(path)
     with path.open("rb") as file:
@@ -234,7 +241,7 @@ def read_npy(path: Path | str, memory_map: bool = False) -> np.ndarray:
 
 
 def read_npz(path: Path | str) -> dict[str, np.ndarray]:
-    """The arrays of an .npz file, by name; as `read_npy`."""
+    """Read the arrays of an .npz file, by name, with the checks of `read_npy`."""
     path = Path(path)
     arrays = {}
     with path.open("rb") as file:
@@ -255,8 +262,10 @@ def read_npz(path: Path | str) -> dict[str, np.ndarray]:
 
 
 def npy_header(file: IO[bytes], where: Path | str) -> tuple[np.dtype, tuple[int, ...], Order]:
-    """dtype, shape and order (C or F) of the array that begins there; its elements come next in the file. Raises
-    BiasgridError for what is no such array, and for Python objects."""
+    """Read the header of an array; return its dtype, shape and order (C or F). Its elements come next in the file.
+
+    Raises BiasgridError if the file does not contain such an array, or contains Python objects.
+    """
     with parser_errors(where, "is not a whole NumPy file (.npy)"):
         version = np.lib.format.read_magic(file)
         if version not in NPY_VERSIONS:
@@ -275,13 +284,13 @@ def npy_header(file: IO[bytes], where: Path | str) -> tuple[np.dtype, tuple[int,
 def _header_of_numbers(
     file: IO[bytes], size: int, where: Path | str
 ) -> tuple[np.dtype, tuple[int, ...], Order, int]:
-    """`npy_header`, and where the numbers begin, of a file of so many bytes: it holds them all, and nothing else."""
+    """Return `npy_header` and the position of the numbers in a file of `size` bytes that contains exactly them."""
     dtype, shape, order = npy_header(file, where)
     if dtype.kind not in "biuf":
         raise BiasgridError(f"{where}: is a NumPy file of {_cut(dtype)}, and not of numbers")
     start = file.tell()
     expected, bytes_present = math.prod(shape) * dtype.itemsize, size - start
-    # an array with a dimension of 0 has no bytes: its other dimensions must fit what NumPy can address
+    # An array with a dimension of 0 is empty, but NumPy must be able to address its other dimensions.
     if expected != bytes_present or math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 1 << 62:
         raise BiasgridError(
             f"{where}: is not a whole NumPy file: its header says {dtype} {_cut(shape)}, which is {_cut(expected)} "

@@ -1,4 +1,4 @@
-"""Values checked by pydantic models; what is wrong with them as one line."""
+"""Validation of values with pydantic models, with errors of one line."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from pydantic import (
 from .errors import BiasgridError, quote, unknown_name
 from .printable import check_line
 
-LONGEST = 380  # characters of a message
-NAME_BYTES = 255  # of a file's or folder's name, the most that file systems take
+LONGEST = 380  # maximum length of a message
+NAME_BYTES = 255  # maximum length of a file's or folder's name in file systems
 M = TypeVar("M")
-# a label or a name; by a function of one parameter, as the lowest pydantic allowed takes others for its own
+# A label or a name. The function has one parameter, because the oldest pydantic allowed would fill others itself.
 Line = Annotated[str, AfterValidator(lambda text: check_line(text))]
 
 
 def _as_whole_number(value: Any) -> Any:
-    """1000.0 is a whole number, too."""
+    """Convert a float without a fraction to int: 1000.0 is also a whole number."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 Whole = Annotated[int, BeforeValidator(_as_whole_number)]
-# pydantic's name of an error of type -> what was expected
+# Expected types in messages, by pydantic's name of the error.
 EXPECTED = {
     "bool": "true or false",
     "date": "a date",
@@ -55,35 +55,36 @@ EXPECTED = {
 
 
 class Strict(BaseModel):
-    """A model whose values are of the types that it says and never converted, without keys that it does not know."""
+    """A model without unknown keys, whose values have the declared types and are never converted."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 def field(description: str, default: Any = ..., unit: str = "", **limits: Any) -> Any:
-    """A field of a model: what it means, its default (none: it is required), its unit and limits, such as `ge=1`."""
+    """Return a field of a model: its meaning, default (required without one), unit, and limits, such as `ge=1`."""
     factory = {"default_factory": default} if callable(default) else {"default": default}
     return Field(description=description, json_schema_extra={"unit": unit}, **factory, **limits)
 
 
 def validate(model: type[M], values: Any, where: str = "", context: Any = None) -> M:
-    """Values as an instance of a model.
+    """Return values as an instance of a model.
 
     Parameters
     ----------
     model
-        The model that says which keys there are and what they hold, or another type, such as a mapping of models.
+        The model that declares the keys and their values, or another type, such as a mapping of models.
     values
         A mapping, or an instance of the model.
     where
-        What the message begins with: a file, and keys in it.
+        The beginning of the message: a file, and keys in it.
     context
-        What the model's validators find as `context`.
+        The `context` of the model's validators.
 
     Raises
     ------
     BiasgridError
-        One line of fewer than 400 characters: where, the keys that lead to the value, what is wrong, what is allowed.
+        One line of fewer than 400 characters: where, the keys that lead to the value, what is wrong, what is
+        allowed.
     """
     try:
         return _validator(model).validate_python(values, context=context)  # type: ignore[arg-type]
@@ -93,8 +94,10 @@ def validate(model: type[M], values: Any, where: str = "", context: Any = None) 
 
 
 def to_record(value: Any) -> Any:
-    """What models, and mappings and lists of them, were made from, with the defaults; not what was left out and has
-    none."""
+    """Convert models, and mappings and lists of them, to plain values with defaults.
+
+    Fields that were left out and do not have a default are left out.
+    """
     if isinstance(value, BaseModel):
         given = value.model_fields_set
         return {name: to_record(inner) for name, inner in value if inner is not None or name in given}
@@ -104,7 +107,10 @@ def to_record(value: Any) -> Any:
 
 
 def check_path(text: str) -> str:
-    """The path of a file or folder. Raises BiasgridError for one that no file system takes."""
+    """Return the path of a file or folder.
+
+    Raises BiasgridError if no file system accepts it.
+    """
     try:
         is_path = bool(os.fsencode(text)) and "\0" not in text
     except (TypeError, UnicodeEncodeError):
@@ -122,11 +128,11 @@ def _validator(model: Any) -> TypeAdapter:
 
 
 def line(error: ValidationError, model: Any, values: Any = None) -> str:
-    """The error of a validation that a user should mend first: the keys that lead to it, what is wrong, what is
-    allowed.
+    """Return the error of a validation that a user should correct first.
 
-    Unknown keys come first, as a misspelt key is missing, too; of the alternatives that a field has, the one that
-    fits the values furthest. With the `values` that were validated, its keys are theirs alone.
+    It contains the keys that lead to the value, the problem, and the allowed values. Unknown keys come first,
+    because a misspelt key also causes a missing one. If a field has several alternatives, the one that fits
+    the values best is chosen. If the validated `values` are given, only their keys are named.
     """
     errors = error.errors(include_url=False)
     places = [_place(e, values) for e in errors]
@@ -143,9 +149,9 @@ def _distance(kind: str, place: Sequence[str | int]) -> tuple:
 
 
 def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
-    """The keys that lead to the value that is wrong. Pydantic names alternatives of a field between them."""
+    """Return the keys that lead to the wrong value, without the names of alternatives that pydantic adds."""
     path = error["loc"]
-    # the text names a key that is missing, unknown or wrong itself
+    # The text itself names a key that is missing, unknown or wrong.
     if path[-1:] == ("[key]",):
         path = path[:-2]
     elif error["type"] in ("missing", "extra_forbidden", "invalid_key"):
@@ -191,7 +197,7 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
 
 
 def _kinds(kind: Any, place: Sequence[str | int]) -> Iterator[Any]:
-    """The types that a value at a place below one of this type may have."""
+    """Yield the possible types of a value at a place below a value of this type."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
         yield from _kinds(inner[0], place)

@@ -1,4 +1,7 @@
-"""Which versions computed a file of results. The file says it, also after an upgrade: that makes no step stale."""
+"""Versions of software that computed a file of results.
+
+A file keeps them after an upgrade, because an upgrade alone does not make a step outdated.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from typing import Any
 
 from .version import __version__
 
-# every score may depend on these; of a language model also on torch (`sentence_scores`)
+# Every score may depend on these; scores of language models also on torch (`sentence_scores`).
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 
 
 @cache
 def versions(*libraries: str) -> dict[str, str]:
-    """The versions at work here: of biasgrid, Python, `LIBRARIES` and further libraries that are installed."""
+    """Return the current versions of biasgrid, Python, `LIBRARIES` and further libraries that are installed."""
     found = {"biasgrid": __version__, "python": python_version()}
     for name in (*LIBRARIES, *libraries):
         try:
@@ -27,7 +30,7 @@ def versions(*libraries: str) -> dict[str, str]:
 
 
 def count_versions(records: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """Library -> version -> how many of the records it computed; the version is "" where they do not say it."""
+    """Count the records computed with each version of each library; the version is "" if a record lacks it."""
     counts: dict[str, dict[str, int]] = {}
     for record in records:
         of_record = record.get("versions")

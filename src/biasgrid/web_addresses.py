@@ -1,4 +1,4 @@
-"""Addresses on the web: what of one may stand in results, records and messages, which others read."""
+"""Web addresses in results, records and messages, without the parts that others must not read."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# scheme, user and password, host and path, query and fragment
+# Scheme, user and password, host and path, query and fragment.
 _PARTS = r"([a-z][a-z0-9+.-]*://)(?:[^\s/?#]*@)?([^\s?#]*)((?:[?#]\S*)?)"
-# in a sentence, whose signs come after it
+# An address in a sentence, without the punctuation after it.
 _IN_TEXT = re.compile(
     r"([a-z][a-z0-9+.-]*://)(?:[^\s'\"<>/?#]*@)?([^\s'\"<>?#]*)((?:[?#]\S*[^\s'\"<>.,:;)\]}])?)", re.I
 )
-# a query that asks for the file, and holds no secret: those of Dropbox, Zenodo and code hosts
+# A query that requests the file and does not contain a secret: from Dropbox, Zenodo and code hosts.
 _HARMLESS = re.compile(r"\?(?:(?:dl|download|raw)=(?:\d|true))?")
 _LEFT_OUT = re.compile(r"\?left-out-[0-9a-f]{12}")
 
 
 def has_user(address: str) -> bool:
-    """Return whether an address holds a user name or a password."""
+    """Return whether an address contains a user name or a password."""
     return "@" in re.split(r"[/?#\\]", address.partition("://")[2])[0]
 
 
 def has_password(text: str) -> bool:
-    """Return whether an address in a text holds a user name and a password."""
+    """Return whether an address in a text contains a user name and a password."""
     return bool(re.search(r"://[^\s'\"<>/?#@:]*:[^\s'\"<>/?#@]+@", text))
 
 
 def without_secrets(text: str) -> str:
-    """Return a message without user names, passwords and queries of the addresses in it."""
+    """Return a message whose addresses lack user names, passwords and queries."""
     return _IN_TEXT.sub(lambda part: f"{part[1]}{part[2]}{part[3] if _is_open(part[3]) else '?...'}", text)
 
 
 def public_address(address: str) -> str:
     """Return an address without user name, password, query and fragment.
 
-    In place of what is left out stands a digest of the whole, so that two addresses stay two. A public address stays
-    as it is.
+    A digest of the whole address replaces them, so that two addresses stay different. A public address is
+    unchanged.
     """
     part = re.fullmatch(_PARTS, address, re.I)
     if part is None or (_is_open(part[3]) and not has_user(address)):

@@ -1,6 +1,6 @@
-"""WEFE's names that are called otherwise here, and what to write in their place: all such answers are in this file.
+"""Messages for WEFE's names that differ here, with their replacements.
 
-They are messages: no value depends on them (`plan.code.LEFT_OUT`). `biasgrid.compat.wefe` has the names themselves.
+No value depends on them (`plan.code.LEFT_OUT`). `biasgrid.compat.wefe` has the names themselves.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ IN_A_GRID = "a grid measures several queries: biasgrid.measure_grid(metrics, que
 FORMS = 'say preprocessors=[{}, {"lowercase": True}], one mapping per form of a word, tried in this order'
 NEVER_CHANGED = "a model is never changed: change what it was loaded from, and load it again"
 
-# of WEFE's modules, as `biasgrid.<name>`: the line to write
+# Replacements of names in WEFE's modules, for `biasgrid.<name>`.
 LINES = {
     "WordEmbeddingModel": 'biasgrid.load(keyed_vectors, name="w2v")',
     "WEAT": "biasgrid.metrics.weat(query, model)",
@@ -41,7 +41,7 @@ LINES = {
     "load_bingliu": 'biasgrid.word_sets("bingliu")',
     "load_test_model": 'biasgrid.load("word2vec-google-news-300-subset")',
 }
-# word sets that were renamed or split in WEFE itself: the name of the same words today
+# Present names of word sets that WEFE itself renamed or split.
 WORD_SETS = {
     "unpleasant_5": "unpleasant_5a",
     "young_peoples_names": "young_people_names",
@@ -51,7 +51,7 @@ WORD_SETS = {
     "asian_related_words": "asian_biased_words",
     "race_definitional_sets": "ethnicity_definitional_sets",
 }
-# attributes of its queries, of its models and gensim's, and of its debias methods
+# Attributes of WEFE's queries, of its and gensim's models, and of its debias methods.
 QUERY = {
     "query_name": "WEFE's 'query_name' is 'name' here",
     "get_subqueries": "WEFE's 'get_subqueries' is 'subqueries(template)' here",
@@ -72,12 +72,12 @@ TRANSFORM = {
     "transform": "say model.under(transform): the debiased model",
     "fit_transform": "say model.under(debias.hard(model, definitional_pairs=...)): the debiased model",
 }
-# methods of its classes, which are functions here
+# Methods of WEFE's classes, which are functions here.
 METRIC_METHODS = {"run_query": "say metrics.{name}(query, model)"}
 DEBIAS_METHODS = dict.fromkeys(
     ("fit", "transform", "fit_transform"), "say model.under(debias.{name}(model, ...)): the debiased model"
 )
-# of the dictionaries that its metrics return, the keys that are not the metric's value
+# Keys of the dictionaries that WEFE's metrics return, except the metric's value.
 RESULT = {
     "query_name": "result.query",
     "p_value": "result.p_value",
@@ -90,7 +90,7 @@ RESULT = {
     "targets_eval": "result.detail",
     "word_values": "result.detail",
 }
-# of run_query of WEFE 1.0.1's metrics, of run_queries, and of WEFE before 1.0
+# Options of run_query of WEFE 1.0.1's metrics, of run_queries, and of WEFE before 1.0.
 MEASURING = {
     "calculate_p_value": "say permutation=True",
     "p_value_test_type": "say permutation={'alternative': 'greater'} (WEFE's right-sided), 'less' or 'two-sided'",
@@ -113,11 +113,11 @@ MEASURING = {
     "aggregation_function": f"{IN_A_GRID}.aggregate(function)",
     "return_only_aggregation": f"{IN_A_GRID}.aggregate()",
 }
-# of WEFE before 1.0, for `biasgrid.compat.wefe`
+# Options of WEFE before 1.0, for `biasgrid.compat.wefe`.
 FORMER_OPTIONS = {name: text for name, text in MEASURING.items() if text == FORMS} | {
     "word_embeddings_models": "say models=[...]"
 }
-# of WEFE 1.0.1's run_queries, for `measure_grid`
+# Options of WEFE 1.0.1's run_queries, for `measure_grid`.
 RUN_QUERIES = MEASURING | {
     "metric": "say metrics=['weat', ...]: a grid measures several metrics",
     "word_embeddings_models": "say models=[...]",
@@ -132,14 +132,14 @@ RUN_QUERIES = MEASURING | {
     "warn_not_found_words": "one warning counts the lost words, and measure_grid(...).lost_words has them",
     "print_model_evaluation": "nothing is printed; frame('scalars') has the accuracy on words left out of training",
 }
-# of its `p_value_test_type`
+# Values of WEFE's `p_value_test_type`.
 ALTERNATIVES = {"right-sided": "greater", "left-sided": "less"}
-# of its create_ranking and calculate_ranking_correlations, for `Grid.rank` and `Grid.correlate`
+# Options of WEFE's create_ranking and calculate_ranking_correlations, for `Grid.rank` and `Grid.correlate`.
 RANKING = {
     "method": "say ties='first' (WEFE's default), 'average', 'min', 'max' or 'dense'",
     "ascending": "say by='value', WEFE's order: the smallest value first",
 }
-# of the constructors, fit and transform of WEFE 1.0.1's debias methods
+# Options of the constructors, fit and transform of WEFE 1.0.1's debias methods.
 DEBIASING = {
     "pca_args": "say n_components=..., which hard and multiclass_hard have for the bias subspace",
     "verbose": "nothing is printed; transform.fitted_on says what was found, lost and done",
@@ -150,11 +150,11 @@ DEBIASING = {
 
 
 def no_attribute(owner: str, attribute: str, names: Mapping[str, str]) -> str:
-    """A message's text for an attribute that does not exist; one of WEFE's, with what to write in its place."""
+    """Return a message's text for an attribute that does not exist, with the replacement of a name of WEFE's."""
     return f"{owner} has no attribute {attribute!r}" + (f"; {names[attribute]}" if attribute in names else "")
 
 
 def of_module(module: str, name: str) -> str:
-    """`no_attribute` for the package itself: the line to write, and where WEFE's own name is."""
+    """Return `no_attribute` for the package itself: the replacement, and the import of WEFE's own name."""
     answer = f"write {LINES[name]}; or keep WEFE's: from {COMPAT} import {name}" if name in LINES else ""
     return no_attribute(f"module {module!r}", name, {name: answer} if answer else {})

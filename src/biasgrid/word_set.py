@@ -1,4 +1,4 @@
-"""Word sets: named, ordered words, and how they are given to a query."""
+"""Word sets: named, ordered words, and their forms as arguments of a query."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from .callers import stacklevel
 from .errors import ArgumentTypeError, BiasgridError, join_names, quote
 from .printable import HIDDEN, check_line, check_texts
 
-# what a side of a query is given as: sets in order, or by name
+# The sets of one side of a query, in order or by name.
 Sets = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]
-LINE = 72  # characters of a set's words in a repr
+LINE = 72  # maximum length of a set's words in a repr
 
 
 @dataclass(frozen=True, repr=False)
 class WordSet(Sequence[str]):
-    """A named, ordered set of words; a sequence of them. Order matters to metrics that take pairs (RIPA).
+    """A named, ordered set of words, which is a sequence. Order matters to metrics that take pairs (RIPA).
 
     Parameters
     ----------
     name
-        What tables and figures call it.
+        The name in tables and figures.
     words
-        Its words, in order. Warns of words that it repeats.
+        The words, in order. Repeated words cause a warning.
     of
-        Of sentences, the word that each of them is made of: what is permuted and drawn again is then the words, each
-        with all its sentences. Empty: each is one by itself.
+        For sentences, the word in each of them. Words are then permuted and resampled with all their sentences.
+        Empty: each sentence is a unit of its own.
 
     Raises
     ------
     BiasgridError
-        For an empty set, and a word that is not a string.
+        The set is empty, or a word is not a string.
     """
 
     name: str
@@ -62,23 +62,23 @@ class WordSet(Sequence[str]):
 
     @classmethod
     def unwarned(cls, name: str, words: Iterable[str], of: Iterable[str] = ()) -> WordSet:
-        """The same without a warning where it repeats a word, as sentences of a file do.
+        """Create a word set without a warning about repetitions, which are normal for sentences of a file.
 
         Parameters
         ----------
         name, words, of
-            As of the class.
+            As in the class.
         """
         return object.__new__(cls)._set("word", name, words, of, warn=False)
 
     @property
     def units(self) -> tuple[str, ...]:
-        """What is permuted and drawn again: its words, or of sentences the words that they are made of."""
+        """Return the units of permutation and resampling: the words, or for sentences the words in them."""
         return tuple(dict.fromkeys(self.of)) or self.words
 
     @property
     def distinct(self) -> tuple[str, ...]:
-        """The words without repetitions, in order of first appearance."""
+        """Return the words without repetitions, in order of first appearance."""
         return tuple(dict.fromkeys(self.words))
 
     def __iter__(self) -> Iterator[str]:
@@ -95,7 +95,7 @@ class WordSet(Sequence[str]):
         return self.words[place]
 
     def __add__(self, words: Iterable[str]) -> list[str]:
-        """The words and others after them, as lists are added."""
+        """Return a list of the words followed by other words, like a sum of lists."""
         return [*self.words, *words] if isinstance(words, (WordSet, list, tuple)) else NotImplemented
 
     def __radd__(self, words: Iterable[str]) -> list[str]:
@@ -106,8 +106,7 @@ class WordSet(Sequence[str]):
 
 
 def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = True) -> tuple[WordSet, ...]:
-    """The checked sets of one side of a query ("target" or "attribute"), as `Query` takes them; `warn`: of repeated
-    words."""
+    """Return the checked sets of one side of a query ("target" or "attribute"); `warn` of repeated words."""
     if isinstance(sets, Mapping):
         if names is not None:
             raise BiasgridError(
@@ -167,8 +166,11 @@ def _words(label: str, values: Iterable[str], warn: bool) -> tuple[str, ...]:
 
 
 def _list(values: Iterable[Any], must: str) -> list[Any]:
-    """What an ordered iterable holds; text, bytes, mappings, and sets, which have no order, are none."""
-    # the views of a dict are ordered sets
+    """Return the content of an ordered iterable as a list.
+
+    Raises ArgumentTypeError for text, bytes, mappings and sets, which are not ordered lists.
+    """
+    # The views of a dict are ordered sets.
     is_unordered = isinstance(values, AbstractSet) and not hasattr(values, "mapping")
     if not isinstance(values, (str, bytes, Mapping)) and not is_unordered:
         try:
@@ -190,12 +192,15 @@ def _describe(value: object) -> str:
 
 
 def line_of_text(what: str, text: str) -> str:
-    """A name that was checked. Raises BiasgridError for what is no line of text."""
+    """Return a checked name.
+
+    Raises BiasgridError if it is not a line of text.
+    """
     return check_line(text, what=f"query: a {what}")
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a text can be encoded: half a surrogate pair, which JSON allows, cannot."""
+    """Return whether a text can be encoded; half a surrogate pair, which JSON allows, cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -204,13 +209,13 @@ def _is_unicode(text: str) -> bool:
 
 
 def shorten(text: str, length: int = 40) -> str:
-    """A text as a part of a line."""
+    """Return a text, shortened to `length` characters, as a part of a line."""
     text = text if text.isprintable() else repr(text)
     return text if len(text) <= length else f"{text[: length - 3]}..."
 
 
 def first_words(words: Sequence[str]) -> str:
-    """As many words as fit in a line, and how many more there are."""
+    """Return the first words that fit in a line, and the number of the remaining ones."""
     line = ""
     for place, word in enumerate(map(shorten, words)):
         if line and len(line) + 2 + len(word) > LINE:

@@ -1,4 +1,4 @@
-"""From the words of a set to vectors: look-up, and account of what was lost."""
+"""Look-up of a set's words in a model, with a record of missing (out-of-vocabulary) words."""
 
 from __future__ import annotations
 
@@ -26,32 +26,38 @@ from .preprocessing import (
     variant,
 )
 
-THE_MODEL_HAS = "; the model has "  # begins the form of a lost word that the vocabulary has
+THE_MODEL_HAS = "; the model has "  # precedes the form of a missing word that the vocabulary has
 NOT_FOUND, EMPTY, NGRAMS = "not in the vocabulary", "nothing is left of it", "n-grams"
-UNKNOWN = "with tokens unknown to the model"  # begins the form of a sentence that is scored with them
+UNKNOWN = "with tokens unknown to the model"  # beginning of the form of a sentence that is scored with them
 
 
 @dataclass(frozen=True)
 class WordOptions:
-    """How words are looked up; the same for all sets of a query.
+    """Options of the word look-up, which are the same for all sets of a query.
 
     Parameters
     ----------
     preprocessors : sequence
-        Variants to try, in order. Each is a mapping with any of `unicode` ("NFC", "NFD", "NFKC" or "NFKD"),
-        `lowercase`, `uppercase`, `titlecase` (true or false, at most one true), `language` (beside `lowercase`, a tag
-        such as "tr", in which I and İ become ı and i), `without` (texts that are taken off where the word begins or
-        ends with one), `strip_accents` (true or "unicode": without the marks of Latin, Greek and Cyrillic letters;
-        "ascii": without all that ASCII lacks; "nfkd": as in WEFE, which changes other scripts), `join` (a text such
-        as "_" in place of spaces), and `parts` ("raw" or "unit": the word is the mean of its parts between spaces, of
-        their vectors or of unit vectors); `{}` is the word as written. In Python also a function from word to word,
-        bare or as {"preprocessor": function}, which stands alone. Default: the word as written, else in lower case.
+        Variants of a word to try, in order. Each is a mapping of these options, or `{}` for the word as written:
+
+        - `unicode`: "NFC", "NFD", "NFKC" or "NFKD";
+        - `lowercase`, `uppercase`, `titlecase`: true or false, at most one true;
+        - `language`: with `lowercase`, a tag such as "tr", in which I and İ become ı and i;
+        - `without`: texts that are removed from the beginning and the end of the word;
+        - `strip_accents`: true or "unicode" removes the marks of Latin, Greek and Cyrillic letters; "ascii"
+          removes everything outside ASCII; "nfkd" works as in WEFE, which changes other scripts;
+        - `join`: a text that replaces spaces, such as "_";
+        - `parts`: "raw" or "unit": the word is the mean of its parts between spaces, of their vectors or of unit
+          vectors.
+
+        In Python, a variant may also be a function from word to word, bare or as {"preprocessor": function},
+        without other options. Default: the word as written, then in lower case.
     strategy : {"first", "all"}
-        "first": a word's first variant that is found; "all": every variant found.
+        "first": use a word's first variant that is found; "all": use every variant found.
     normalize : bool
         Whether each vector is divided by its Euclidean norm.
     lost_vocabulary_threshold : float
-        From 0 to 1: a set fails if more than this share of its distinct words is lost.
+        From 0 to 1: a set fails if more than this share of its distinct words is missing.
     """
 
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS
@@ -79,15 +85,24 @@ class WordOptions:
 
 
 class LookUp(NamedTuple):
-    """What words were found as in a store.
+    """The words of a set as found in a store.
 
-    slots     that are taken: place of a word and variant
-    keys      of each of them, and its row in the store
-    entries   word -> the keys that it was found as
-    first     word -> the first of these, with its row
-    forms     word -> the places of the variants that it was found as
-    ngrams    the words that are in the vocabulary as no variant, and were made of n-grams
-    why_lost  lost word -> why, where that is not that its variants are not in the vocabulary
+    Attributes
+    ----------
+    slots
+        The used slots: positions of a word and variant.
+    keys, rows
+        The vocabulary entry of each slot, and its row in the store.
+    entries
+        The entries of each word that was found.
+    first
+        The first of these entries, with its row.
+    forms
+        The positions of the variants that were found, by word.
+    ngrams
+        Words without a variant in the vocabulary whose vectors were computed from n-grams.
+    why_lost
+        Reasons for missing words, unless their variants are simply not in the vocabulary.
     """
 
     slots: np.ndarray
@@ -102,18 +117,28 @@ class LookUp(NamedTuple):
 
 @dataclass(frozen=True)
 class FoundSet:
-    """One word set as a model knows it.
+    """One word set as found in a model.
 
-    words     the set's word of each row, keys the vocabulary entry it was found as; a word that several variants
-              were found of (strategy "all") has several rows, one that was lost has none
-    slots     place of each row's word and variant in the set as given; equal slots of two sets form a pair
-    vectors   float64 (rows, dimensions)
-    rows      of the keys in the model's vocabulary
-    found     word -> the vocabulary entries it was found as, also where another word had the same entry before
-    lost      distinct words of which no variant was found
-    forms     word -> the variant that it was found as, in words, where that is not the first; and n-grams, where
-              its vector is made of them
-    why_lost  lost word -> why, where that is not that its variants are not in the vocabulary
+    Attributes
+    ----------
+    words, keys
+        The set's word of each row, and its vocabulary entry. A word with several variants found (strategy
+        "all") has several rows; a missing word does not have one.
+    slots
+        Position of each row's word and variant in the set as given; equal slots of two sets form a pair.
+    vectors
+        float64 (rows, dimensions).
+    rows
+        The rows of the keys in the model's vocabulary.
+    found
+        The vocabulary entries of each word, even if an earlier word has the same entry.
+    lost
+        Distinct words without any variant in the vocabulary.
+    forms
+        A description of the variant of each word, if it is not the first one or its vector is computed from
+        n-grams.
+    why_lost
+        Reasons for missing words, unless their variants are simply not in the vocabulary.
     """
 
     name: str
@@ -129,7 +154,7 @@ class FoundSet:
 
     @property
     def same_vector(self) -> list[list[str]]:
-        """Words that are different entries of the vocabulary, and one vector."""
+        """Return groups of words that are different entries of the vocabulary with the same vector."""
         entries: dict[int, dict[str, str]] = {}
         for word, key, row in zip(self.words, self.keys, self.rows.tolist(), strict=True):
             entries.setdefault(row, {}).setdefault(key, word)
@@ -137,11 +162,11 @@ class FoundSet:
 
     @property
     def lost_share(self) -> float:
-        """Share of the set's distinct words that was lost, 0 to 1."""
+        """Return the share of the set's distinct words that are missing, 0 to 1."""
         return len(self.lost) / (len(self.found) + len(self.lost))
 
     def take(self, places: np.ndarray) -> FoundSet:
-        """The same set with the vectors at these places only."""
+        """Return the set with only the vectors at these positions."""
         return replace(
             self,
             words=tuple(self.words[place] for place in places),
@@ -152,7 +177,7 @@ class FoundSet:
         )
 
     def without(self, why_lost: Mapping[int, str]) -> FoundSet:
-        """Return the set without the rows in these slots, whose words are lost, each for its reason."""
+        """Return the set without the rows in these slots; their words count as missing, for the given reasons."""
         if not why_lost:
             return self
         kept = self.take(np.flatnonzero(~np.isin(self.slots, list(why_lost))))
@@ -177,7 +202,7 @@ class FoundSet:
 
 
 def _why_lost(keys: Sequence[str], store: Model) -> str:
-    """Why none of a word's variants was found."""
+    """Return why none of a word's variants was found."""
     forms = [key.removeprefix(store.vocab_prefix) for key in keys]
     if not any(forms):
         return EMPTY
@@ -193,7 +218,7 @@ def _why_lost(keys: Sequence[str], store: Model) -> str:
 
 
 def _forms_alike(words: Sequence[str], store: Model) -> dict[str, str]:
-    """Return the words that the model has in a form that looks the same: what is different, and the form."""
+    """Return the words that the model has in a form that looks the same, with the difference and the form."""
     forms = {word: lookalikes(word) for word in words}
     keys = [store.vocab_prefix + form for of_word in forms.values() for form in of_word]
     if fold := getattr(store, "fold", None):
@@ -214,10 +239,10 @@ def find(
     options: WordOptions,
     in_pairs: bool = False,
 ) -> FoundSet:
-    """Look a set's words up in a model.
+    """Look up a set's words in a model.
 
-    Repeated words, and words whose variants coincide in one vocabulary entry, count once - unless `in_pairs`,
-    where a word keeps every place it has in the set because each place belongs to another pair.
+    Repeated words, and words whose variants coincide in one vocabulary entry, count once. With `in_pairs`, a
+    word keeps all its positions in the set, because each position belongs to another pair.
     """
     found = _look_up(words, model, options, in_pairs)
     vectors = model.take(found.keys, found.rows)
@@ -228,7 +253,7 @@ def find(
         name=name,
         words=tuple(words[p] for p in places.tolist()),
         keys=found.keys,
-        # under "first" a pair holds whichever variant each side was found as
+        # With "first", the two words of a pair may be found as different variants.
         slots=places if options.strategy == "first" else found.slots,
         vectors=vectors,
         rows=found.rows,
@@ -244,7 +269,7 @@ def find(
 
 
 def _form(of_word: tuple[int, ...], from_ngrams: bool, options: WordOptions) -> str:
-    """The variants that a word was found as, in words."""
+    """Return a description of the variants that were found for a word."""
     form = "; ".join(form_of(options.preprocessors[place]) for place in of_word)
     if not from_ngrams:
         return form
@@ -254,7 +279,7 @@ def _form(of_word: tuple[int, ...], from_ngrams: bool, options: WordOptions) -> 
 def entries_and_rows(
     words: Sequence[str], model: Model, options: WordOptions
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The vocabulary entries that `find` finds for these words, and their rows, without their vectors."""
+    """Return the vocabulary entries that `find` finds for these words, and their rows, without their vectors."""
     found = _look_up(words, model, options)
     return found.keys, found.rows
 
@@ -264,24 +289,24 @@ def entries_of(
     model: Model,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> dict[str, tuple[str, int]]:
-    """Vocabulary entry and row of each of the words that the model has, as their first variants that it has."""
+    """Return vocabulary entry and row of each word that the model has, for the word's first variant found."""
     return dict(_look_up(tuple(dict.fromkeys(words)), model, WordOptions(preprocessors)).first)
 
 
 def _look_up(words: Sequence[str], model: Model, options: WordOptions, in_pairs: bool = False) -> LookUp:
-    # a transform changes vectors, and finds what its model finds
+    # A debiased model has the vocabulary of its original model.
     store = model.base if isinstance(model, InParts) else model
     store = store.model if isinstance(store, DebiasedModel) else store
     variants = tuple(
         p if callable(p) else tuple((key, _hashable(value)) for key, value in sorted(p.items()))
         for p in options.preprocessors
     )
-    # what a function returns may change, and not every one can be a key of the cache
+    # Functions are not cached: their results may change, and some cannot be hashed.
     look_up = _find_entries.__wrapped__ if any(map(callable, variants)) else _find_entries  # type: ignore[attr-defined]
     return look_up(store, tuple(words), variants, options.strategy, in_pairs)
 
 
-# a lexicon of thousands of words takes a tenth of a second, and a study's cells look it up hundreds of times
+# Looking up a lexicon of thousands of words takes a tenth of a second, and a study does it hundreds of times.
 @remember(128)
 def _find_entries(
     store: Model,
@@ -298,12 +323,12 @@ def _find_entries(
     vocabulary = store.base if isinstance(store, SubwordModel) else store
     may_be_parts = in_parts(variants)
     rows = rows_in_parts(vocabulary, keys) if may_be_parts else vocabulary.rows(keys)
-    # strip_accents: ascii leaves nothing of a word in another script
+    # `strip_accents: ascii` removes all letters of a word in another script.
     is_word = np.array([key != store.vocab_prefix for key in keys], dtype=bool)
     hits = ((rows >= 0) & is_word).tolist()
     ngrams = set()
     if vocabulary is not store:
-        # of what is in the vocabulary in no form the first one is made of n-grams; of several words their parts
+        # If the vocabulary lacks all forms of a word, its first form (or the parts of several words) is made of n-grams.
         slots_of_lost: dict[int, str] = {}
         for place in np.flatnonzero(~np.reshape(hits, (-1, width)).any(axis=1)).tolist():
             its_slots = [slot for slot in range(place * width, (place + 1) * width) if is_word[slot]]
@@ -348,7 +373,7 @@ def _find_entries(
 
 
 def whole_pairs(sets: Sequence[FoundSet]) -> list[FoundSet]:
-    """Paired sets cut to the pairs that are whole: row i of one belongs to row i of the others."""
+    """Return paired sets without incomplete pairs: row i of one belongs to row i of the others."""
     common = sets[0].slots
     for s in sets[1:]:
         common = np.intersect1d(common, s.slots)
