@@ -328,7 +328,7 @@ def _find_entries(
     hits = ((rows >= 0) & is_word).tolist()
     ngrams = set()
     if vocabulary is not store:
-        # If the vocabulary lacks all forms of a word, its first form (or the parts of several words) is made of n-grams.
+        # A word without any form in the vocabulary: its first form, or its parts, are made of n-grams.
         slots_of_lost: dict[int, str] = {}
         for place in np.flatnonzero(~np.reshape(hits, (-1, width)).any(axis=1)).tolist():
             its_slots = [slot for slot in range(place * width, (place + 1) * width) if is_word[slot]]

@@ -1,4 +1,4 @@
-"""Comparison of a study's numbers with published ones, and with ones that other code computed."""
+"""Comparison of a study's numbers with published ones, and with numbers that other code computed."""
 
 from .compare import COMPARISON, compare
 from .published import COMPUTED, HALVED, PRINTED, PUBLISHED, RATED, TESTED, read, rows_of

@@ -1,8 +1,8 @@
-"""Printed ranks and their correlations, among those of the printed models that a study ranks.
+"""Printed ranks and their correlations among the printed models that a study ranks.
 
-A rank says how many models are less biased, so that it depends on which models are ranked. Where a study has fewer of
-the printed models, or other models besides, both the printed ranks and the study's are ranked again among the models
-that both have.
+A rank is the number of less biased models, so it depends on which models are ranked. If a study lacks some of
+the printed models, or has other models, both the printed ranks and the study's are computed again among the
+models that both have.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .study_values import StudyValue, unit
 if TYPE_CHECKING:
     import pandas as pd
 
-# of two models, ranks agree by chance half of the time, and a correlation is 1 or -1
+# With two models, ranks agree by chance half of the time, and a correlation is 1 or -1.
 LEAST = 3
-# quantity -> what it is called where some of the printed models are not in the study
+# Names of quantities if some of the printed models are not in the study.
 QUANTITIES = {
     "rank": "rank among models at hand",
     "correlation": "correlation among models at hand",
@@ -39,7 +39,7 @@ class AtHand:
     states
         The model and debias key in the study of each printed model.
     note
-        Which models the ranks are among; empty if the study ranks exactly the printed models.
+        The models that the ranks are among; empty if the study ranks exactly the printed models.
     is_part
         Whether some of the printed models are not in the study.
     printed, ours
@@ -80,21 +80,21 @@ class AtHand:
 def models_at_hand(
     part: pd.DataFrame, rankings: pd.DataFrame, published_as: Mapping[tuple[str, str], str]
 ) -> AtHand | None:
-    """Return the models that a source prints ranks of and a study ranks.
+    """Return the models with ranks both in a source and in a study.
 
-    A warning says so if two models of the study stand for one printed model.
+    Warns if two models of the study correspond to one printed model.
 
     Parameters
     ----------
     part
         The published numbers of one source.
     rankings, published_as
-        As of `compare`.
+        As in `compare`.
 
     Returns
     -------
     AtHand or None
-        None if the source prints no ranks, or if too few of its models are in the study.
+        None if the source does not print ranks, or if too few of its models are in the study.
     """
     ranks = part[part["quantity"] == "rank"]
     printed = sorted(set(ranks["model"]))

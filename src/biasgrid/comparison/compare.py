@@ -1,4 +1,4 @@
-"""Comparison of a study's numbers with published ones, and with ones that other code computed."""
+"""Comparison of a study's numbers with published ones, and with numbers that other code computed."""
 
 from __future__ import annotations
 
@@ -74,49 +74,52 @@ def compare(
     with_ngrams: Collection[str] = (),
     frequencies: Mapping[tuple[str, str], float] | None = None,
 ) -> pd.DataFrame:
-    """One row for each published number of a model that the study has, sorted, with its verdict.
+    """Return one row for each published number of a model that the study has, sorted, with its verdict.
 
-    Verdicts, the first that holds:
+    The verdict is the first one that applies:
 
-    - "not asked": the study leaves the number out (no such metric, cell, test or measure);
-    - "no value": it has no value for it, and the note says why; where print has none either, "reproduced";
+    - "not asked": the study does not compute the number (no such metric, cell, test or measure);
+    - "no value": the study's number is missing, and the note gives the reason; if the printed one is also
+      missing, "reproduced";
     - "published with an error": the number is known to be wrong: its note begins with "error: ";
-    - "other vectors": the number was printed for vectors that ours does not claim to be, or with those of n-grams
-      (its note begins with "with n-grams: "), which ours has not, or without, where a word of ours is made of them;
-    - "other queries": it was printed for other queries, or for other words of the query (where that is known), or for
-      some of its words that were drawn without a seed (its note begins with "words drawn: ");
-    - "reproduced", "compatible", "explained", "differs": see `verdict`; ranks and correlations have that of their
-      whole ranking or matrix (`wholes`).
+    - "other vectors": the number was printed for vectors that differ from the study's, or they differ in
+      vectors from n-grams. Either the note begins with "with n-grams: " and the study does not use n-grams,
+      or it does not and the study uses them for a word;
+    - "other queries": the number was printed for other queries, or for other words of the query (if these are
+      known), or for some of its words that were drawn without a seed (the note begins with "words drawn: ");
+    - "reproduced", "compatible", "explained", "differs": see `verdict`; a rank or correlation has the verdict
+      of its whole ranking or matrix (`wholes`).
 
-    `quantity` starts with the query's id; `query_id` is that id where `cells` have the query. Ranks and their
-    correlations depend on all models that are ranked: they are compared among the models that both the source and
-    the study rank (`at_hand`). A number over all criteria is compared only where the study has every criterion that
-    the source prints it for.
+    `quantity` starts with the query's id; `query_id` is that id if `cells` have the query. Ranks and their
+    correlations depend on all ranked models, so they are compared among the models that both the source and
+    the study rank (`at_hand`). A number over all criteria is compared only if the study has every criterion
+    for which the source prints it.
 
     Parameters
     ----------
     published : pandas.DataFrame
-        As `read` gives it.
+        The table that `read` returns.
     aggregates, rankings, correlations : pandas.DataFrame
         The study's tables.
     cells, inference : mapping
         The study's files of cells, by model/debias/metric/query, and of their inference, by model/debias/metric.
     published_as : mapping
-        (model, debias key) -> the model whose published numbers it is compared with. Of an untouched model
-        ("none"): itself, or the model that it is a part of. Of a model under a debias method, which is called
-        "<model> under <key>" here: the published debiased model, if any.
+        (model, debias key) -> the published model that it is compared with. For an original model ("none"),
+        this is the model itself, or the model that it is a part of. For a debiased model, which is called
+        "<model> under <key>" here, it is the published debiased model, if any.
     evaluations : iterable of File
         The study's evaluation files.
     beside : mapping
-        Model -> a published model of other vectors, or several, whose numbers are set beside it, without a verdict
-        on agreement.
+        Model -> one or several published models of other vectors, whose numbers are shown for comparison
+        without a verdict on agreement.
     rating_correlations : mapping
         Correlations with ratings, by model, debias, metric, query's id and quantity.
     run_sds : mapping
-        Of aggregates of random runs, by criterion, metric, model and quantity: the standard deviation of one run,
-        and how many runs the study's number is the mean of.
+        For aggregates of random runs, by criterion, metric, model and quantity: the standard deviation of one
+        run, and the number of runs in the study's mean.
     queries : mapping
-        Criterion (and "Overall") and metric -> the study's queries (`comparison.queries`). Left out: not compared.
+        The study's queries (`comparison.queries`), by criterion (and "Overall") and metric. By default,
+        queries are not compared.
     with_ngrams : collection of str
         The models that make vectors of n-grams (`subwords: true`).
     frequencies : mapping
@@ -133,7 +136,7 @@ def compare(
     rows = []
     for _, part in published.groupby("source", sort=False):
         at_hand = models_at_hand(part, rankings, published_as)
-        # what "Overall" is made of
+        # The criteria that "Overall" combines.
         criteria = set(part.loc[part["query"] == "", "criterion"]) - {OVERALL}
         overall = _of_all_criteria(part, criteria)
         for row in part.itertuples(index=False):
@@ -190,7 +193,7 @@ def compare(
                 over = overall if row.criterion == OVERALL else row.queries
                 if row.query:
                     ours: list[Queries] = [{row.query: words[row.query]}] if row.query in words else []
-                else:  # a correlation is of two metrics
+                else:  # a correlation belongs to two metrics
                     ours = [
                         queries[row.criterion, m]
                         for m in row.metric.split("~")
@@ -202,7 +205,7 @@ def compare(
                 compared_row = row
                 if row.quantity in QUANTITIES and at_hand:
                     compared_row, study_value = at_hand.compared(row, study_value)
-                # a correlation is over the ranked models
+                # A correlation is computed over the ranked models.
                 states = [(model, debias)] if model or not at_hand else [*at_hand.states.values()]
                 other_ngrams = _other_ngrams(row, states, with_ngrams, queries, is_of_ngrams)
                 rows.append(
@@ -219,7 +222,7 @@ def compare(
 
 
 def _of_all_criteria(part: pd.DataFrame, criteria: set[str]) -> dict[str, str] | None:
-    """The queries of the criteria that a source prints numbers over; None where those of one are not known."""
+    """Return the queries of the criteria for which a source prints numbers, or None if some are unknown."""
     by_criterion = part[(part["query"] == "") & part["criterion"].isin(criteria)].groupby("criterion")[
         "queries"
     ]
@@ -236,8 +239,10 @@ def _other_ngrams(
     queries: Mapping[tuple[str, str], Queries],
     is_of_ngrams: Callable[[str], bool],
 ) -> str:
-    """Why words that are not in the vocabulary have other vectors in print than in these states of models; empty
-    where they do not. `is_of_ngrams`: whether a cell, by its name, has such words with vectors of n-grams."""
+    """Return why words outside the vocabulary have other vectors in print than in the study, or "".
+
+    `is_of_ngrams` returns whether a cell, given by its name, has such words with vectors from n-grams.
+    """
     making = [(model, debias) for model, debias in states if model in with_ngrams]
     if row.note.startswith(NGRAMS):
         return "" if len(making) == len(states) else "ours has no n-grams (subwords: true)"
@@ -248,7 +253,7 @@ def _other_ngrams(
         for metric in metrics
         for query in ([row.query] if row.query else queries.get((row.criterion, metric), ()))
     ]
-    # an evaluation may be of any word
+    # An evaluation may use any word.
     if any(map(is_of_ngrams, names)) or (making and MEASURE.fullmatch(row.quantity)):
         return f"ours has words of n-grams, and the published note does not begin with {NGRAMS.strip()!r}"
     return ""
@@ -262,7 +267,7 @@ def _comparison_row(
     other_ngrams: str,
     other_queries: str,
 ) -> tuple:
-    """The row of the comparison."""
+    """Return the row of the comparison for a published number and the study's."""
     notes, sd = [study_value.reason], math.nan
     if not study_value.in_study:
         outcome = NOT_ASKED
@@ -284,7 +289,7 @@ def _comparison_row(
         if outcome == "differs" and study_value.words_lost:
             notes.append(f"ours lacks {study_value.words_lost} of the query's words")
     notes.append(f"printed for {row.model}" if model not in (row.model, "") else "")
-    # note and test are about the printed vectors and queries, and do not apply to other ones
+    # Note and test refer to the printed vectors and queries, and do not apply to others.
     test = row.test if outcome == "explained" else ""
     notes += (
         []
@@ -299,14 +304,14 @@ def _comparison_row(
 
 
 def _chance(row: Any, study_value: StudyValue) -> tuple[float, str]:
-    """The standard deviation for the verdict on a printed random number, and a note on how far the study's is off."""
+    """Return the standard deviation for the verdict on a printed random number, and a note on the deviation."""
     run_sd = study_value.run_sd if math.isnan(row.run_sd) else row.run_sd
     if math.isnan(run_sd):
         return math.nan, "what a run varies by was not measured on these vectors"
     if row.runs == 1:
         publication, sd = "a single run was printed", run_sd
     else:
-        # ours is a mean, too
+        # The study's number is also a mean.
         publication, sd = (
             f"a mean of {row.runs:g} runs was printed",
             run_sd * math.sqrt(1 / row.runs + 1 / study_value.runs),

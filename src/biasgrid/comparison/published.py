@@ -1,4 +1,4 @@
-"""Published numbers, and numbers that other code computed, from their files."""
+"""Reading of published numbers, and of numbers that other code computed, from their files."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from .queries import Queries, read_queries
 if TYPE_CHECKING:
     import pandas as pd
 
-# a file of published numbers; data/published/README.md says what each column holds
+# Columns of a file of published numbers, which data/published/README.md describes.
 PUBLISHED = ["source", "table", "criterion", "query", "metric", "model", "quantity"]
 PUBLISHED += ["published", "digits", "runs", "run_sd", "test", "note"]
 PRINTED, COMPUTED = "printed", "computed by other code"
-# a test of the suite, as pytest names it
+# The name of a test of the suite in pytest.
 TEST = re.compile(r"tests/test_[a-z0-9_]+\.py::test_[a-z0-9_]+")
-# group and measure of an evaluation
+# Group and measure of an evaluation.
 MEASURE = re.compile(r"[a-z_]+/[A-Za-z0-9_.-]+")
-# what a note begins with of a number that is known to be wrong; what is wrong follows
+# Beginning of the note on a number that is known to be wrong; the error follows.
 ERROR = "error: "
-# what a note begins with of a number on fastText's vectors with those that it makes of n-grams
+# Beginning of the note on a number for fastText's vectors that includes vectors from n-grams.
 NGRAMS = "with n-grams: "
-# what a note begins with of a number on some of the query's words, which were drawn without a seed
+# Beginning of the note on a number for some of the query's words, which were drawn without a seed.
 DRAWN = "words drawn: "
-# in the column `digits`: the number is printed as a power of ten
+# Value of the column `digits` for a number that is printed as a power of ten.
 POWER = "log10"
-# of a cell's inference: of its permutation test, and how far half the words move the value
+# Quantities of a cell's inference: p-values of its permutation test, and changes of the value on half of the words.
 TESTED = ("p_value", "p_normal")
 HALVED = {"robustness_targets": "targets", "robustness_attributes": "attributes"}
 INFERRED = (*TESTED, *HALVED)
-# the correlation of a cell's biases of words with ratings by people
+# Correlations between a cell's biases of words and ratings by people.
 RATED = tuple(f"rating_{method}" for method in METHODS)
-# the quantity of a printed rank correlation -> how it is computed
+# Methods of the printed rank correlations, by quantity.
 CORRELATIONS = {"correlation": "spearman", "correlation_kendall": "kendall"}
-# over the queries of a criterion, such as phenomena: the p-value of the z-test that the mean score is the no-bias
-# value, and the correlation of scores with the frequency of the attribute words
+# Quantities over the queries of a criterion, such as phenomena: the p-value of the z-test that the mean score equals
+# the no-bias value, and the correlation of scores with the frequency of the attribute words.
 Z_TEST, OF_FREQUENCY = OVER_QUERIES = ("p_z", "frequency_pearson")
-# the mean frequency of a query's attribute words
+# The mean frequency of a query's attribute words.
 FREQUENCY = "frequency_attributes"
-# quantity -> the least and the greatest value that it can have
+# Minimum and maximum of each quantity.
 RANGES = {
     **dict.fromkeys((*TESTED, Z_TEST), (0, 1)),
     **dict.fromkeys((*RATED, *CORRELATIONS, OF_FREQUENCY), (-1, 1)),
@@ -58,16 +58,16 @@ RANGES = {
 
 
 def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFrame:
-    """Files of published numbers, and of numbers that other code computed, as one table.
+    """Read files of published numbers, and of numbers that other code computed, as one table.
 
-    In memory they are DataFrames of the same columns.
+    In memory, they are DataFrames with the same columns.
 
     Returns
     -------
     pandas.DataFrame
-        The columns `PUBLISHED`, text as it stands, numbers as float (`runs`: None if empty, `run_sd`: NaN);
-        `origin`: "printed" or "computed by other code"; `queries`: the queries that the number is over, by key
-        (`comparison.queries`), None where no file says which.
+        The columns `PUBLISHED`, texts unchanged, numbers as float (`runs`: None if empty, `run_sd`: NaN);
+        `origin`: "printed" or "computed by other code"; `queries`: the queries of the number, by key
+        (`comparison.queries`), or None if no file lists them.
 
     Raises
     ------
@@ -76,16 +76,15 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
     """
     import pandas as pd
 
-    # dtype object: None must not become NaN
+    # With dtype object, None does not become NaN.
     return pd.DataFrame(rows_of(published, computed), columns=[*PUBLISHED, "origin", "queries"], dtype=object)
 
 
 def rows_of(published: Iterable[File], computed: Iterable[File] = ()) -> list[list[Any]]:
-    """The rows of `read`'s table, for a run that checks its files where it begins, and needs no table.
+    """Return the rows of `read`'s table, for checks of files at the start of a run, which does not need pandas.
 
-    Raises BiasgridError, with file and line, for a column that is missing or unknown, a number that is none, a
-    quantity that does not exist, the standard deviation of a run without runs, and a test without a note that gives
-    the cause.
+    Raises BiasgridError, with file and line, for a missing or unknown column, a number that cannot be read,
+    an unknown quantity, the standard deviation of a run without runs, and a test without a note on the cause.
     """
     rows = []
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
@@ -109,7 +108,7 @@ def rows_of(published: Iterable[File], computed: Iterable[File] = ()) -> list[li
 
 
 def _queries_of(row: Mapping[str, Any], queries: Mapping[str, Queries]) -> Queries | None:
-    """The queries that a number is over: one, or those of its criterion; None where that is not known."""
+    """Return the queries of a number (one, or all of its criterion), or None if they are unknown."""
     of_criterion, query = queries.get(row["criterion"]), row["query"]
     if of_criterion is None or not query:
         return of_criterion
@@ -117,7 +116,7 @@ def _queries_of(row: Mapping[str, Any], queries: Mapping[str, Queries]) -> Queri
 
 
 def _lines(frame: pd.DataFrame) -> list[list[str]]:
-    """A DataFrame as the lines of its file: what pandas reads as a float, because others are missing, is whole."""
+    """Return a DataFrame as the lines of its file; pandas reads whole numbers in a column with gaps as float."""
     import pandas as pd
 
     def text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Names of the quantities that are published, as figures and the page print them."""
+"""Names of the published quantities in figures and the report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUANTITIES = {
     "rating_pearson": "correlation with ratings (Pearson)",
     "rating_spearman": "correlation with ratings (Spearman)",
 }
-# groups of an evaluation's measures
+# Groups of an evaluation's measures.
 MEASURES = {
     "direct": "direct bias",
     "hidden": "hidden bias",
@@ -32,7 +32,7 @@ MEASURES = {
 
 
 def name_of(quantity: str) -> str:
-    """Return the name of a quantity; empty for a score itself."""
+    """Return the name of a quantity, or "" for a score itself."""
     group, _, measure = quantity.rpartition("/")
     name = QUANTITIES.get(quantity, measure.replace("_", " "))
     return f"{MEASURES[group]}: {name}" if group in MEASURES else name

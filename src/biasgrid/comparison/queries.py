@@ -1,4 +1,4 @@
-"""Which queries published numbers are over: the same words, whatever the sets are called."""
+"""Queries of published numbers, identified by their words, whatever the sets are called."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..errors import BiasgridError
 from ..query import Query
 from ..word_set import first_words
 
-FILE = "published_queries.json"  # beside the files of numbers whose queries it lists
+FILE = "published_queries.json"  # in the folder of the files of numbers whose queries it lists
 Queries = Mapping[str, str]  # key of a query -> `words_digest`
 
 
 def words_digest(query: Query) -> str:
-    """Changes exactly when a word of the query does, how often it counts, or the order of words or of sets."""
+    """Return a digest of a query's words, their counts, and the order of words and sets."""
     sides: list[Any] = [
         [list(word_set.words) for word_set in side] for side in (query.target_sets, query.attribute_sets)
     ]
@@ -29,7 +29,7 @@ def words_digest(query: Query) -> str:
 
 
 def read_queries(numbers: Path) -> dict[str, dict[str, str]]:
-    """Criterion -> the queries that the published numbers of a file are over; nothing where no file says so.
+    """Return the queries of the published numbers in a file, by criterion; empty if no file lists them.
 
     Raises BiasgridError for a file of another form.
     """
@@ -43,7 +43,7 @@ def read_queries(numbers: Path) -> dict[str, dict[str, str]]:
 
 
 def difference(ours: Queries, published: Queries) -> str:
-    """How the queries of ours differ from the published ones; empty where they are the same under any keys."""
+    """Return how the study's queries differ from the published ones, or "" if they are the same under any keys."""
     added, missing = _lacking(ours, published), _lacking(published, ours)
     changed = [key for key in added if key in missing]
     parts = {
@@ -55,7 +55,7 @@ def difference(ours: Queries, published: Queries) -> str:
 
 
 def _lacking(queries: Queries, others: Queries) -> list[str]:
-    """The queries whose words no other query has."""
+    """Return the queries whose words none of the others has."""
     left = Counter(others.values())
     lacking = []
     for key, digest in queries.items():

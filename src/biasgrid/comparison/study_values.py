@@ -1,4 +1,4 @@
-"""A study's own number for each published one, from its tables, cells, inference and evaluations."""
+"""A study's own numbers for the published ones, from its tables, cells, inference and evaluations."""
 
 from __future__ import annotations
 
@@ -26,17 +26,31 @@ from .published import CORRELATIONS, Z_TEST
 if TYPE_CHECKING:
     import pandas as pd
 
-# how the note of a p-value begins that cannot be smaller
+# Beginning of the note on a p-value that cannot be smaller.
 LOWEST = "no smaller p-value than"
-# the scalars of a cell that is a mean of random runs
+# Scalars of a cell whose value is a mean of random runs.
 RUN_SD, RUNS = "standard_deviation", "n_iterations"
 
 
 @dataclass(frozen=True)
 class StudyValue:
-    """A number of the study. `reason`: why it has no value; `in_study`: whether the study measures it; `runs`: the
-    random runs that it is the mean of, infinite where there is no chance in it; `run_sd`: the standard deviation of
-    one of them, NaN where the study does not measure it; `words_lost`: of its query."""
+    """A number of the study.
+
+    Attributes
+    ----------
+    value
+        The number; NaN if it is missing.
+    reason
+        The reason why it is missing.
+    in_study
+        Whether the study measures it.
+    runs
+        The number of random runs in its mean; infinite without randomness.
+    run_sd
+        The standard deviation of one run; NaN if the study does not measure it.
+    words_lost
+        The number of missing words of its query.
+    """
 
     value: float = math.nan
     reason: str = ""
@@ -51,7 +65,7 @@ def unit(model: str, debias: str) -> str:
 
 
 def number(value: float | None, missing: str) -> StudyValue:
-    """A number of a table; `missing` is the reason where the table lacks its row."""
+    """Return a number of a table; `missing` is the reason if the table lacks its row."""
     if value is None:
         return StudyValue(reason=missing, in_study=False)
     return StudyValue(float(value), "ours is NaN" if math.isnan(value) else "")
@@ -60,7 +74,7 @@ def number(value: float | None, missing: str) -> StudyValue:
 def numbers(
     aggregates: pd.DataFrame, rankings: pd.DataFrame, correlations: pd.DataFrame
 ) -> dict[tuple, float]:
-    """The numbers of the tables by criterion, metric, model and quantity; the model of a correlation is ""."""
+    """Return the tables' numbers by criterion, metric, model and quantity; a correlation's model is ""."""
     columns = ["criterion", "metric", "model"]
     aggregates, rankings = (
         t.assign(model=[unit(m, d) for m, d in zip(t["model"], t["debias"], strict=True)])
@@ -77,7 +91,7 @@ def numbers(
 
 
 def run_deviations(cells: Iterable[File], ranked_criteria: Sequence[str]) -> dict[tuple, tuple[float, float]]:
-    """The standard deviations between runs that `compare` takes, from those of cells, whose runs are independent."""
+    """Compute the standard deviations between runs for `compare` from those of cells, whose runs are independent."""
     table = scalars(cells)
     index = [name for name in table.columns if name not in ("quantity", "value")]
     wide = table.pivot(index=index, columns="quantity", values="value").reset_index()
@@ -96,7 +110,7 @@ def run_deviations(cells: Iterable[File], ranked_criteria: Sequence[str]) -> dic
 
 
 def read_measures(evaluations: Iterable[File]) -> dict[tuple, StudyValue]:
-    """The study's number of each measure, by criterion, model, debias and group/measure."""
+    """Return the study's number for each measure, by criterion, model, debias and group/measure."""
     measures = {}
     for record in map(read_evaluation, evaluations):
         for measure in record["measures"]:
@@ -110,19 +124,18 @@ def read_measures(evaluations: Iterable[File]) -> dict[tuple, StudyValue]:
 
 
 def _only_result(path: File | None) -> dict[str, Any] | None:
-    """The result in a cell file of one, None where there is no file."""
+    """Return the single result in a cell file, or None if the file is missing."""
     return _single_result(next(iter(_cells(path)), None), path)
 
 
 def _inference_record(files: Mapping[str, File], cell: str) -> dict[str, Any] | None:
-    """The record of a cell (model/debias/metric/query) in the file of inference of its metric, None where there is
-    none."""
+    """Return a cell's record (model/debias/metric/query) in its metric's inference file, or None if it is missing."""
     group, _, query = cell.rpartition("/")
     return {cell["query"]: cell for cell in _cells(files.get(group))}.get(query)
 
 
 def _cells(path: File | None) -> list[dict[str, Any]]:
-    """The cells in a file; none where there is no file."""
+    """Return the cells in a file, or an empty list if the file is missing."""
     return cells_in(path) if isinstance(path, InMemory) or (path and Path(path).exists()) else []
 
 
@@ -138,7 +151,7 @@ def _single_result(record: Mapping[str, Any] | None, path: Any) -> dict[str, Any
 
 
 def cell_value(path: File | None, quantity: str) -> StudyValue:
-    """A number of a cell file."""
+    """Return a number of a cell file."""
     result = _only_result(path)
     if result is None:
         return StudyValue(reason="the study has no such cell", in_study=False)
@@ -160,10 +173,10 @@ def cell_value(path: File | None, quantity: str) -> StudyValue:
 def attribute_frequencies(
     files: Iterable[File], attribute_sets: Mapping[str, Sequence[str]]
 ) -> dict[tuple[str, str], float]:
-    """Compute how often the attribute words of a query occur on average, by model and query.
+    """Compute the mean frequency of the attribute words of a query, by model and query.
 
-    `files` are of frequencies, and `attribute_sets` are the names of each query's sets. A query has no mean if no
-    word has a known count.
+    `files` contain frequencies, and `attribute_sets` are the names of each query's sets. The mean of a query
+    is missing if the count of every word is unknown.
     """
     means = {}
     for record in map(read_frequencies, files):
@@ -214,7 +227,7 @@ def over_queries(
 
 
 def has_words_of_ngrams(path: File | None) -> bool:
-    """Whether words of a cell's query are not in the vocabulary, and have the vectors of their n-grams."""
+    """Return whether words of a cell's query are outside the vocabulary and have vectors from n-grams."""
     return any(
         form.endswith(NGRAMS)
         for cell in _cells(path)
@@ -225,7 +238,7 @@ def has_words_of_ngrams(path: File | None) -> bool:
 
 
 def p_value(files: Mapping[str, File], cells: Mapping[str, File], cell: str, quantity: str) -> StudyValue:
-    """A p-value of a cell; the reason says where its test cannot give a smaller one."""
+    """Return a p-value of a cell; the reason mentions if its test cannot give a smaller one."""
     result = _single_result(_inference_record(files, cell), cell)
     if result is None:
         return StudyValue(reason="the study has no such p-value", in_study=False)
@@ -247,7 +260,7 @@ def p_value(files: Mapping[str, File], cells: Mapping[str, File], cell: str, qua
 
 
 def robustness(files: Mapping[str, File], cells: Mapping[str, File], cell: str, side: str) -> StudyValue:
-    """The mean distance of a cell's value on half the words of a side, as a share of its metric's range."""
+    """Return the mean change of a cell's value on half of a side's words, as a share of its metric's range."""
     record = _inference_record(files, cell)
     result = _single_result(record, cell)
     if record is None or result is None or (result["status"] == "ok" and "halves" not in result):
@@ -267,8 +280,7 @@ def robustness(files: Mapping[str, File], cells: Mapping[str, File], cell: str, 
 
 
 def number_at(result: Mapping[str, Any], quantity: str) -> float | None:
-    """The number of a cell's result that a quantity ("value", or a JSON pointer, RFC 6901) means, None if there is
-    none."""
+    """Return the number of a cell's result at a quantity ("value", or a JSON pointer, RFC 6901), or None."""
     value: Any = result
     for key in quantity.removeprefix("/").split("/"):
         key = key.replace("~1", "/").replace("~0", "~")

@@ -1,4 +1,4 @@
-"""The verdict on a printed number, from the study's value."""
+"""Verdicts on printed numbers, given the study's values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 from .published import POWER
 
-# in order of precedence
+# In order of precedence.
 NOT_ASKED, NO_VALUE, WITH_AN_ERROR, OTHER_VECTORS, OTHER_QUERIES = UNJUDGED = (
     "not asked",
     "no value",
@@ -15,9 +15,9 @@ NOT_ASKED, NO_VALUE, WITH_AN_ERROR, OTHER_VECTORS, OTHER_QUERIES = UNJUDGED = (
     "other queries",
 )
 VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
-# both are what chance and rounding leave of the same number
+# Both are equal up to chance and rounding.
 AGREEING = ("reproduced", "compatible")
-# what each verdict means, and why a number has none
+# Meaning of each verdict, and reasons why a number is not judged.
 MEANINGS = {
     "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it, or neither "
     "has a value; of ranks and their correlations: all numbers of the ranking or matrix do",
@@ -31,9 +31,9 @@ MEANINGS = {
     NO_VALUE: "the study has none, or not all numbers of the ranking or matrix, and `note` says why",
     NOT_ASKED: "the study leaves it out",
 }
-# so many standard deviations from a printed run, or from a mean of runs, are put down to chance ...
+# Deviations of up to this many standard deviations from a printed run, or a mean of runs, are attributed to chance.
 WITHIN = 2
-# ... and a normal distribution has this share of its draws further away
+# The share of a normal distribution's draws with a larger deviation.
 MISSES = "4.6 %"
 
 
@@ -45,34 +45,35 @@ def verdict(
     sd: float = math.nan,
     has_test: bool = False,
 ) -> str:
-    """The verdict on a printed number, from the study's value alone.
+    """Return the verdict on a printed number, from the study's value alone.
 
     Parameters
     ----------
     published, value : float
         The printed number, and the study's.
     digits : int or "log10"
-        The decimals that were printed, or that a power of ten was.
+        The number of printed decimals, or "log10" if a power of ten was printed.
     runs : float, optional
-        How many random runs the printed number is a mean of; None where there is no chance in it.
+        The number of random runs in the printed mean; None without randomness.
     sd : float
-        The measured standard deviation of a run, where one was printed, or of the difference of the printed mean
-        and the study's; NaN where it is not known.
+        The measured standard deviation of a run, if a single run was printed, or of the difference of the
+        printed mean and the study's; NaN if it is unknown.
     has_test : bool
         Whether a test of the suite recomputes the printed number from the cause of the difference.
 
     Returns
     -------
     str
-        "reproduced": ours rounds to the printed number, or to the printed power of ten, or the printed mean of
-        several runs is, but for its rounding, within two standard deviations of the difference; "compatible": a
-        single run was printed, and is within two of its standard deviations (never "reproduced": that ours, a mean,
-        has its digits is luck); "explained"; "differs".
+        "reproduced": the study's number rounds to the printed number, or to the printed power of ten, or the
+        printed mean of several runs is, apart from rounding, within two standard deviations of the
+        difference; "compatible": a single run was printed, and the study's number is within two of its
+        standard deviations (never "reproduced", because a mean has a single run's digits only by luck);
+        "explained"; "differs".
     """
     if digits == POWER:
         agrees = value > 0 and abs(math.log10(value / published)) <= 0.5
     else:
-        # without chance, or where it was not measured, the digits decide; of a single run they say nothing
+        # Digits decide if there is no randomness or its size is unknown, except for a single run.
         chance = 0.0 if runs is None or (runs > 1 and math.isnan(sd)) else WITHIN * sd
         agrees = abs(value - published) <= rounding_error(int(digits)) + chance
     if agrees:
@@ -81,5 +82,5 @@ def verdict(
 
 
 def rounding_error(digits: int) -> float:
-    """How far a number may be from its printed, rounded form."""
+    """Return the maximum difference between a number and its printed, rounded form."""
     return 0.5 * 10.0**-digits + 1e-12

@@ -1,6 +1,6 @@
-"""Rankings and matrices of correlations: their numbers are judged at once, as single ranks agree by chance.
+"""Joint verdicts on rankings and correlation matrices, because single ranks agree by chance.
 
-Of seven models in random order each has its printed rank with probability 1/7, all seven with 1/5040.
+With seven models in random order, each has its printed rank with probability 1/7, and all seven with 1/5040.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .verdict import AGREEING, NO_VALUE, UNJUDGED, VERDICTS
 if TYPE_CHECKING:
     import pandas as pd
 
-# quantity -> its whole, one and several, and the columns whose values its numbers share
+# For each quantity: the name of its whole in singular and plural, and the columns that identify a whole.
 WHOLES = {
     "rank": (("ranking", "rankings"), ["source", "criterion", "metric"]),
     QUANTITIES["rank"]: (
@@ -35,10 +35,10 @@ WHOLES = {
 
 
 def judge_wholes(table: pd.DataFrame) -> pd.DataFrame:
-    """The comparison with one verdict for all numbers of a ranking or a matrix: the worst of theirs.
+    """Return the comparison with one verdict for all numbers of a ranking or a matrix: the worst of theirs.
 
-    Where the study lacks a number of a whole, or one may not be judged, the others have no value: a rank among fewer
-    models is another quantity. `note` says so.
+    If the study lacks a number of a whole, or one cannot be judged, the others become "no value", because a
+    rank among fewer models is another quantity. `note` gives the reason.
     """
     table = table.copy()
     for quantity, ((noun, _), columns) in WHOLES.items():
@@ -59,7 +59,7 @@ def judge_wholes(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def counted(table: pd.DataFrame) -> dict[tuple[str, str], pd.Series]:
-    """The verdicts to be counted, by what they are of (one, several): one per number, per ranking, per matrix."""
+    """Return the verdicts to count, by name in singular and plural: one per number, per ranking, per matrix."""
     is_whole = table["quantity"].isin(WHOLES)
     verdicts = {("number", "numbers"): table.loc[~is_whole, "verdict"]}
     for nouns, columns in dict(WHOLES.values()).items():
