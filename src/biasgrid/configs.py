@@ -89,11 +89,11 @@ def explain(error: BiasgridError, files: Iterable[Path | str]) -> BiasgridError:
     if not about:
         return error
     found = [
-        (_common_end(about["keys"], keys), str(file), node)
+        (_count_common_keys(about["keys"], keys), str(file), node)
         for file in files
         if str(file).endswith((".yaml", ".yml"))
         for keys, node in _unquoted(file)
-        if _value(node) == about["value"]
+        if _quoted_value(node) == about["value"]
     ]
     if not found:
         return error
@@ -127,7 +127,7 @@ def _unquoted(path: Path | str) -> Iterator[tuple[list[str], yaml.ScalarNode]]:
             yield keys, node
 
 
-def _value(node: yaml.ScalarNode) -> str:
+def _quoted_value(node: yaml.ScalarNode) -> str:
     """Return a value as messages quote it."""
     try:
         value = yaml.safe_load(node.value)
@@ -136,7 +136,7 @@ def _value(node: yaml.ScalarNode) -> str:
     return str(value.isoformat()) if hasattr(value, "isoformat") else quote(value)
 
 
-def _common_end(place: str, keys: Sequence[str]) -> int:
+def _count_common_keys(place: str, keys: Sequence[str]) -> int:
     """Return the number of last keys that a message names just before the value."""
     names = place.removesuffix(": ").split(": ")
     count = 0

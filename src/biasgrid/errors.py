@@ -99,7 +99,7 @@ def not_allowed(name: str, value: object, choices: str) -> str:
 
 def quote(value: object) -> str:
     """Return a value as in Python's source, shortened if it is long; a word of a NumPy array looks like a string."""
-    text = _written(value)
+    text = _source_form(value)
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
 
 
@@ -107,13 +107,13 @@ def quote_both(value: object, other: object) -> tuple[str, str]:
     """Return two different values, each quoted; if the quotes are equal, they are cut around the first difference."""
     if (quoted := quote(value)) != (other_quoted := quote(other)):
         return quoted, other_quoted
-    text, other_text = _written(value), _written(other)
+    text, other_text = _source_form(value), _source_form(other)
     place = next((i for i, (a, b) in enumerate(zip(text, other_text, strict=False)) if a != b), len(text))
     start = max(place - 20, 0)
     return f"... {text[start : start + 50]} ...", f"... {other_text[start : start + 50]} ..."
 
 
-def _written(value: object) -> str:
+def _source_form(value: object) -> str:
     try:
         return repr(str(value) if isinstance(value, str) else value)
     except (RecursionError, ValueError):  # nested too deep; an integer of too many digits

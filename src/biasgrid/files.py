@@ -109,7 +109,7 @@ def replace_file(path: Path | str) -> Iterator[Path]:
     """
     path = Path(path)
     if not _replaceable(path):
-        raise BiasgridError(f"{path}: is {_kind(path)}; an output must be a file here")
+        raise BiasgridError(f"{path}: is {_describe_kind(path)}; an output must be a file here")
     path.parent.mkdir(parents=True, exist_ok=True)
     part, lock = _create_part(path)
     try:
@@ -200,7 +200,7 @@ def refuse_other_folder(folder: Path, own: Collection[str], instead: str) -> Non
     The message recommends `instead`. Hidden files do not count.
     """
     if folder.exists() and not folder.is_dir():
-        raise BiasgridError(f"{folder}: is {_kind(folder)}, and no folder; {instead}")
+        raise BiasgridError(f"{folder}: is {_describe_kind(folder)}, and no folder; {instead}")
     names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
     others = sorted(name for name in names if not name.startswith("."))
     if others and names.isdisjoint(own):
@@ -268,7 +268,7 @@ def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
 def _create_part(path: Path) -> tuple[Path, int]:
     """Create a temporary file next to `path` for this process; return it with its lock."""
     while True:
-        part = path.with_name(f"{_beginning(path)}{secrets.token_hex(6)}.partial")
+        part = path.with_name(f"{_part_prefix(path)}{secrets.token_hex(6)}.partial")
         try:
             lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         except FileExistsError:
@@ -280,7 +280,7 @@ def _create_part(path: Path) -> tuple[Path, int]:
         os.close(lock)
 
 
-def _beginning(path: Path) -> str:
+def _part_prefix(path: Path) -> str:
     name = path.name
     if len(os.fsencode(name)) > LONGEST:
         name = hashlib.sha256(os.fsencode(name)).hexdigest()
@@ -289,7 +289,7 @@ def _beginning(path: Path) -> str:
 
 def _sweep(path: Path) -> None:
     """Remove temporary files of `path` whose writers were killed."""
-    beginning = _beginning(path)
+    beginning = _part_prefix(path)
     if fcntl is None:  # without locks, it is unknown which writers are alive
         return
     with suppress(OSError), os.scandir(path.parent) as entries:
@@ -362,8 +362,8 @@ def _open_device(path: Path) -> int:
         return file
     if stat.S_ISCHR(mode):
         return os.open(path, os.O_WRONLY)
-    raise BiasgridError(f"{path}: is {_kind(path)}; an output must be a file")
+    raise BiasgridError(f"{path}: is {_describe_kind(path)}; an output must be a file")
 
 
-def _kind(path: Path) -> str:
+def _describe_kind(path: Path) -> str:
     return KINDS.get(stat.S_IFMT(path.stat().st_mode), "no regular file")

@@ -58,61 +58,60 @@ def _without_invisible(word: str) -> str:
     return "".join(letter for letter in word if unicodedata.category(letter) != "Cf")
 
 
-def _invisible(word: str) -> str:
+def _describe_invisible(word: str) -> str:
     letter = next(letter for letter in word if unicodedata.category(letter) == "Cf")
-    return f"has the invisible character {_named(letter)}"
+    return f"has the invisible character {_code_and_name(letter)}"
 
 
-def _at_ends(word: str) -> str:
+def _describe_end(word: str) -> str:
     end, place = (word[-1], "end") if word[-1].isspace() else (word[0], "beginning")
-    return f"has {'a space' if end == ' ' else f'the character {_named(end)}'} at its {place}"
+    return f"has {'a space' if end == ' ' else f'the character {_code_and_name(end)}'} at its {place}"
 
 
 def _with_spaces(word: str) -> str:
     return "".join(" " if letter.isspace() else letter for letter in word)
 
 
-def _space(word: str) -> str:
-    return (
-        f"has the character {_named(next(c for c in word if c.isspace() and c != ' '))} in place of a space"
-    )
+def _describe_space(word: str) -> str:
+    space = next(letter for letter in word if letter.isspace() and letter != " ")
+    return f"has the character {_code_and_name(space)} in place of a space"
 
 
 def _unquoted(word: str) -> str:
     return word[1:-1].strip() if len(word) > 2 and word[0] in QUOTES and word[-1] in QUOTES else word
 
 
-def _named(letter: str) -> str:
+def _code_and_name(letter: str) -> str:
     return f"U+{ord(letter):04X} ({unicodedata.name(letter, 'control').lower()})"
 
 
-def _replaced(letters: str, by: str) -> Callable[[str], str]:
+def _replace_inner(letters: str, by: str) -> Callable[[str], str]:
     return lambda word: re.sub(f"(?<=.)[{re.escape(letters)}](?=.)", by, word)
 
 
-def _normalized(form: Literal["NFC", "NFD", "NFKC"]) -> tuple[Callable[[str], str], str]:
+def _normalize_to(form: Literal["NFC", "NFD", "NFKC"]) -> tuple[Callable[[str], str], str]:
     return lambda word: unicodedata.normalize(form, word), f"is not in Unicode's form {form}"
 
 
 CAPITALS = "has other capital letters"
 # Changes of a word's spelling, and descriptions of the difference; the smallest changes come first.
 CHANGES: tuple[tuple[Callable[[str], str], str | Callable[[str], str]], ...] = (
-    (str.strip, _at_ends),
-    (_without_invisible, _invisible),
-    (_with_spaces, _space),
+    (str.strip, _describe_end),
+    (_without_invisible, _describe_invisible),
+    (_with_spaces, _describe_space),
     (_unquoted, "is in quotation marks"),
-    _normalized("NFC"),
-    _normalized("NFD"),
-    _normalized("NFKC"),
-    (_replaced(APOSTROPHES, "'"), "has another apostrophe"),
-    (_replaced(APOSTROPHES, "’"), "has another apostrophe"),
-    (_replaced(HYPHENS, "-"), "has another hyphen"),
+    _normalize_to("NFC"),
+    _normalize_to("NFD"),
+    _normalize_to("NFKC"),
+    (_replace_inner(APOSTROPHES, "'"), "has another apostrophe"),
+    (_replace_inner(APOSTROPHES, "’"), "has another apostrophe"),
+    (_replace_inner(HYPHENS, "-"), "has another hyphen"),
     (str.lower, CAPITALS),
     (titlecase, CAPITALS),
     (str.upper, CAPITALS),
-    (_replaced(" ", "_"), "has spaces"),
-    (_replaced(" ", "-"), "has spaces"),
-    (_replaced("_", " "), "has underscores"),
-    (_replaced(HYPHENS, "_"), "has hyphens"),
+    (_replace_inner(" ", "_"), "has spaces"),
+    (_replace_inner(" ", "-"), "has spaces"),
+    (_replace_inner("_", " "), "has underscores"),
+    (_replace_inner(HYPHENS, "_"), "has hyphens"),
     (strip_accents, "has accents"),
 )

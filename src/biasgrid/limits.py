@@ -40,7 +40,7 @@ def check_limits(function: Callable[..., Any], values: Mapping[str, Any]) -> Non
         choices = get_args(limit) if get_origin(limit) is Literal else ()
         if choices and isinstance(choices[0], str):
             raise InputError(f"{name}: {unknown_name('value', value, choices)}")
-        raise InputError(not_allowed(name, value, ", ".join(map(str, choices)) or _in_words(limit)))
+        raise InputError(not_allowed(name, value, ", ".join(map(str, choices)) or _describe_limit(limit)))
 
 
 @lru_cache(maxsize=512)
@@ -60,13 +60,13 @@ def _limits(function: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
                 annotation = eval(annotation, function.__globals__)
             except NameError:
                 continue
-        limit, takes_none = _parts(annotation)
+        limit, takes_none = _split_union(annotation)
         if limit is bool or get_origin(limit) is Literal or range_of(annotation):
             limits[parameter.name] = limit, takes_none
     return limits
 
 
-def _parts(annotation: Any) -> tuple[Any, bool]:
+def _split_union(annotation: Any) -> tuple[Any, bool]:
     """Return the type of an annotation apart from None (None if there are several), and whether it accepts None."""
     is_union = get_origin(annotation) in (Union, types.UnionType)
     parts = get_args(annotation) if is_union else (annotation,)
@@ -81,17 +81,17 @@ def _fits(limit: Any, value: Any) -> bool:
         return any(type(value) is type(choice) and value == choice for choice in get_args(limit))
     kind, *bounds = get_args(limit)
     is_number = type(value) is int or (kind is float and isinstance(value, float) and math.isfinite(value))
-    return is_number and all(BOUNDS[end](value, number) for end, number in _ends(bounds).items())
+    return is_number and all(BOUNDS[end](value, number) for end, number in _bounds(bounds).items())
 
 
-def _ends(bounds: Iterable[Any]) -> dict[type, float]:
+def _bounds(bounds: Iterable[Any]) -> dict[type, float]:
     """Return the bounds' numbers by type; other metadata of an annotation are ignored."""
     return {
         type(bound): getattr(bound, type(bound).__name__.lower()) for bound in bounds if type(bound) in BOUNDS
     }
 
 
-def _in_words(limit: Any) -> str:
+def _describe_limit(limit: Any) -> str:
     """Return a description of the allowed values, such as "numbers from 0 to less than 0.5"."""
     if limit is bool:
         return "true, false"
@@ -100,10 +100,10 @@ def _in_words(limit: Any) -> str:
 
 def range_of(annotation: Any) -> str:
     """Return the numbers that an annotation allows, such as "from 0 to less than 0.5", or "" without limits."""
-    limit, _ = _parts(annotation)
+    limit, _ = _split_union(annotation)
     if get_origin(limit) is not Annotated or get_args(limit)[0] not in (int, float):
         return ""
-    ends = _ends(get_args(limit)[1:])
+    ends = _bounds(get_args(limit)[1:])
     if Gt in ends and Lt in ends:
         return f"between {ends[Gt]} and {ends[Lt]}, both excluded"
     low = f"from {ends[Ge]}" if Ge in ends else f"above {ends[Gt]}" if Gt in ends else ""

@@ -17,7 +17,7 @@ def _keep_as_written(value: Any, check: Any) -> Any:
     return value
 
 
-def _not_of_wefe(value: Any) -> Any:
+def _refuse_wefe_name(value: Any) -> Any:
     """Raise BiasgridError for a value of WEFE's, with its replacement; the nearest spelling would be "two-sided"."""
     our_name = ALTERNATIVES.get(value if isinstance(value, str) else "")
     if our_name:
@@ -25,15 +25,15 @@ def _not_of_wefe(value: Any) -> Any:
     return value
 
 
-def _as_never(value: Any) -> Any:
+def _none_as_null(value: Any) -> Any:
     """Convert the text `none`, as written in YAML, to None."""
     return None if value == "none" else value
 
 
-Stop = Annotated[Whole | None, BeforeValidator(_as_never)]
+Stop = Annotated[Whole | None, BeforeValidator(_none_as_null)]
 Number = Annotated[float, WrapValidator(_keep_as_written)]
 Alternative = Literal["bias", "greater", "less", "two-sided"]
-AnAlternative = Annotated[Alternative, BeforeValidator(_not_of_wefe)]
+AnAlternative = Annotated[Alternative, BeforeValidator(_refuse_wefe_name)]
 Interval = Literal["jackknife", "percentile", "bca"]
 INTERVALS = get_args(Interval)
 BIAS = "bias"  # the alternative that depends on each metric's no-bias value and range

@@ -188,5 +188,4 @@ def _check_option(option: str, value: Any) -> None:
 
 
 def _as_yaml(value: Any) -> str:
-    """Return a value as written in YAML."""
     return str(value).lower() if isinstance(value, bool) else str(value)

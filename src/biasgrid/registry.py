@@ -268,15 +268,15 @@ class Registry(Mapping[str, T]):
             if not self._read:
                 folder = importlib.import_module(self.package).__path__
                 for info in sorted(pkgutil.iter_modules(folder), key=lambda info: info.name):
-                    self._take(importlib.import_module(f"{self.package}.{info.name}"))
+                    self._add_module(importlib.import_module(f"{self.package}.{info.name}"))
                 for module in _installed_modules():
-                    self._take(module)
+                    self._add_module(module)
             for module in PLUGINS.values():
                 if module.__name__ not in self._read:
-                    self._take(module)
+                    self._add_module(module)
             return self._entries
 
-    def _take(self, module: ModuleType) -> None:
+    def _add_module(self, module: ModuleType) -> None:
         self._read.add(module.__name__)
         for entry in getattr(module, self.attribute, ()):
             # An entry that was defined in this session may have been moved to a file.
@@ -368,7 +368,7 @@ def _load_plugin(file: Path, package: Path | None) -> ModuleType:
         parts.pop()
     name = PREFIX + ".".join(parts)
     top = sys.modules.get(PREFIX + parts[0])
-    if top is not None and (package is None or not _is_in(top, package)):
+    if top is not None and (package is None or not _is_module_of(top, package)):
         raise BiasgridError(f"plugins: {file}: another plugin has this name ({top.__file__})")
     try:
         if package is not None and name in sys.modules:  # imported by another file of the package
@@ -415,7 +415,7 @@ class _PluginFinder:
 sys.meta_path.insert(0, _PluginFinder)
 
 
-def _is_in(module: ModuleType, package: Path) -> bool:
+def _is_module_of(module: ModuleType, package: Path) -> bool:
     return [Path(place).resolve() for place in getattr(module, "__path__", ())] == [package.resolve()]
 
 

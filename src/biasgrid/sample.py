@@ -205,7 +205,7 @@ def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
         targets, attributes = (
             [found[s.name] for s in side] for side in (part.target_sets, part.attribute_sets)
         )
-        targets, attributes = _scored(request, model, targets, attributes)
+        targets, attributes = _without_unscored(request, model, targets, attributes)
         sets = targets + attributes
         failed_sets = [s.name for s in sets if s.lost_share > threshold or not len(s.vectors)]
         targets = whole_pairs(targets) if metric.paired else targets
@@ -217,7 +217,7 @@ def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
     return samples
 
 
-def _scored(
+def _without_unscored(
     request: Request, model: Any, targets: list[FoundSet], attributes: list[FoundSet]
 ) -> tuple[list[FoundSet], list[FoundSet]]:
     """Return the sets without the texts that the model cannot score, which count as missing."""

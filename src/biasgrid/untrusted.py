@@ -277,7 +277,7 @@ def npy_header(file: IO[bytes], where: Path | str) -> tuple[np.dtype, tuple[int,
         if dtype.hasobject:
             raise ValueError("of Python objects")
         if len(shape) > 32 or not all(type(n) is int and 0 <= n < 1 << 60 for n in shape):
-            raise ValueError(f"of the shape {_cut(shape)}")
+            raise ValueError(f"of the shape {_shorten(shape)}")
     return dtype, shape, "F" if fortran_order else "C"
 
 
@@ -287,18 +287,18 @@ def _header_of_numbers(
     """Return `npy_header` and the position of the numbers in a file of `size` bytes that contains exactly them."""
     dtype, shape, order = npy_header(file, where)
     if dtype.kind not in "biuf":
-        raise BiasgridError(f"{where}: is a NumPy file of {_cut(dtype)}, and not of numbers")
+        raise BiasgridError(f"{where}: is a NumPy file of {_shorten(dtype)}, and not of numbers")
     start = file.tell()
     expected, bytes_present = math.prod(shape) * dtype.itemsize, size - start
     # An array with a dimension of 0 is empty, but NumPy must be able to address its other dimensions.
     if expected != bytes_present or math.prod(max(n, 1) for n in shape) * dtype.itemsize >= 1 << 62:
         raise BiasgridError(
-            f"{where}: is not a whole NumPy file: its header says {dtype} {_cut(shape)}, which is {_cut(expected)} "
-            f"bytes, and {bytes_present} bytes follow it"
+            f"{where}: is not a whole NumPy file: its header says {dtype} {_shorten(shape)}, which is "
+            f"{_shorten(expected)} bytes, and {bytes_present} bytes follow it"
         )
     return dtype, shape, order, start
 
 
-def _cut(value: object) -> str:
+def _shorten(value: object) -> str:
     text = str(value)
     return text if len(text) < 60 else f"{text[:60]}..."

@@ -135,20 +135,20 @@ def line(error: ValidationError, model: Any, values: Any = None) -> str:
     the values best is chosen. If the validated `values` are given, only their keys are named.
     """
     errors = error.errors(include_url=False)
-    places = [_place(e, values) for e in errors]
-    first = min(range(len(errors)), key=lambda i: _distance(errors[i]["type"], places[i]))
+    places = [_path_of_error(e, values) for e in errors]
+    first = min(range(len(errors)), key=lambda i: _priority(errors[i]["type"], places[i]))
     alternatives = [e for e, place in zip(errors, places, strict=True) if place == places[first]]
-    text = _text(errors[first], alternatives, list(_kinds(model, places[first])))
-    keys = [_short(str(key)) for key in places[first]]
+    text = _describe_error(errors[first], alternatives, list(_types_at(model, places[first])))
+    keys = [_shorten(str(key)) for key in places[first]]
     text = ": ".join([*keys, text])
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 45]} ... {text[-40:]}"
 
 
-def _distance(kind: str, place: Sequence[str | int]) -> tuple:
+def _priority(kind: str, place: Sequence[str | int]) -> tuple:
     return kind != "extra_forbidden", -len(place), kind.endswith("_type")
 
 
-def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
+def _path_of_error(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
     """Return the keys that lead to the wrong value, without the names of alternatives that pydantic adds."""
     path = error["loc"]
     # The text itself names a key that is missing, unknown or wrong.
@@ -168,7 +168,9 @@ def _place(error: Mapping[str, Any], values: Any) -> tuple[str | int, ...]:
     return tuple(place)
 
 
-def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], kinds: Sequence[Any]) -> str:
+def _describe_error(
+    error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], kinds: Sequence[Any]
+) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind in ("extra_forbidden", "invalid_key"):
         keys = [
@@ -196,23 +198,23 @@ def _text(error: Mapping[str, Any], alternatives: Sequence[Mapping[str, Any]], k
     )
 
 
-def _kinds(kind: Any, place: Sequence[str | int]) -> Iterator[Any]:
+def _types_at(kind: Any, place: Sequence[str | int]) -> Iterator[Any]:
     """Yield the possible types of a value at a place below a value of this type."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        yield from _kinds(inner[0], place)
+        yield from _types_at(inner[0], place)
     elif origin in (Union, UnionType):
         for alternative in inner:
-            yield from _kinds(alternative, place)
+            yield from _types_at(alternative, place)
     elif not place:
         yield kind
     elif isinstance(kind, type) and issubclass(kind, BaseModel):
         for name, info in kind.model_fields.items():
             if place[0] == (info.alias or name):
-                yield from _kinds(info.annotation, place[1:])
+                yield from _types_at(info.annotation, place[1:])
     elif isinstance(origin, type) and inner:
-        yield from _kinds(inner[1] if issubclass(origin, Mapping) else inner[0], place[1:])
+        yield from _types_at(inner[1] if issubclass(origin, Mapping) else inner[0], place[1:])
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"

@@ -51,7 +51,7 @@ class WordSet(Sequence[str]):
         name = line_of_text(f"{role} set's name", name)
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "words", _words(f"{role} set {quote(name)}", words, warn))
-        of = _list(of, f"{role} set {quote(name)}: of must be a list of words")
+        of = _as_list(of, f"{role} set {quote(name)}: of must be a list of words")
         if of and (len(of) != len(self.words) or not all(isinstance(word, str) and word for word in of)):
             raise BiasgridError(
                 f"query: {role} set {quote(name)}: of must have a word for each of its sentences"
@@ -115,7 +115,7 @@ def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = T
             )
         names, sets = list(sets), list(sets.values())
     else:
-        sets = _list(
+        sets = _as_list(
             sets, f"the {role} sets must be a list of lists of words, or a mapping from names to them"
         )
         for words in sets:
@@ -131,7 +131,7 @@ def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = T
             words.name if isinstance(words, WordSet) else f"{role.capitalize()} set {i}"
             for i, words in enumerate(sets)
         ]
-    names = _list(names, f"the {role} sets' names must be a list")
+    names = _as_list(names, f"the {role} sets' names must be a list")
     if len(names) != len(sets):
         raise BiasgridError(f"query: {len(sets)} {role} sets but {len(names)} names for them")
     return tuple(
@@ -143,7 +143,7 @@ def word_sets(role: str, sets: Sets, names: Iterable[str] | None, warn: bool = T
 
 
 def _words(label: str, values: Iterable[str], warn: bool) -> tuple[str, ...]:
-    words = _list(values, f"{label} must be a list of words")
+    words = _as_list(values, f"{label} must be a list of words")
     if not words:
         raise BiasgridError(f"query: {label} is empty")
     try:
@@ -165,7 +165,7 @@ def _words(label: str, values: Iterable[str], warn: bool) -> tuple[str, ...]:
     return tuple(map(str, words))
 
 
-def _list(values: Iterable[Any], must: str) -> list[Any]:
+def _as_list(values: Iterable[Any], must: str) -> list[Any]:
     """Return the content of an ordered iterable as a list.
 
     Raises ArgumentTypeError for text, bytes, mappings and sets, which are not ordered lists.

@@ -260,7 +260,7 @@ def find(
         found=dict(zip(found.entries, map(list, found.entries.values()), strict=True)),
         lost=tuple(word for word in dict.fromkeys(words) if word not in found.entries),
         forms={
-            word: _form(of_word, word in found.ngrams, options)
+            word: _describe_forms(of_word, word in found.ngrams, options)
             for word, of_word in found.forms.items()
             if of_word != (0,) or word in found.ngrams
         },
@@ -268,7 +268,7 @@ def find(
     )
 
 
-def _form(of_word: tuple[int, ...], from_ngrams: bool, options: WordOptions) -> str:
+def _describe_forms(of_word: tuple[int, ...], from_ngrams: bool, options: WordOptions) -> str:
     """Return a description of the variants that were found for a word."""
     form = "; ".join(form_of(options.preprocessors[place]) for place in of_word)
     if not from_ngrams:

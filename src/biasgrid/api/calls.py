@@ -183,7 +183,10 @@ def _docstring(metric: Metric, signature: inspect.Signature) -> str:
     metric_sections, shared = docstrings.sections(metric.function), docstrings.sections(measure_query)
     tests = {test.name: _describe_test(test) for test in significance.tests()}
     texts = docstrings.parameters(measure_query) | tests | docstrings.parameters(metric.function)
-    sets = [_sets(need, role) for need, role in zip(metric.template, ("target", "attribute"), strict=True)]
+    sets = [
+        _describe_sets(need, role)
+        for need, role in zip(metric.template, ("target", "attribute"), strict=True)
+    ]
     texts["query"] = docstrings.wrap(f"Of {sets[0]} and {sets[1]}{_template_note(metric)}; {QUERY}", 108)
     returns = metric_sections.get("Returns", "").partition("\n")[2] or f"    {range_of(metric)}"
     parts = {
@@ -215,7 +218,7 @@ def range_of(metric: Metric) -> str:
 QUERY = "of a larger one take the sub-queries: `query.subqueries(template)`."
 
 
-def _sets(need: int | str, role: str) -> str:
+def _describe_sets(need: int | str, role: str) -> str:
     number = {"n": "any number of", "k": "two or more", 1: "one", 2: "two"}.get(need, str(need))
     return f"{number} {role} set{'' if need == 1 else 's'}"
 

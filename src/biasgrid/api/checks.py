@@ -44,8 +44,8 @@ def check_query(query: Any) -> None:
     if isinstance(query, dict):
         raise InputError("query: a mapping is no query; make one of it with Query.from_dict(mapping)")
     raise InputError(
-        f"query: {_kind(query)} is no query; make one: Query(target_sets, attribute_sets, target_sets_names, "
-        "attribute_sets_names)"
+        f"query: {_describe_type(query)} is no query; make one: Query(target_sets, attribute_sets, "
+        "target_sets_names, attribute_sets_names)"
     )
 
 
@@ -78,7 +78,7 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
             f"{model.name}: is a {model.kind}; a debias method changes vectors, of which it has none"
         )
     if not all(hasattr(model, name) for name in attributes) or _is_frame(model):
-        raise InputError(f"model: {_kind(model)} is no model; load it: biasgrid.load(it)")
+        raise InputError(f"model: {_describe_type(model)} is no model; load it: biasgrid.load(it)")
 
 
 def _is_model(value: Any) -> bool:
@@ -89,8 +89,7 @@ def _is_frame(value: Any) -> bool:
     return type(value).__module__.partition(".")[0] in ("pandas", "numpy", "gensim", "wefe")
 
 
-def _kind(value: Any) -> str:
-    """Return a name for a value's type, for a message."""
+def _describe_type(value: Any) -> str:
     kind = type(value)
     package = kind.__module__.partition(".")[0]
     return quote(value) if package == "builtins" else f"a {kind.__name__} of {package}"

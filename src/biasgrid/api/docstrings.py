@@ -64,7 +64,7 @@ def docstring(parts: Mapping[str, str]) -> str:
 def parameter_section(signature: inspect.Signature, texts: Mapping[str, str]) -> str:
     """Return the Parameters section: each parameter of a signature with its type, default and description."""
     return "\n".join(
-        f"{parameter.name} : {_kind(parameter)}\n"
+        f"{parameter.name} : {_describe_type(parameter)}\n"
         + textwrap.indent(texts.get(parameter.name, "See the metric's documentation."), "    ")
         for parameter in signature.parameters.values()
     )
@@ -86,7 +86,7 @@ def name_of(annotation: Any) -> str:
     return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", text).replace("'", '"')
 
 
-def _kind(parameter: inspect.Parameter) -> str:
+def _describe_type(parameter: inspect.Parameter) -> str:
     kind = name_of(parameter.annotation)
     if kind.startswith("Literal[") and kind.endswith("]"):
         kind = f"{{{kind[8:-1]}}}"

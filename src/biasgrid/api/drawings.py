@@ -75,7 +75,7 @@ def plot_study(
     drawings = _join_pages(drawings)
     matches = [drawing for drawing in drawings if _matches(study, drawing, which)]
     if not matches and "metric" in which:
-        matches = _of_metrics(study, drawings, which)
+        matches = _select_metrics(study, drawings, which)
     if not matches:
         conditions = ", ".join(f"{name}={value!r}" for name, value in which.items())
         raise BiasgridError(
@@ -154,7 +154,7 @@ def _with_published(
     return dataclasses.replace(study, config=study.config.model_copy(update=update))
 
 
-def _place(study: Study, drawing: Drawing) -> dict[str, str]:
+def _keys_shown(study: Study, drawing: Drawing) -> dict[str, str]:
     """Return the keys and words that a figure shows only one of: criterion, query, metric, model and so on."""
     cell = study.grid.cells.get(drawing.name.partition("/")[2])
     fields = drawing.spec if cell is None else vars(cell)
@@ -162,11 +162,11 @@ def _place(study: Study, drawing: Drawing) -> dict[str, str]:
 
 
 def _matches(study: Study, drawing: Drawing, which: Mapping[str, Any]) -> bool:
-    place = _place(study, drawing)
+    place = _keys_shown(study, drawing)
     return all(place.get(name) == value for name, value in which.items())
 
 
-def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
+def _select_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any]) -> list[Drawing]:
     """Return the figures of the metrics in `which`; figures of several metrics are reduced to these metrics'
     rows."""
     rest = {name: value for name, value in which.items() if name != "metric"}
@@ -191,7 +191,7 @@ def _of_metrics(study: Study, drawings: list[Drawing], which: Mapping[str, Any])
 
 
 def _describe(study: Study, drawings: list[Drawing]) -> str:
-    places = (_place(study, drawing) for drawing in drawings)
+    places = (_keys_shown(study, drawing) for drawing in drawings)
     return join_names(
         " and ".join(f"{name}={value!r}" for name, value in place.items()) or "all" for place in places
     )

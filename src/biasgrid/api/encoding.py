@@ -181,7 +181,7 @@ def _open(encoder: Any, revision: str | None, options: Mapping[str, Any]) -> tup
         label = type(encoder[0]).__name__
         return label, Encoder(in_memory(*encoder, where=label), fast=options["fast"])
     if isinstance(encoder, (str, os.PathLike)):
-        label, folder = _folder(encoder, revision)
+        label, folder = _find_folder(encoder, revision)
         return label, open_encoder(folder, options)
     if hasattr(encoder, "encode") or callable(encoder):
         refuse_options(options, "an object" if hasattr(encoder, "encode") else "a function")
@@ -193,7 +193,7 @@ def _open(encoder: Any, revision: str | None, options: Mapping[str, Any]) -> tup
     )
 
 
-def _folder(encoder: str | os.PathLike[str], revision: str | None) -> tuple[str, Path]:
+def _find_folder(encoder: str | os.PathLike[str], revision: str | None) -> tuple[str, Path]:
     """Return the name of an encoder, and its folder."""
     if not os.fspath(encoder):
         raise InputError("encoder: is an empty text; expected a folder or a name")

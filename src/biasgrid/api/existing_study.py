@@ -76,17 +76,19 @@ class ExistingPaths(MadePaths):
         if name not in self.made:
             table, file = tables.REGISTRY[name], self.study.plain.paths.table_file(name)
             if not table.is_whole(file):
-                self.made[name] = self._table(name, file)
+                self.made[name] = self._compute_table(name, file)
             else:
                 self.made[name] = (
-                    self._checked(name, file) if table.has_ends(file) else self._with_ends(name, file)
+                    self._table_of_file(name, file)
+                    if table.has_ends(file)
+                    else self._with_derived_columns(name, file)
                 )
         return self.made[name]
 
-    def _checked(self, name: str, file: Path) -> InMemory:
+    def _table_of_file(self, name: str, file: Path) -> InMemory:
         return TableOfStudy(file, tables.REGISTRY[name], self.study.plain)
 
-    def _table(self, name: str, file: Path) -> Any:
+    def _compute_table(self, name: str, file: Path) -> Any:
         try:
             table = tables.REGISTRY[name]
             # Its input tables may be in memory as well.
@@ -97,7 +99,7 @@ class ExistingPaths(MadePaths):
             self.missing[name] = str(error)
             return file
 
-    def _with_ends(self, name: str, file: Path) -> Any:
+    def _with_derived_columns(self, name: str, file: Path) -> Any:
         """Return the table of a file with the ids and labels from the config.
 
         The table of a plugin, which is not loaded, is returned as its file.
@@ -108,7 +110,7 @@ class ExistingPaths(MadePaths):
             rows = self.study.plain.read_table(table, file).drop(columns=ends, errors="ignore")
             spec = table_step(self.study.plain, name).spec
         except BiasgridError:  # the error is raised again when the file is read
-            return self._checked(name, file)
+            return self._table_of_file(name, file)
         return InMemory((name,), with_ends(rows, table.ends, spec).astype(dict.fromkeys(ends, "str")))
 
     @property

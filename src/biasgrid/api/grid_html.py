@@ -84,7 +84,7 @@ def grid_html(study: Study, title: str) -> str:
     scale = Scale.of(long[column].tolist()) if column == STANDARDIZED else None
     parts = [f'<div style="{MUTED} font-size: 12.5px;">{escape(title)}</div>']
     for criterion in criteria[:MOST_TOPICS]:
-        parts += _topic(study, criterion, rows, column, scale)
+        parts += _topic_tables(study, criterion, rows, column, scale)
     if rest := criteria[MOST_TOPICS:]:
         parts.append(_note(f"Not shown: {pluralize(len(rest), 'more topic')}."))
     has_groups = "random_groups" in study.config.inference.parts
@@ -98,7 +98,7 @@ def grid_html(study: Study, title: str) -> str:
     return block("".join(parts), WIDTH)
 
 
-def _topic(
+def _topic_tables(
     study: Study,
     criterion: str,
     rows: Mapping[tuple[str, str, str, str], Any],
@@ -123,7 +123,7 @@ def _table(
 ) -> str:
     right = f"{CELL} text-align: right; white-space: nowrap;"
     head = "".join(
-        f'<th scope="col" style="{right} font-weight: 600;">{_head(study, key, scale)}</th>'
+        f'<th scope="col" style="{right} font-weight: 600;">{_metric_heading(study, key, scale)}</th>'
         for key in metrics
     )
     lines = [f'<tr style="background: none;"><th style="{CELL} width: {FIRST}px;"></th>{head}</tr>']
@@ -131,11 +131,11 @@ def _table(
         cells = [rows.get((criterion, key, model, debias)) for key in metrics]
         if not any(cells):
             continue
-        numbers = [_cell(row, column, scale) for row in cells]
+        numbers = [_score_cell(row, column, scale) for row in cells]
         texts = "".join(f'<td style="{right}">{number}</td>' for number in numbers)
         if not any(numbers):
             texts = f'<td colspan="{len(metrics)}" style="{CELL} {MUTED}">{NO_BASELINE if scale else NO_VALUE}</td>'
-        name = f'<th scope="row" style="{CELL} font-weight: 400;">{_state(study, model, debias)}</th>'
+        name = f'<th scope="row" style="{CELL} font-weight: 400;">{_model_label(study, model, debias)}</th>'
         lines.append(f'<tr style="background: none;">{name}{texts}</tr>')
     return (
         '<table style="border-collapse: collapse; border: 0; font-size: 13px; margin: 0 0 4px; table-layout: fixed; '
@@ -147,7 +147,7 @@ def _metrics(study: Study) -> list[str]:
     return list(dict.fromkeys(key for name in study.config.criteria for key in study.metrics(name)))
 
 
-def _head(study: Study, key: str, scale: Scale | None) -> str:
+def _metric_heading(study: Study, key: str, scale: Scale | None) -> str:
     """Return a metric's label, and its no-bias value if the metrics do not have a common scale."""
     label = isolate(study.labels[key])
     if scale:
@@ -157,12 +157,12 @@ def _head(study: Study, key: str, scale: Scale | None) -> str:
     return f'{label}<br><span style="{MUTED} font-weight: 400;">no bias: {neutral}</span>'
 
 
-def _state(study: Study, model: str, debias: str) -> str:
+def _model_label(study: Study, model: str, debias: str) -> str:
     method = "" if debias == UNTOUCHED else f", {isolate(study.labels[debias])}"
     return f"{isolate(study.labels[model])}{method}"
 
 
-def _cell(row: Any, column: str, scale: Scale | None) -> str:
+def _score_cell(row: Any, column: str, scale: Scale | None) -> str:
     """Return a number, with its bar if the metrics have a common scale."""
     value = math.nan if row is None else getattr(row, column)
     if math.isnan(value):

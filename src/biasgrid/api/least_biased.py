@@ -36,10 +36,10 @@ class LeastBiased(pd.DataFrame):  # type: ignore[misc]  # pandas has no types he
     """A frame that shows the main columns in 80 characters or as HTML; a selection from it is a plain frame."""
 
     def __repr__(self) -> str:
-        return _text(self) if set(COLUMNS) <= {*self.columns} else super().__repr__()
+        return _as_text(self) if set(COLUMNS) <= {*self.columns} else super().__repr__()
 
     def _repr_html_(self) -> str | None:
-        html: str | None = _html(self) if set(COLUMNS) <= {*self.columns} else super()._repr_html_()
+        html: str | None = _as_html(self) if set(COLUMNS) <= {*self.columns} else super()._repr_html_()
         return html
 
 
@@ -64,7 +64,7 @@ def least_biased(
     return table
 
 
-def _shown(table: pd.DataFrame) -> dict[str, list[str]]:
+def _readable_columns(table: pd.DataFrame) -> dict[str, list[str]]:
     """Return the columns for people to read, by their headings."""
     has_debiased = bool(table["model"].str.contains(" under ", regex=False).any())
     columns = {
@@ -88,9 +88,9 @@ def _notes(table: pd.DataFrame) -> list[str]:
     ]
 
 
-def _text(table: pd.DataFrame) -> str:
+def _as_text(table: pd.DataFrame) -> str:
     """Return the table in lines of 80 characters; pandas would leave out the columns in the middle."""
-    columns = _shown(table)
+    columns = _readable_columns(table)
     widths = {name: max(map(len, [name, *texts])) for name, texts in columns.items()}
     room = 80 - sum(width + 2 for name, width in widths.items() if name != MODEL)
     widths[MODEL] = max(len(MODEL), min(widths[MODEL], room))
@@ -106,9 +106,9 @@ def _text(table: pd.DataFrame) -> str:
     return "\n".join([*lines_of_text, *notes])
 
 
-def _html(table: pd.DataFrame) -> str:
+def _as_html(table: pd.DataFrame) -> str:
     """Return the same table and notes for a notebook; each topic is named once."""
-    columns = _shown(table)
+    columns = _readable_columns(table)
     head = "".join(f'<th scope="col" style="{CELL} font-weight: 600;">{name}</th>' for name in columns)
     rows, topic = [], ""
     for cells in zip(*columns.values(), strict=True):
@@ -130,7 +130,7 @@ def _html(table: pd.DataFrame) -> str:
 def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, Any]]:
     """Yield the rows of a criterion and metric."""
     labels = study.labels
-    names = {s.model: _name(s, labels) for s in (*answer.models, *answer.not_ranked)}
+    names = {s.model: _model_label(s, labels) for s in (*answer.models, *answer.not_ranked)}
     place = {"metric": answer.metric, "criterion": answer.criterion}
     first = answer.least_biased or (
         answer.models[0].model if answer.models and not answer.not_compared else ""
@@ -160,7 +160,7 @@ def _rows(answer: Answer, study: Study, debiased: bool) -> Iterator[dict[str, An
         }
 
 
-def _name(state: RankedState, labels: Mapping[str, str]) -> str:
+def _model_label(state: RankedState, labels: Mapping[str, str]) -> str:
     """Return a model's label, with the number of its queries if some could not be computed."""
     lost = f": {state.queries} of {state.queries_of} queries" if state.has_lost_queries else ""
     return f"{labels[state.model]}{lost}"

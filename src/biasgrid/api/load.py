@@ -185,18 +185,20 @@ def load(
         if not _exists(path) and is_hub_name(source) and wanted.scores:
             from .hub import fetch_hub_model
 
-            _refuse(of_a_file - {"format"}, "a model of a hub")
+            _refuse_options(of_a_file - {"format"}, "a model of a hub")
             model = _read(fetch_hub_model(str(source)), name or str(source), wanted, given)
         elif not _exists(path):
             if not isinstance(source, str) or path.name != source:
-                raise InputError(f"{path}: no such file or folder{did_you_mean_file(path)}{_of_hub(source)}")
+                raise InputError(
+                    f"{path}: no such file or folder{did_you_mean_file(path)}{_hub_hint(source)}"
+                )
             entry = shipped(source, kind)
-            _refuse(of_a_file, "a model that is loaded by its name")
+            _refuse_options(of_a_file, "a model that is loaded by its name")
             if entry is not None:  # check the type before the download
                 _check_kind(kind_of(entry).name, wanted, source)
             model = by_name(source, name)
         elif (path / MODEL).exists():
-            _refuse(of_a_file, "a store")
+            _refuse_options(of_a_file, "a store")
             model = open_folder(path, name, wanted.name)
         else:
             model = _read(path, name, wanted, given)
@@ -214,7 +216,7 @@ def load(
 
 
 def _read(source: Any, name: str | None, kind: Kind, options: Mapping[str, Any]) -> Any:
-    _refuse(options.keys() - inspect.signature(kind.loader).parameters.keys(), f"a {kind.noun}")
+    _refuse_options(options.keys() - inspect.signature(kind.loader).parameters.keys(), f"a {kind.noun}")
     return kind.loader(source, name, **options)
 
 
@@ -231,7 +233,7 @@ def _is_model(source: Any) -> bool:
     return isinstance(kind, str) and kind in REGISTRY and hasattr(source, "rows") and hasattr(source, "take")
 
 
-def _refuse(options: Iterable[str], what: str) -> None:
+def _refuse_options(options: Iterable[str], what: str) -> None:
     for option in sorted(options):
         raise InputError(f"{option}: is not for {what}; leave it out")
 
@@ -242,7 +244,7 @@ def _check_kind(kind: str, wanted: Kind, source: object) -> None:
         raise InputError(f"{source}: is no {wanted.noun}; it is of kind {kind}")
 
 
-def _of_hub(source: Any) -> str:
+def _hub_hint(source: Any) -> str:
     """Return a hint for a message if the source may be a name on a hub."""
     if not is_hub_name(source):
         return ""

@@ -56,9 +56,9 @@ def measure_cells(
     outcomes: dict[str, Outcome] = {}
     with tqdm(total=len(study.grid.cells), desc="measuring", unit="cell", disable=not progress) as bar:
         for part in (
-            _in_parallel(models, by_model, n_jobs, shared, keep_null)
+            _measure_in_parallel(models, by_model, n_jobs, shared, keep_null)
             if n_jobs != 1
-            else _in_turn(models, by_model, keep_null)
+            else _measure_in_turn(models, by_model, keep_null)
         ):
             outcomes |= part
             bar.update(len(part))
@@ -122,7 +122,7 @@ def _infer_aggregates_of_group(
 ) -> tuple[str, list[dict[str, Any]]]:
     from ..inference import aggregates
 
-    _join(session)
+    _restore_session(session)
     of_cells = [(cell, query, cell["results"]) for cell, query in cells]
     return name, as_finite(
         aggregates.infer_aggregates(
@@ -136,7 +136,7 @@ def _session(shared: str) -> Session:
     return loaded_plugins(), metrics.REGISTRY.session_entries, shared
 
 
-def _join(session: Session) -> None:
+def _restore_session(session: Session) -> None:
     """Load plugins and metrics of the session that started this process."""
     plugins, session_metrics, shared = session
     load_plugins(plugins)
@@ -146,7 +146,7 @@ def _join(session: Session) -> None:
         metrics.REGISTRY.add(metric)
 
 
-def _in_turn(
+def _measure_in_turn(
     models: Mapping[tuple[str, str], Any], by_model: Mapping[tuple[str, str], list[Work]], keep_null: bool
 ) -> Iterator[dict[str, Outcome]]:
     for state, cells in by_model.items():
@@ -154,7 +154,7 @@ def _in_turn(
             yield {cell.name: measure_cell(models[state], cell, query, inference, keep_null=keep_null)}
 
 
-def _in_parallel(
+def _measure_in_parallel(
     models: Mapping[tuple[str, str], Any],
     by_model: Mapping[tuple[str, str], list[Work]],
     n_jobs: int,
@@ -192,7 +192,7 @@ def _measure_cells_of_model(
     model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, session: Session
 ) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
     """Measure cells of one model; return the results, and the warnings, which a worker process cannot show."""
-    _join(session)
+    _restore_session(session)
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
         outcomes = {

@@ -99,7 +99,7 @@ def without(study: Study, queries: Iterable[str]) -> Study:
     BiasgridError
         The study does not have a query, or none would be left.
     """
-    absent = {key for query in queries for key in _keys(study, query)}
+    absent = {key for query in queries for key in _query_keys(study, query)}
     if absent >= set(study.queries):
         raise BiasgridError(f"{study.name}: without all of its {len(study.queries)} queries nothing is left")
     whole = study.config
@@ -153,7 +153,7 @@ def unchanged(records: Iterable[dict[str, Any]], changed_criteria: frozenset[str
     return [record for record in records if record["criterion"] not in lost]
 
 
-def _keys(study: Study, query: str) -> list[str]:
+def _query_keys(study: Study, query: str) -> list[str]:
     """Return the keys of the queries with this key or name."""
     if is_among(query, study.queries):
         return [query]

@@ -34,7 +34,7 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
     for query in (study.queries[key] for key in dict.fromkeys(c.query for c in study.grid.cells.values())):
         if text := shared_text(shared_words(query)):
             shared.setdefault(text, []).append(query.name)
-    fixed = [_name(place) for place in _fixed(study)]
+    fixed = [_describe_place(place) for place in _fixed_scores(study)]
     large = [(place, text) for place, p in lowest.items() if (text := lowest_p(p))]
     lines = []
     if shared:
@@ -44,16 +44,17 @@ def caveats(study: Study, lowest: Mapping[Place, float]) -> list[str]:
         )
         lines.append(f"a word is in two sets: {join_names(texts)}")
     if fixed:
-        lines.append(f"{_scores(len(fixed))} kept, where {ONE_WORD}: {join_names(fixed)}")
+        lines.append(f"{_count_scores(len(fixed))} kept, where {ONE_WORD}: {join_names(fixed)}")
     if large:
         place, text = large[0]
         lines.append(
-            f"{_scores(len(large))} of too few words or draws for a small p; the first: {_name(place)} ({text})"
+            f"{_count_scores(len(large))} of too few words or draws for a small p; the first: "
+            f"{_describe_place(place)} ({text})"
         )
     return lines
 
 
-def _fixed(study: Study) -> Iterator[Place]:
+def _fixed_scores(study: Study) -> Iterator[Place]:
     """Yield the scores whose size is fixed by two sets of one word each, and which the study keeps."""
     for cell in study.grid.cells.values():
         metric = study.metric(cell.criterion, cell.metric)
@@ -69,10 +70,10 @@ def _fixed(study: Study) -> Iterator[Place]:
                 yield cell.metric, name, cell.model
 
 
-def _scores(number: int) -> str:
+def _count_scores(number: int) -> str:
     return f"{pluralize(number, 'score')} {'is' if number == 1 else 'are'}"
 
 
-def _name(place: Place) -> str:
+def _describe_place(place: Place) -> str:
     metric, query, model = place
     return f"{metric} of {quote(query)} on {quote(model)}"

@@ -23,7 +23,7 @@ SPECIAL = {
 def markdown(frame: pd.DataFrame, digits: int) -> str:
     """Return a frame as a table in GitHub's Markdown."""
     head, rows, labels = _cells(frame, digits)
-    rows = [[_line(text).replace("|", "\\|") for text in row] for row in [head, *rows]]
+    rows = [[_on_one_line(text).replace("|", "\\|") for text in row] for row in [head, *rows]]
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     rules = ["-" * width if place < labels else "-" * (width - 1) + ":" for place, width in enumerate(widths)]
     lines = [
@@ -63,7 +63,8 @@ def _cells(frame: pd.DataFrame, digits: int) -> tuple[list[str], list[list[str]]
     places = [_decimals(frame.iloc[:, place], digits) for place in range(frame.shape[1])]
     values = (zip(row, places, strict=True) for row in frame.itertuples(index=False, name=None))
     rows = [
-        [*map(str, key), *(_text(*value) for value in row)] for key, row in zip(labels, values, strict=True)
+        [*map(str, key), *(_format_value(*value) for value in row)]
+        for key, row in zip(labels, values, strict=True)
     ]
     return head, rows, len(names)
 
@@ -78,7 +79,7 @@ def _decimals(column: pd.Series, digits: int) -> int:
     return digits
 
 
-def _text(value: Any, digits: int) -> str:
+def _format_value(value: Any, digits: int) -> str:
     if not isinstance(value, float):
         return str(value)
     if math.isnan(value):
@@ -87,9 +88,9 @@ def _text(value: Any, digits: int) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def _line(text: str) -> str:
+def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
 def _escape(text: str) -> str:
-    return re.sub(r"[\\~^<>|&%$#_{}]", lambda match: SPECIAL[match[0]], _line(text))
+    return re.sub(r"[\\~^<>|&%$#_{}]", lambda match: SPECIAL[match[0]], _on_one_line(text))

@@ -165,7 +165,7 @@ def word_sets(
         year, number = YEAR if occupations_year is None else occupations_year, top_n_race_occupations
         sets.update(occupations(census_folder, year, MOST if number is None else number))
     elif eds_options:
-        _check(YEAR if occupations_year is None else occupations_year, top_n_race_occupations)
+        _check_census_options(YEAR if occupations_year is None else occupations_year, top_n_race_occupations)
         for name in BY_SHARE:
             # Words are sorted by share, so a smaller number of occupations is a prefix of the list.
             sets[name] = sets[name][:top_n_race_occupations]
@@ -178,7 +178,7 @@ def _description(record: dict[str, Any]) -> str:
     return f"{len(record['names'])} sets, fetched. {record['title']}"
 
 
-def _check(year: object, number: object) -> None:
+def _check_census_options(year: object, number: object) -> None:
     if isinstance(year, bool) or year != YEAR:
         raise BiasgridError(
             not_allowed("occupations_year", year, f"{YEAR}")

@@ -138,7 +138,7 @@ def compare(
         at_hand = models_at_hand(part, rankings, published_as)
         # The criteria that "Overall" combines.
         criteria = set(part.loc[part["query"] == "", "criterion"]) - {OVERALL}
-        overall = _of_all_criteria(part, criteria)
+        overall = _queries_of_criteria(part, criteria)
         for row in part.itertuples(index=False):
             if row.quantity in CORRELATIONS:
                 units = [("", UNTOUCHED)] if at_hand else []
@@ -221,7 +221,7 @@ def compare(
     return table
 
 
-def _of_all_criteria(part: pd.DataFrame, criteria: set[str]) -> dict[str, str] | None:
+def _queries_of_criteria(part: pd.DataFrame, criteria: set[str]) -> dict[str, str] | None:
     """Return the queries of the criteria for which a source prints numbers, or None if some are unknown."""
     by_criterion = part[(part["query"] == "") & part["criterion"].isin(criteria)].groupby("criterion")[
         "queries"
@@ -283,7 +283,7 @@ def _comparison_row(
         notes.append(other_queries or row.note)
     else:
         if row.runs is not None:
-            sd, note = _chance(row, study_value)
+            sd, note = _chance_deviation(row, study_value)
             notes.append(note)
         outcome = verdict(row.published, study_value.value, row.digits, row.runs, sd, bool(row.test))
         if outcome == "differs" and study_value.words_lost:
@@ -303,7 +303,7 @@ def _comparison_row(
     return (*place, *numbers, outcome, "; ".join(filter(None, notes)), row.origin, runs, sd, test, row.query)
 
 
-def _chance(row: Any, study_value: StudyValue) -> tuple[float, str]:
+def _chance_deviation(row: Any, study_value: StudyValue) -> tuple[float, str]:
     """Return the standard deviation for the verdict on a printed random number, and a note on the deviation."""
     run_sd = study_value.run_sd if math.isnan(row.run_sd) else row.run_sd
     if math.isnan(run_sd):

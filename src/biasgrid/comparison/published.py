@@ -90,7 +90,7 @@ def rows_of(published: Iterable[File], computed: Iterable[File] = ()) -> list[li
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:
         queries: dict[str, dict[str, str]] = {}
         if isinstance(path, InMemory):
-            lines, path = _lines(path.content), path.parts[-1]
+            lines, path = _frame_lines(path.content), path.parts[-1]
         else:
             queries = read_queries(find_file(path))
             try:
@@ -115,7 +115,7 @@ def _queries_of(row: Mapping[str, Any], queries: Mapping[str, Queries]) -> Queri
     return {query: of_criterion[query]} if query in of_criterion else None
 
 
-def _lines(frame: pd.DataFrame) -> list[list[str]]:
+def _frame_lines(frame: pd.DataFrame) -> list[list[str]]:
     """Return a DataFrame as the lines of its file; pandas reads whole numbers in a column with gaps as float."""
     import pandas as pd
 

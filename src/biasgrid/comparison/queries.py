@@ -44,7 +44,7 @@ def read_queries(numbers: Path) -> dict[str, dict[str, str]]:
 
 def difference(ours: Queries, published: Queries) -> str:
     """Return how the study's queries differ from the published ones, or "" if they are the same under any keys."""
-    added, missing = _lacking(ours, published), _lacking(published, ours)
+    added, missing = _queries_not_in(ours, published), _queries_not_in(published, ours)
     changed = [key for key in added if key in missing]
     parts = {
         "ours has other words in": changed,
@@ -54,7 +54,7 @@ def difference(ours: Queries, published: Queries) -> str:
     return "; ".join(f"{what} {first_words(keys)}" for what, keys in parts.items() if keys)
 
 
-def _lacking(queries: Queries, others: Queries) -> list[str]:
+def _queries_not_in(queries: Queries, others: Queries) -> list[str]:
     """Return the queries whose words none of the others has."""
     left = Counter(others.values())
     lacking = []
