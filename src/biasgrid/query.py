@@ -287,7 +287,7 @@ class Query:
         return cls.from_dict(read_json(_path(path)), str(path))
 
     def save(self, path: Path | str) -> None:
-        """Write the query as a query file (JSON), which `read` and `biasgrid measure` accept.
+        """Write the query to `path` as a query file (JSON), which `read` and `biasgrid measure` accept.
 
         Raises BiasgridError with the file's name.
         """
