@@ -54,7 +54,7 @@ class MeasuredStudy(Study):
 
     states: tuple[tuple[str, str], ...] = ()  # model and debias key of each debiased model
     outcomes: dict[str, Outcome] = field(default_factory=dict)  # by the cells' names
-    records: dict[str, dict[str, Any]] = field(default_factory=dict)  # of evaluations, by their names
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)  # by the names of evaluations
     # Tests of aggregates by group of inference; a user's own aggregation function is not tested.
     aggregate_tests: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
