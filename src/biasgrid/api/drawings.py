@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-# What a grid needs for a figure of each kind, if `Figure.needs` is empty or uses other names of options.
+# Requirements of each kind of figure, if `Figure.needs` is empty or uses other names of options.
 NEEDS = {
     "models": "two models and a ranked criterion",
     "rank-intervals": "a bootstrap (bootstrap=True)",

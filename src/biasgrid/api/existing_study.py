@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class ExistingStudy(FinishedStudy):
     """A finished study whose missing tables are made in memory on demand.
 
-    Tables without a column that newer versions have are made again, too.
+    A table that lacks a column of newer versions is also made again.
     """
 
     @cached_property

@@ -62,8 +62,8 @@ def measure_grid(
     """Measure every metric on every query on every model.
 
     Values, p-values and intervals equal those of a study with the same models, queries (by id), metrics and seed.
-    A single call with the same seed draws other random numbers, because a score's seed is computed from the
-    grid's seed and the names of model, metric and query. If a query has more sets than a metric takes, its
+    A single call with the same seed draws other random numbers: a score's seed is computed from the grid's seed
+    and the names of model, metric and query. If a query has more sets than a metric takes, its
     sub-queries are measured, as with WEFE's `generate_subqueries`. If it has too few, it is skipped with a
     warning, and `Grid.left_out` gives the reason. `Grid.lost_words` lists the words that models lack, and one
     warning counts them.
@@ -92,9 +92,8 @@ def measure_grid(
     aggregation, by, ties
         Defaults of `Grid.aggregate` and `Grid.rank`.
     coverage
-        The minimum share of the queries (of sub-queries) with a value for a model to be ranked in
-        `Grid.least_biased`, which ranks models on the queries that all of them have. Above 0 and up to 1,
-        compared to three decimals.
+        The minimum share of the queries (of sub-queries) on which a ranked model needs a value: above 0 and up to
+        1, compared to three decimals. `Grid.least_biased` ranks models on the queries that all of them have.
     seed
         An integer from 0, for inference and for metrics that draw at random.
     bootstrap, sensitivity

@@ -91,7 +91,7 @@ def load(
     ----------
     source
         - a path: a store's folder, or a file or folder of any format (`biasgrid list formats`): word2vec, GloVe and
-          fastText as text or binary, Facebook's fastText .bin, what gensim saves (.kv, .model), .npz, spaCy;
+          fastText as text or binary, Facebook's fastText .bin, gensim's files (.kv, .model), .npz, spaCy;
         - a model's name, such as "glove-6b-50d", or a name in gensim-data, such as "glove-twitter-25", which is
           fetched with a notice if it is missing. An existing path of that name comes first;
         - gensim's KeyedVectors, FastTextKeyedVectors, Word2Vec and FastText; WEFE's WordEmbeddingModel; Flair's

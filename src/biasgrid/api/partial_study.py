@@ -92,7 +92,7 @@ class PartialPaths(MadePaths):
 def without(study: Study, queries: Iterable[str]) -> Study:
     """Return a finished study, or a grid in memory, without some queries, which are named by key or name.
 
-    A criterion that loses all its queries is left out, too.
+    A criterion that loses all its queries is also left out.
 
     Raises
     ------

@@ -130,7 +130,7 @@ def _mark(x: float, mark: str) -> str:
 
 
 def _ends(result: Result) -> str:
-    """Return the names of the axis's ends: what low and high values are closer to."""
+    """Return the names that low and high values are closer to, as the ends of the axis."""
     if not result.wording.ends:
         return ""
     low, high = (isolate(name) for name in result.wording.ends)
