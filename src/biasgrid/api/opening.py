@@ -22,9 +22,9 @@ def open_study(study: Path | str) -> Grid:
     Returns
     -------
     Grid
-        Tables and figures come from the folder. The folder may lack a table, or
-        an older version may have written it without a column. It is then computed in memory from the other
-        files on demand, as `biasgrid report` does.
+        Tables and figures come from the folder. The folder may lack a table, or an older version may have written
+        it without a column. It is then computed in memory from the other files on demand, as by
+        `biasgrid report`.
         Nothing is measured, no model is opened, and no plugin of the study is loaded: figures of plugins are
         in the folder.
 

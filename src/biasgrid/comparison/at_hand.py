@@ -1,7 +1,7 @@
 """Printed ranks and their correlations among the printed models that a study ranks.
 
-A rank is the number of less biased models, so it depends on which models are ranked. If a study lacks some of
-the printed models, or has other models, both the printed ranks and the study's are computed again among the
+A rank depends on how many models are less biased, and so on which models are ranked. A study may lack some of
+the printed models, or have others. Then both the printed ranks and the study's are computed again, among the
 models that both have.
 """
 

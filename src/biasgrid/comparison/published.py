@@ -82,9 +82,9 @@ def read(published: Iterable[File], computed: Iterable[File] = ()) -> pd.DataFra
 
 def rows_of(published: Iterable[File], computed: Iterable[File] = ()) -> list[list[Any]]:
     """Return the rows of `read`'s table, for checks of files at the start of a run, which does not need pandas.
-
-    Raises BiasgridError, with file and line, for a missing or unknown column, a number that cannot be read,
-    an unknown quantity, the standard deviation of a run without runs, and a test without a note on the cause.
+    Raises BiasgridError, with file and line, for a missing or unknown column, an unknown quantity, or a number
+    that cannot be read; also for the standard deviation of a run without runs, and a test without a note on the
+    cause.
     """
     rows = []
     for path, origin in [(path, PRINTED) for path in published] + [(path, COMPUTED) for path in computed]:

@@ -64,10 +64,10 @@ def verdict(
     Returns
     -------
     str
-        "reproduced": the study's number rounds to the printed number, or to the printed power of ten, or the
-        printed mean of several runs is, apart from rounding, within two standard deviations of the
-        difference; "compatible": a single run was printed, and the study's number is within two of its
-        standard deviations (never "reproduced", because a mean has a single run's digits only by luck);
+        "reproduced": the study's number rounds to the printed number, or to the printed power of ten. For a
+        printed mean of several runs, the difference is, apart from rounding, within two standard deviations.
+        "compatible": a single run was printed, and the study's number is within two of its standard deviations.
+        It is never "reproduced", because a mean has a single run's digits only by luck.
         "explained"; "differs".
     """
     if digits == POWER:
