@@ -115,7 +115,7 @@ def encode(
     -------
     Model or ContextualVectors
         Vectors in memory, float32 (words, dimensions), or with `contexts` (words, templates, dimensions). It
-        does not contain words for which the encoder has no token.
+        does not contain words without a token in the encoder.
 
     Raises
     ------

@@ -256,7 +256,7 @@ class Grid:
         pandas.DataFrame
             Rows per (sub-)query, metric, model and `question`: "score", would another list change its sign?
             "words", are its words ordered reliably? "metrics", does another metric agree on them? `verdict`
-            is the answer in one word, from the interval; `note` is the reason if there is no answer.
+            is the answer in one word, from the interval; `note` explains a missing answer.
 
         Raises
         ------

@@ -125,7 +125,7 @@ def load(
         The text that precedes every word in the vocabulary, such as "/c/en/".
     subwords
         Whether words outside the vocabulary get a vector from their n-grams, as in fastText; words of queries
-        only if the vocabulary has none of their forms. For fastText .bin files, gensim's FastText files and
+        only if the vocabulary lacks all their forms. For fastText .bin files, gensim's FastText files and
         objects, and spaCy's floret vectors.
     limit
         For a file: read only its first `limit` rows. These are the most frequent words if the file is sorted by

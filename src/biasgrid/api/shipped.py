@@ -20,7 +20,7 @@ from .fetching import downloading, is_fetched, say
 def shipped(name: str, kind: str | None = None) -> Mapping[str, Any] | None:
     """Return the entry of a shipped model, or None for the name of another store in the cache.
 
-    Raises InputError, with the names of the models of a type, if there is no model of that name.
+    Raises InputError, with the names of the models of a type, if the name is unknown.
     """
     entry = shipped_models().get(name)
     if entry is None and not (Path(name).name == name and (cache_folder() / name / MODEL).is_file()):
@@ -46,7 +46,7 @@ def by_name(name: str, label: str | None = None) -> Any:
     Raises
     ------
     InputError
-        There is no such model.
+        The name is unknown.
     NetworkError, DiskError, BiasgridError
         The model cannot be fetched, kept, or read.
     """
