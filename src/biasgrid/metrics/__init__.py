@@ -51,4 +51,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *REGISTRY})  # what users look for, without this file's own imports
+    # List the names that users look for, without this file's own imports.
+    return sorted({*__all__, *REGISTRY})

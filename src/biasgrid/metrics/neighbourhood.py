@@ -204,5 +204,5 @@ CORRELATION_FIELDS = {
     "asks": "Do words of {A} that are closer to {T1} have more nearest neighbours that are, too?",
     "above": "words of {A} that are closer to {T1} have more neighbours that are, too",
     "below": "words of {A} that are closer to {T1} have fewer neighbours that are, too",
-    "nearer": "",  # of a set's value
+    "nearer": "",
 }

@@ -18,7 +18,8 @@ from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contr
 from .sets import Weighted, Whole, Words, mean, std
 
 ContrastKind = Literal["pair", "rest"]
-Moment = Callable[..., np.ndarray]  # of a set of words and what they lean by, (samples or contrasts, words)
+# Function of a set of words and their biases, (samples or contrasts, words).
+Moment = Callable[..., np.ndarray]
 
 
 @limited
@@ -145,7 +146,8 @@ def _moment(
     biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
     b = np.concatenate(roles.sets_of_value(biases, orientation), axis=1)
     by_contrast = moment(Whole(0, b.shape[1]), b)
-    farthest = int(np.argmax(np.abs(by_contrast)))  # of a NaN, if there is one
+    # If a contrast is NaN, argmax returns its index.
+    farthest = int(np.argmax(np.abs(by_contrast)))
     role: Role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(by_contrast[farthest]),
