@@ -137,8 +137,8 @@ class Transform:
     def map_direction(self, direction: np.ndarray) -> np.ndarray:
         """Return the `direction` (d,) of the given vectors in the dimensions (m,) of the transformed ones.
 
-        It changes only if m < d. Cosines with the result equal those of x matrix matrix' with the direction, if the
-        columns of the matrix are orthonormal.
+        It changes only if m < d. Cosines with the result equal the cosines of x matrix matrix' with the direction,
+        if the columns of the matrix are orthonormal.
         """
         if self.output_dimensions == self.dimensions:
             return direction

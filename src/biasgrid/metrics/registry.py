@@ -144,9 +144,9 @@ class Metric:
         "mean", the "difference" of the first and the second, or "" if there is only one. By default `word_bias`,
         otherwise the first of `details`.
     nearer
-        Group, "first" or "second", to which a word with a higher number is nearer, and the words of a query with a
-        higher value, if values can lie on both sides of the neutral one. Empty if numbers do not show this. By
-        default, with `word_bias`, the first.
+        Group, "first" or "second", to which a word with a higher number is nearer. The same holds for the words of
+        a query with a higher value, if values can lie on both sides of the neutral one. Empty if numbers do not
+        show this. By default, with `word_bias`, the first.
     word_neutral
         Number of a word that is nearer to neither group.
     by_item

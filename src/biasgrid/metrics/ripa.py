@@ -45,11 +45,11 @@ def ripa(
     -------
     Score
         Range (-inf, inf), neutral value 0. Positive: the words are closer to the first target set. Undefined (NaN)
-        if no pair is left. Undefined with "component" if the words of all pairs coincide, if the component is not
-        unique (the second one is as long), and if the mean difference is orthogonal to it, so that its direction is
-        not determined. Undefined with "mean" if the words of one pair coincide. `detail`: inner_product of each
-        word; with "mean", word_values, the mean and standard deviation (ddof 0) over the pairs. `scalars`: pairs,
-        pairs_lost.
+        if no pair is left. "component" is undefined if the words of all pairs coincide, or if the component is not
+        unique (the second one is as long). It is also undefined if the mean difference is orthogonal to it, as its
+        direction is then not determined. "mean" is undefined if the words of one pair coincide. `detail`:
+        inner_product of each word; with "mean", word_values, the mean and standard deviation (ddof 0) over the
+        pairs. `scalars`: pairs, pairs_lost.
 
     Notes
     -----

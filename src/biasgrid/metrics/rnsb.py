@@ -356,7 +356,7 @@ def probabilities(
     it is used as a word of the other set.
 
     Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that are too
-    long, and whether an attribute word is assigned to its own class (attribute words, splits).
+    long. The second array is whether an attribute word is assigned to its own class (attribute words, splits).
     """
     targets, first, second = map(_with_intercept, (targets, *attributes))
     # Mirror the second class: a word's product with the weights is positive if it is classified correctly.

@@ -54,8 +54,8 @@ def same(
         0. `detail`: bias of each word, signed (positive: towards the first group) for two groups; components, on
         the differences' Gram-Schmidt basis in the order of the groups. A part that two differences share is
         assigned to the earlier one: `direction_cosine_i_j` of `scalars` shows how large the shared part is.
-        `contrasts`: SAME, skew and stereotype of each pair of groups and, for more than two groups, of each group
-        against the union of the others, for all words and for each set of them.
+        `contrasts`: SAME, skew and stereotype of each pair of groups, for all words and for each set of them. For
+        more than two groups, also of each group against the union of the others.
 
     Notes
     -----

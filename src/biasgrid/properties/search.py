@@ -64,9 +64,9 @@ class Search:
 
     def run(self) -> dict[tuple[str, str], tuple[str, Example | None, int]]:
         for setting in self._settings():
-            self._try(setting)
+            self._examine(setting)
         self._descend()
-        self._compare()
+        self._compare_ranges()
         verdicts = {}
         for question in self.questions:
             holds = NOT_REFUTED
@@ -105,7 +105,7 @@ class Search:
             self.fits, (*CATALOGUE, *draw_settings()) if self.level == SET else make_one_word_settings()
         )
 
-    def _try(self, setting: Setting) -> None:
+    def _examine(self, setting: Setting) -> None:
         truth = setting.truth
         if not truth.groups_differ:
             return
@@ -163,25 +163,25 @@ class Search:
     def _statement(self, name: str, setting: Setting, value: float) -> str:
         truth = setting.truth
         if math.isnan(value):
-            says = "no value"
+            value_text = "no value"
         elif abs(value - self.metric.neutral) < NEAR:
-            says = f"{number(self.metric.neutral)}, which is neutral,"
+            value_text = f"{number(self.metric.neutral)}, which is neutral,"
         else:
-            says = f"{number(value)}, not the neutral {number(self.metric.neutral)},"
-        true = {
+            value_text = f"{number(value)}, not the neutral {number(self.metric.neutral)},"
+        bias_text = {
             "skew": f"words lean {number(truth.skew)} to one group on average",
             "stereotype": f"words' leanings differ by {number(truth.stereotype)}",
         }.get(name)
-        if true is None:
+        if bias_text is None:
             word = "the word" if self.level == WORD else "every word"
             lean_text = (
                 "the word is nearer to one group"
                 if self.level == WORD
                 else f"a word is nearer to one group by {number(truth.bias)}"
             )
-            true = lean_text if truth.bias > EXACT else f"{word} is as near to either group"
+            bias_text = lean_text if truth.bias > EXACT else f"{word} is as near to either group"
         link = "though" if not math.isnan(value) else "where"
-        return f"{setting.name}: {says} {link} {true}"
+        return f"{setting.name}: {value_text} {link} {bias_text}"
 
     def _descend(self) -> None:
         """Descend from random words to the neutral value, and examine whether bias is left there."""
@@ -213,9 +213,9 @@ class Search:
 
             start, options = rng.normal(size=shape).ravel(), {"fatol": 1e-13, "xatol": 1e-13, "maxfev": 600}
             solution = minimize(objective, start, method="Nelder-Mead", options=options).x
-            self._try(Setting("found by descent", groups, arrange(solution.reshape(shape))))
+            self._examine(Setting("found by descent", groups, arrange(solution.reshape(shape))))
 
-    def _compare(self) -> None:
+    def _compare_ranges(self) -> None:
         """Compare the ranges of values for words of unit length in the plane, between groups that fit."""
         question = ("comparable", "")
         ranges: list[tuple[str, Sets, Any, Any]] = []
@@ -228,7 +228,7 @@ class Search:
             ranges.append((name, groups, low, high))
             if self._differ(ranges[0], ranges[-1]):
                 # Search more precisely, as the extremes may lie between the directions that were tried.
-                ranges[0], ranges[-1] = (self._sharper(*entry) for entry in (ranges[0], ranges[-1]))
+                ranges[0], ranges[-1] = (self._refine_extremes(*entry) for entry in (ranges[0], ranges[-1]))
                 if self._differ(ranges[0], ranges[-1]):
                     self.counterexamples[question] = self._range_example(ranges[0], ranges[-1])
                     return
@@ -239,12 +239,12 @@ class Search:
     def _differ(self, first, second) -> bool:
         return any(abs(a[0] - b[0]) > CLEAR for a, b in zip(first[2:], second[2:], strict=True))
 
-    def _sharper(self, name: str, groups: Sets, *extremes):
+    def _refine_extremes(self, name: str, groups: Sets, *extremes):
         """Improve the extremes by moving the words' directions."""
         # Import scipy late: the import takes half a second.
         from scipy.optimize import minimize
 
-        sharper = []
+        refined = []
         for sign, (value, words) in zip((1, -1), extremes, strict=True):
             rows = np.concatenate(words)
             ends = np.cumsum([len(part) for part in words])[:-1]
@@ -259,8 +259,8 @@ class Search:
             start = np.arctan2(rows[:, 1], rows[:, 0])
             best = minimize(cost, start, method="Nelder-Mead", options={"fatol": 1e-12, "xatol": 1e-9})
             better = best.fun < sign * value - NEAR
-            sharper.append((sign * best.fun, turn_words(best.x)) if better else (value, words))
-        return name, groups, *sharper
+            refined.append((sign * best.fun, turn_words(best.x)) if better else (value, words))
+        return name, groups, *refined
 
     def _range_example(self, *ranges) -> Example:
         settings, values, texts = [], [], []

@@ -97,7 +97,7 @@ def neighbours(rows: pd.DataFrame, word: str, groups: tuple[str, str], model: st
 
 @styled
 def two_models(values: pd.DataFrame, groups: tuple[str, str], models: tuple[str, str]) -> figure.Figure:
-    """Draw the projections of words in one model against those in another.
+    """Draw the projections of words in one model against their projections in another.
 
     Parameters
     ----------

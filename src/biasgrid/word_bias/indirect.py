@@ -50,11 +50,11 @@ def indirect_words(
     Returns
     -------
     pandas.DataFrame
-        One row per word, for each end the words with the most indirect bias first: end, word, projection (on the
-        line between the ends, positive towards the first), similarity (cosine with the end), beta (indirect bias:
-        the share of the similarity that is due to the groups' direction; 1 is all of it), bias (the word's
-        projection on the groups' direction), standardized and error (standard deviations by which `bias` is further
-        from 0 than for random words of the same frequency, and the Monte Carlo error).
+        One row per word, for each end the words with the most indirect bias first. projection: on the line between
+        the ends, positive towards the first. similarity: cosine with the end. beta: indirect bias, the share of the
+        similarity that is due to the groups' direction; 1 is all of it. bias: the word's projection on the groups'
+        direction. standardized, error: standard deviations by which `bias` is further from 0 than for random words
+        of the same frequency, and the Monte Carlo error.
 
     Raises
     ------
@@ -95,14 +95,14 @@ def indirect_words(
     along = units @ line
     usable = np.flatnonzero(np.isfinite(along) & ~np.isin(found.rows, list(own_rows)))
     bias = axis.cosines(units)
-    read = Baseline.of_axis(model, axis)
+    baseline = Baseline.of_axis(model, axis)
     tables = []
     for end, vector, sign in zip(both, vectors, (1, -1), strict=True):
         order = usable[np.argsort(-sign * along[usable], kind="stable")]
         order = order[sign * along[order] > 0][:count]
         products = vector[None] @ units[order].T
         (beta,) = betas(products, (axis.cosines(vector[None]))[:, None], bias[order])
-        standardized = read.read(bias[order], found.rows[order])
+        standardized = baseline.read(bias[order], found.rows[order])
         tables.append(
             pd.DataFrame(
                 {

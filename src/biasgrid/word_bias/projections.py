@@ -36,10 +36,10 @@ class Projections:
     groups
         Names of the two groups: words with positive projections are closer to the first.
     frame
-        pandas.DataFrame, one row per word, the furthest towards the first group first: word, projection (the cosine
-        with the direction, -1 to 1), standardized (the number of standard deviations further from 0 than random
-        words of the same frequency), error (its Monte Carlo error), leans (the name of the closer group) and rank
-        (the word's row in the model, from 1).
+        pandas.DataFrame, one row per word, the furthest towards the first group first. projection: cosine with the
+        direction, -1 to 1. standardized, error: standard deviations further from 0 than random words of the same
+        frequency, and the Monte Carlo error. leans: name of the closer group. rank: the word's row in the model,
+        from 1.
     missing
         Words of the groups and of the list that the model lacks.
     """
@@ -221,13 +221,13 @@ def frame_of(found: Any, values: np.ndarray, axis: Axis, baseline: Baseline) -> 
     """Return the table of projected words, the furthest towards the first group first."""
     import pandas as pd
 
-    read = baseline.read(values, found.rows)
+    standardized = baseline.read(values, found.rows)
     frame = pd.DataFrame(
         {
             "word": list(found.words),
             "projection": values,
-            "standardized": [one.value for one in read],
-            "error": [one.error for one in read],
+            "standardized": [one.value for one in standardized],
+            "error": [one.error for one in standardized],
             "leans": [axis.leans(value) for value in values],
             "rank": found.rows + 1,
         },

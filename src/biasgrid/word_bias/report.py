@@ -40,13 +40,13 @@ class WordReport:
     model, word
         The model's name, and the word in the model's spelling.
     frame
-        pandas.DataFrame, one row per direction and debias method ("none": the original model): projection (the
-        cosine with the direction), standardized and error (standard deviations further from 0 than random words of
-        the same frequency, and the Monte Carlo error), leans (the name of the closer group), neighbours (their
-        number), first_group and second_group (their names), lean_first and lean_second (the number of neighbours
-        closer to each group), share (of neighbours closer to the first), share_standardized and share_error (the
-        same distance for the share, from .5), and indirect (the share of neighbours that are near because of the
-        direction: indirect bias above .05).
+        pandas.DataFrame, one row per direction and debias method ("none": the original model). projection: cosine
+        with the direction. standardized, error: standard deviations further from 0 than random words of the same
+        frequency, and the Monte Carlo error. leans: name of the closer group. neighbours: their number.
+        first_group, second_group: names of the groups. lean_first, lean_second: numbers of neighbours closer to
+        each group. share: share of neighbours closer to the first group. share_standardized, share_error: the same
+        distance for the share, from .5. indirect: share of neighbours that are near because of the direction
+        (indirect bias above .05).
     neighbours
         pandas.DataFrame, one row per direction, debias method and neighbour, the nearest first: neighbour,
         similarity (cosine with the word, after debiasing) and projection and leans (of the neighbour in the
@@ -196,7 +196,7 @@ def _row(
     """Return a row of a report, and the projections of the neighbours in the original model."""
     axis_in_variant = axis.in_variant(variant)
     value = found.project(variant, axis_in_variant)
-    (read,) = Baseline.of_axis(variant, axis_in_variant).read(value, found.rows)
+    (standardized,) = Baseline.of_axis(variant, axis_in_variant).read(value, found.rows)
     projections = near.project(model, axis)
     lean_first, lean_second = int((projections > 0).sum()), int((projections < 0).sum())
     share = lean_first / len(projections) if len(projections) else np.nan
@@ -218,11 +218,11 @@ def _row(
         per_band=RANDOM_WORDS,
         bands=bands_of(found.rows).tolist(),
     )
-    (of_share,) = baseline.read(np.array([share]), found.rows)
+    (share_standardized,) = baseline.read(np.array([share]), found.rows)
     row = {
         "projection": float(value[0]),
-        "standardized": read.value,
-        "error": read.error,
+        "standardized": standardized.value,
+        "error": standardized.error,
         "leans": axis.leans(value[0]),
         "neighbours": len(projections),
         "first_group": axis.names[0],
@@ -230,8 +230,8 @@ def _row(
         "lean_first": lean_first,
         "lean_second": lean_second,
         "share": share,
-        "share_standardized": of_share.value,
-        "share_error": of_share.error,
+        "share_standardized": share_standardized.value,
+        "share_error": share_standardized.error,
         "indirect": float((beta > THRESHOLD).mean()) if beta.size else np.nan,
     }
     return row, projections
