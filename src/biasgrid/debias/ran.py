@@ -74,7 +74,7 @@ def ran(
     n_neighbours
         Number of nearest words to examine, from 1 on.
     theta
-        Least indirect bias of a repelling neighbour, from 0 to 1.
+        Indirect bias above which a neighbour repels, from 0 to 1.
     weights
         Weights of repulsion, attraction and neutralisation, from 0 on; the authors' configuration for GloVe is 1/8,
         6/8, 1/8.

@@ -29,8 +29,7 @@ WORDS = ("only", "leave", "override_words")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transform:
-    """Fitted debias method. It changes a word's vector x (1, d) in the same way for all words, apart from
-    exceptions.
+    """Fitted debias method, which changes a word's vector x (1, d) in the same way for all but some words.
 
     Attributes
     ----------

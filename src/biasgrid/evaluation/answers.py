@@ -142,10 +142,9 @@ def answers(
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """Find the `best` answers d to each question of a pair (a, b), or of all pairs, and a word c; all at unit
-    length.
+    """Find the `best` answers d to each question of a pair (a, b), or of all pairs, and a word c.
 
-    The methods are:
+    All vectors have unit length. The methods are:
 
     - pair_distance: cos(d - c, b - a), for one pair. c itself, and words with its vector, do not have an offset
       from c and are not answers (Levy & Goldberg, CoNLL 2014, section 4).

@@ -73,8 +73,7 @@ NOTHING = NullValues(0, np.nan, np.empty(0, np.int32), np.empty(0, np.int32), np
 
 @dataclass(eq=False)
 class _Row:
-    """Score of an aggregate: its criterion and neutral value, and the values of random groups in place of its
-    groups.
+    """Score of an aggregate: its criterion and neutral value, and the values of random groups.
 
     Attributes
     ----------
@@ -253,8 +252,7 @@ def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggre
 
 
 def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write the tests of the aggregates of a metric on a model variant, and the underlying values of random groups
-    (.npz).
+    """Write the tests of a metric's aggregates on a model variant, and the values of random groups (.npz).
 
     Values of unchanged scores are kept: an edited query costs only its own values.
 

@@ -1,9 +1,9 @@
 """Bootstrap confidence intervals over words: the range of a metric's value with other words of the same kind.
 
-Words are resampled from their set, with replacement, up to the set's own number. Pairs are resampled as pairs, and
-the forms of one word together. A set is resampled identically in all cells of a study: the draw "she, she, woman"
-is the same for every model, metric and query with that set. Differences between cells, and ranks, therefore have
-their own uncertainty. Only missing words are drawn separately for each model.
+Words are resampled from their set, with replacement; a resample has the size of the set. Pairs are resampled as
+pairs, and the forms of one word together. A set is resampled identically in all cells of a study: the draw "she,
+she, woman" is the same for every model, metric and query with that set. Differences between cells, and ranks,
+therefore have their own uncertainty. Only missing words are drawn separately for each model.
 """
 
 from __future__ import annotations

@@ -174,8 +174,8 @@ class GroupDraws:
     def _first_seeds(self, pool: Pool, numbers: np.ndarray) -> np.ndarray:
         """Choose a seed for each draw.
 
-        Each word of the group whose band has seeds provides the seed equally often. No seed repeats before all
-        seeds of its band were used.
+        Seeds come from the bands of the group's words, in proportion to the words in each band that has seeds. No
+        seed repeats before all seeds of its band were used.
         """
         shape = self.first
         seed_bands = pool.bands[pool.seeds[shape.seeds]]

@@ -57,7 +57,7 @@ class Null:
         values: Mapping[str, Mapping[str, np.ndarray]],
         samples: np.ndarray | None,
     ) -> Null:
-        """Build it from the results of `infer_query` and its `nulls`.
+        """Build the null distributions from the results of `infer_query` and its `nulls`.
 
         Raises BiasgridError with the reasons if no sub-query has a test.
         """

@@ -69,7 +69,7 @@ class Resampler:
 
     @classmethod
     def of(cls, sample: Sample, value: float | None = None) -> Resampler:
-        """Build it from looked-up words; without `value`, the metric's value is the sample's score."""
+        """Build a resampler from looked-up words; without `value`, the metric's value is the sample's score."""
         request, metric, vectors = sample.request, sample.request.metric, sample.vectors
         parameters = {**request.parameters, **sample.model_arguments}
         words, attributes = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)

@@ -27,7 +27,8 @@ class Tally(NamedTuple):
 
 
 def stretches(draws: int) -> list[int]:
-    """Return the ends of the stretches of draws that are computed at once, from 0 on; the same for any `draws`."""
+    """Return the ends of the stretches of draws that are computed at once, from 0 on; the same up to `draws`,
+    whatever they are."""
     ends = [0, FIRST]
     while ends[-1] < draws:
         ends.append(STRETCH if ends[-1] == FIRST else 2 * ends[-1])

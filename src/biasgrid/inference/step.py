@@ -24,11 +24,10 @@ from .pool import stored_pool
 
 
 def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> list[dict[str, Any]]:
-    """Write the inference of the cells of one model, debias method and metric, and a file of their bootstrap
-    resamples.
+    """Write the inference of the cells of one model, debias method and metric, and their bootstrap resamples.
 
-    Both depend only on the cells' specs, inputs and files, which contain their values. A record in the file whose
-    cell has the same spec and inputs is kept: an edited query costs only its own cell.
+    Both files depend only on the cells' specs, inputs and files, which contain their values. A record in the file
+    whose cell has the same spec and inputs is kept: an edited query costs only its own cell.
 
     Parameters
     ----------

@@ -150,8 +150,7 @@ def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, Scored
 def sentences_of(
     model: LanguageModel, queries: Sequence[Query], requests: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Sentence], list[str]]:
-    """Return the sentences that metrics request from a language model for queries, once each, in the order of
-    requests.
+    """Return the sentences that metrics request from a language model, once each, in the order of requests.
 
     Return also the texts in which metrics look for tokens unknown to the tokenizer.
 

@@ -45,8 +45,9 @@ def counts(
 
     Returns
     -------
-    Units with the first group, units with the first group and the words, and the same two counts for the second
-    group.
+    tuple of array, (samples,) each
+        Units with the first group, units with the first group and the words, and the same two counts for the second
+        group.
     """
     split = targets[0].shape[1]
     sides = cooccurrence.part(slice(split)), cooccurrence.part(slice(split, None))

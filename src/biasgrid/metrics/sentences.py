@@ -69,6 +69,7 @@ def lost_sentences(
 
     Two sentences that differ in a token unknown to the tokenizer cannot be compared. Unknown tokens that both have
     are scored like others, as in the published benchmarks.
+
     Parameters
     ----------
     asked

@@ -80,8 +80,7 @@ def kendalls_w_over_units(
 
 
 def chance_of_w(values: np.ndarray, seed: int, draws: int = DRAWS) -> float:
-    """Return the p-value of agreement: the share of random orders in which judges agree at least as much, from 0 to
-    1.
+    """Return the p-value of agreement: the share of random orders with at least as much agreement, 0 to 1.
 
     Parameters
     ----------

@@ -12,8 +12,7 @@ from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
 
 
 def icc_consistency(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """Compute ICC(C,1) of one rater: how similarly raters order and space the subjects, apart from the raters'
-    means.
+    """Compute ICC(C,1) of one rater: how similarly raters order and space subjects, apart from raters' means.
 
     (MS_rows - MS_residual) / (MS_rows + (k - 1) MS_residual), which is Shrout and Fleiss' ICC(3,1).
 

@@ -393,8 +393,7 @@ def smallest_difference(claim: Claim, pairs: int = 1, level: float = LEVEL) -> f
 def words_needed(
     claim: Claim, words: float, margin: float = MARGIN, pairs: int = 1, level: float = LEVEL
 ) -> float:
-    """Return the number of words per set with which a difference of `margin` is found on these queries with 80 %
-    power.
+    """Return how many words per set find a difference of `margin` on these queries with 80 % power.
 
     Parameters
     ----------

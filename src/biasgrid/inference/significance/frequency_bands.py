@@ -112,8 +112,7 @@ def frequency_of(model: Any, source: str, language: str) -> Frequency | None:
 
 
 def bands(logarithms: np.ndarray, width: float) -> np.ndarray:
-    """Divide words into bands: the most frequent word and all words at least 1 / `width` times as frequent are one
-    band.
+    """Divide words into bands: the most frequent word and all at least 1 / `width` times as frequent are one.
 
     The most frequent of the other words begins the next band.
 
