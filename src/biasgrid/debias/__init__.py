@@ -1,7 +1,7 @@
-"""The debias methods. Each is a file of this package, which is discovered automatically.
+"""Debias methods. Each method is one file of this package and is discovered automatically.
 
-As attributes of this package they are functions of a model and words that return a fitted transform, and whose help
-says what they do; `REGISTRY` maps names to their declarations:
+As attributes of this package, methods are functions of a model and words that return a fitted transform, and their
+help describes what they do. `REGISTRY` maps names to the methods' declarations:
 
     from biasgrid import debias, load, metrics
     transform = debias.hard(model, definitional_pairs=pairs, equalize_pairs=equalize, ignore=specific)
@@ -21,18 +21,18 @@ __all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "fitted", "method"]
 
 
 REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")
-# a method's module has the method's name: without this, the attribute would be the module, not the function
+# A method's module has the method's name. Remove the module, so that the attribute is the function.
 for _name in REGISTRY:
     globals().pop(_name, None)
 
 
 def method(name: str | Method | Callable[..., Any]) -> Method:
-    """The declaration of a debias method: its words, parameters and the like.
+    """Return the declaration of a debias method: its words, parameters and the like.
 
     Parameters
     ----------
     name
-        Its name or alias; case, spaces and hyphens do not matter ("HardDebias" is hard). Or its function,
+        Name or alias of the method; case, spaces and hyphens do not matter ("HardDebias" is hard). Or its function,
         `debias.hard`.
 
     Returns
@@ -42,7 +42,7 @@ def method(name: str | Method | Callable[..., Any]) -> Method:
     Raises
     ------
     BiasgridError
-        For a name that no method has; it says a likely one.
+        If no method has the name; the message suggests a similar one.
     """
     name_or_method: Any = getattr(name, "method", name)
     return name_or_method if isinstance(name_or_method, Method) else REGISTRY.find(name_or_method)
@@ -53,4 +53,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *REGISTRY})  # what users look for, without this file's own imports
+    # List the names that users look for, without this file's own imports.
+    return sorted({*__all__, *REGISTRY})

@@ -37,40 +37,40 @@ def double_hard(
 ) -> Transform:
     """Remove a frequency component, then the bias direction.
 
-    Algorithm 1 of the paper. With mu the mean of all vectors, u a principal component of the whole
-    vocabulary, and g the first component of the definitional pairs as they are after the first step, every
-    word but `ignore` (or only `target`) becomes::
+    Algorithm 1 of the paper. Let mu be the mean of all vectors, u a principal component of the whole vocabulary,
+    and g the first component of the definitional pairs after the first step. Every word except `ignore` (or only
+    `target`) becomes::
 
         w' = w - mu - (u . w) u
         w'' = w' - (g . w') g
 
-    Of the first `n_components` u that one is taken after whose removal a 2-means clustering (seeded, 10
-    starts) tells the `n_words` most biased words of either side apart least: its accuracy a, as max(a, 1 -
-    a), .5 to 1, is smallest. Everything is affine: one map of rank two. Vectors are used as they are and
-    nothing is scaled; (u . w) is of the vector before centring, as printed and in the authors' code, so that
-    all words are left with the same coordinate -(u . mu) on u.
+    Of the first `n_components` components, u is the one after whose removal a 2-means clustering (seeded, 10
+    starts) separates the `n_words` most biased words of either side least. The clustering's accuracy a is measured
+    as max(a, 1 - a), from .5 to 1, and is smallest for this u. Everything is affine: one map of rank two. Vectors
+    are used without scaling. (u . w) uses the vector before centring, as printed and in the authors' code, so that
+    all words keep the same coordinate -(u . mu) on u.
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     bias_representation
-        Two words, he and she in the paper: the most biased are the words with the highest and the lowest
-        difference of the cosines with them. None: of the cosine with the bias direction of the untouched
-        model. Ignored words are not among them; they come from the whole vocabulary whatever `target` is.
+        Two words, he and she in the paper: the most biased words have the highest and the lowest difference of the
+        cosines with them. None: the highest and the lowest cosine with the bias direction of the original model.
+        Ignored words are not among them; they come from the whole vocabulary whatever `target` is.
     n_words
-        Most biased words on each side; at most half of the words there are.
+        Number of most biased words on each side; at most half of the available words.
     n_components
-        Principal components among which the one to remove is chosen.
+        Number of principal components among which the one to remove is chosen.
     component
-        The component to remove, from 0 on, in place of the choice.
+        Component to remove, from 0 on, without a choice.
     variant
-        "wefe" does what WEFE 1.0.1 does: the bias direction is that of the untouched model, the components
-        are those of an incremental PCA, only the 2 x `n_words` most biased words are changed, and `target`
-        chooses no words but makes `n_words` half their number.
+        "wefe" follows WEFE 1.0.1. The bias direction is computed in the original model, and the components by an
+        incremental PCA. Only the 2 x `n_words` most biased words are changed; `target` does not choose words, but
+        sets `n_words` to half their number.
     incremental_pca
-        Whether scikit-learn's incremental PCA finds the components, an approximation, in place of an exact one.
-        None: with variant "wefe" only. WEFE's `incremental_pca=False` is a randomized PCA, which approximates the
+        Whether scikit-learn's incremental PCA, an approximation, finds the components, in place of an exact PCA.
+        None: only with variant "wefe". WEFE's `incremental_pca=False` is a randomized PCA, which approximates the
         exact one.
 
     Returns
@@ -79,12 +79,12 @@ def double_hard(
 
     Notes
     -----
-    **What it leaves.** It leaves bias that does not lie along the two removed directions, so that words keep
-    most of their neighbours. The choice of the component minimises how well the most biased words can be
-    clustered, and so the clustering of the same words is no independent test of it.
+    **What it leaves.** It leaves bias that does not lie along the two removed directions, so that words keep most
+    of their neighbours. The choice of the component minimises how well the most biased words can be clustered. The
+    clustering of the same words is therefore not an independent test of the method.
 
-    **Defaults.** The default is the paper's algorithm 1, of all words but `ignore`. WEFE 1.0.1 changes the 2
-    x `n_words` most biased words alone, takes the direction of the untouched vectors and an incremental PCA:
+    **Defaults.** The default is algorithm 1 of the paper, for all words except `ignore`. WEFE 1.0.1 changes only
+    the 2 x `n_words` most biased words, and takes the direction of the original vectors and an incremental PCA:
     `variant="wefe"`. Its 2-means clustering is not seeded; `component` forces a choice that it may have made.
 
     Examples
@@ -136,7 +136,7 @@ def double_hard(
         words = {"only": tuple(_words_of(model, extremes)), "leave": ()}
 
     def removal(u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """left, right and shift of the Transform that removes u and then the bias direction g."""
+        """Return left, right and shift of the Transform that removes u and then the bias direction g."""
         g = direction
         if not wefe:
             g = subspace([v - np.outer(v @ u, u) for v in pairs.vectors], 1, "definitional_pairs")[0]
@@ -199,9 +199,9 @@ def _words_of(model: EmbeddingStore, rows: np.ndarray) -> list[str]:
 
 
 def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (d,) and principal components (k, d) of all vectors, in order, without those of zero variance."""
+    """Compute the mean (d,) and the principal components (k, d) of all vectors, in order, without zero variances."""
     rows = model.row_count
-    # sums of products about a point near the mean, not about 0, do not cancel
+    # Sums of products about a point near the mean do not cancel, unlike sums about 0.
     origin = model.read(slice(BLOCK)).mean(axis=0, dtype=np.float64)
     total, products = np.zeros_like(origin), np.zeros((len(origin), len(origin)))
     for start in range(0, rows, BLOCK):
@@ -215,7 +215,7 @@ def _components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarray]:
-    """The same as scikit-learn's incremental PCA finds them, with its batches: an approximation."""
+    """Approximate `_components` with scikit-learn's incremental PCA and its batches."""
     from sklearn.decomposition import IncrementalPCA
     from sklearn.utils import gen_batches
 
@@ -227,9 +227,10 @@ def _incremental_components(model: EmbeddingStore) -> tuple[np.ndarray, np.ndarr
 
 
 def _extremes(model: EmbeddingStore, scale: np.ndarray, ignored_rows: np.ndarray, n_words: int) -> np.ndarray:
-    """Rows of the words that lean most to either side: n lowest and n highest, ascending."""
+    """Return the rows of the words nearest to either end of the scale: n lowest and n highest, ascending."""
     leanings = measure_leanings(model, scale)
-    leanings[ignored_rows[ignored_rows < len(leanings)]] = np.nan  # others are made of n-grams
+    # Other ignored words are composed of n-grams and do not have a row.
+    leanings[ignored_rows[ignored_rows < len(leanings)]] = np.nan
     rows = np.flatnonzero(~np.isnan(leanings))
     n = min(n_words, len(rows) // 2)
     if not n:
@@ -239,7 +240,7 @@ def _extremes(model: EmbeddingStore, scale: np.ndarray, ignored_rows: np.ndarray
 
 
 def _accuracy(vectors: np.ndarray, seed: int) -> float:
-    """How well 2-means tells the first half of the vectors from the second, .5 to 1."""
+    """Measure how well 2-means separates the first half of the vectors from the second, .5 to 1."""
     from sklearn.cluster import KMeans
 
     cluster = KMeans(n_clusters=2, n_init=10, random_state=seed).fit_predict(vectors)

@@ -27,25 +27,24 @@ def hard(
 ) -> Transform:
     """Remove the bias subspace, and equalise pairs of words.
 
-    Bolukbasi et al. 2016, section 6, steps 1 and 2a. All vectors are scaled to unit length. With an
-    orthonormal basis B of the bias subspace, every word but `ignore` (or only `target`) becomes::
+    Bolukbasi et al. 2016, section 6, steps 1 and 2a. All vectors are scaled to unit length. With an orthonormal
+    basis B of the bias subspace, every word except `ignore` (or only `target`) becomes::
 
         w' = (w - sum over b in B of (w . b) b), scaled to unit length
 
-    Then the two words of every equalize pair get the same vector outside the subspace, and lie in it at the
-    same distance on either side.
+    Then the two words of every equalize pair get the same vector outside the subspace, and inside it the same
+    distance to either side.
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     definitional_pairs
         Pairs of words, such as [she, he], whose differences span the subspace.
     equalize_pairs
-        Pairs to equalise; None takes the definitional pairs, as WEFE does; [] equalises nothing. Each pair
-        also as Title and UPPER case, as in the authors' code. Their words are equalised whether ignored or
-        not, from the vectors that they have before anything is neutralised; where a word is in several pairs
-        the last counts.
+        Pairs to equalise. None takes the definitional pairs, as WEFE does; [] equalises nothing. Each pair is also
+        equalised in Title and UPPER case, as in the authors' code. The words are equalised whether ignored or not,
+        starting from their vectors before neutralisation; if a word is in several pairs, the last one counts.
     n_components
         Dimensions of the subspace; the paper's 1.
 
@@ -55,13 +54,13 @@ def hard(
 
     Notes
     -----
-    **What it leaves.** Only the bias subspace goes. Words that leaned alike keep each other as neighbours, so
-    that a classifier or a clustering can still tell which side a word was on (Gonen & Goldberg 2019). Nothing
-    is removed from the words in `ignore`, and what the definitional pairs do not span stays.
+    **What it leaves.** Only the bias subspace is removed. Words with the same bias remain neighbours, so that a
+    classifier or a clustering can still find a word's original side (Gonen & Goldberg 2019). Nothing is removed
+    from the words in `ignore`, and bias outside the span of the definitional pairs stays.
 
-    **Defaults.** The default is the paper's algorithm. `equalize_pairs` are the definitional pairs by
-    default, as in WEFE 1.0.1. WEFE normalises a second time by stale lengths, so that equalised words end
-    with lengths up to 1.13, and keeps incomplete pairs unless it is verbose: no option repeats either.
+    **Defaults.** The default is the paper's algorithm. `equalize_pairs` are the definitional pairs by default, as
+    in WEFE 1.0.1. WEFE normalises a second time by outdated lengths, so that equalised words have lengths up to
+    1.13, and keeps incomplete pairs unless it is verbose. No option reproduces either.
 
     Examples
     --------
@@ -80,9 +79,9 @@ def hard(
     case_variants = [
         [case(word) for word in pair] for pair in equalize_pairs for case in (str.lower, str.title, str.upper)
     ]
-    # all case variants of [US, us] are one word twice
+    # Drop pairs such as [us, US], whose case variants are the same word twice.
     case_variants = [pair for pair in case_variants if pair[0] != pair[1]]
-    # further forms are for the pairs that were given: with them, the variant DAD and MOM becomes DAD and mom
+    # Look up only the given pairs in further forms. Otherwise, the variant DAD and MOM would become DAD and mom.
     variants = find_sets(model, case_variants, "equalize_pairs", preprocessors[:1], strict=False)
     given_pairs = [list(pair) for pair in equalize_pairs if list(pair) in case_variants]
     given = find_sets(model, given_pairs, "equalize_pairs", preprocessors, strict=False)
@@ -115,7 +114,8 @@ def neutralize_and_equalize(
     found_words: dict,
     lost: dict,
 ) -> Transform:
-    """The transform of hard debias: `basis` (k, d) spans the bias subspace, `words` says what is neutralised."""
+    """Build the transform of hard debias: `basis` (k, d) spans the bias subspace, `words` selects neutralised
+    words."""
     overrides: dict[str, np.ndarray] = {}
     not_equalized: list[tuple[str, ...]] = []
     for entries, vectors in zip(equality_sets.words, equality_sets.vectors, strict=True):
@@ -139,10 +139,10 @@ def neutralize_and_equalize(
 
 
 def equalize_vectors(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray | None:
-    """An equality set's unit vectors (n, d) after equalising: the same outside the subspace, of unit length
-    (Bolukbasi et al. 2016, section 6, step 2a).
+    """Equalise an equality set's unit vectors (n, d): the same vector outside the subspace, and unit length.
 
-    None where a word's part in the subspace is that of the set's mean: it has no side to be on.
+    Bolukbasi et al. 2016, section 6, step 2a. Return None if a word's part in the subspace is the set's mean, as
+    the word is then on neither side.
     """
     projections = vectors @ basis.T @ basis
     common = vectors.mean(axis=0) - projections.mean(axis=0)

@@ -1,5 +1,7 @@
-"""Half-sibling regression (Yang and Feng, A causal inference method for reducing gender bias in word embedding
-relations, AAAI 2020)."""
+"""Half-sibling regression.
+
+Yang and Feng, A causal inference method for reducing gender bias in word embedding relations, AAAI 2020.
+"""
 
 from __future__ import annotations
 
@@ -33,17 +35,17 @@ def hsr(
 
         v' = v - D^T (D D^T + alpha I)^-1 D v
 
-    That is alpha (D^T D + alpha I)^-1 v, one d x d map for all words, and it is fitted as such. Definitional
-    words are left alone; vectors are used as they are.
+    This is alpha (D^T D + alpha I)^-1 v, one d x d map for all words, and it is fitted in this form. Definitional
+    words are not changed; vectors are used without scaling.
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     definitional_words
-        The words that define the bias. One that is listed twice is two rows of D, as in the authors' code.
+        Words that define the bias. A word that is listed twice is two rows of D, as in the authors' code.
     alpha
-        The ridge penalty, above 0; the paper's 60.
+        Ridge penalty, above 0; the paper's 60.
 
     Returns
     -------
@@ -51,12 +53,12 @@ def hsr(
 
     Notes
     -----
-    **What it leaves.** It leaves what the definitional words do not predict by a linear map, and the
-    definitional words themselves. As `alpha` is a penalty, a part of what they do predict stays, too: the
-    larger `alpha`, the more.
+    **What it leaves.** It leaves the part that the definitional words do not predict by a linear map, and the
+    definitional words themselves. As `alpha` is a penalty, a part of what they do predict also stays; this part
+    grows with `alpha`.
 
-    **Defaults.** `alpha` is the paper's 60, also WEFE 1.0.1's. A definitional word that is listed twice
-    counts twice, as in WEFE and in the authors' code.
+    **Defaults.** `alpha` is 60, as in the paper and in WEFE 1.0.1. A definitional word that is listed twice counts
+    twice, as in WEFE and in the authors' code.
 
     Examples
     --------
@@ -77,7 +79,7 @@ def hsr(
         raise BiasgridError(f"target and definitional_words: {join_names(map(repr, overlap))} in both")
     if words["only"] is None:
         words["leave"] = tuple(dict.fromkeys([*words["leave"], *matches.words]))
-    # the singular values of D are exact for any alpha, the inverse of D^T D + alpha I is not
+    # The singular values of D are exact for any alpha; the inverse of D^T D + alpha I is not.
     weighted_vectors = matches.vectors * np.sqrt(matches.counts)[:, None]
     _, scale, axes = np.linalg.svd(weighted_vectors, full_matrices=False)
     matrix = np.eye(model.dimensions) - (axes.T * (scale**2 / (scale**2 + alpha))) @ axes
@@ -89,7 +91,7 @@ def hsr(
             {"definitional_words": matches.words},
             {"definitional_words": matches.lost, **lost},
         ),
-        # symmetric but for rounding
+        # The matrix is symmetric up to rounding: make it exactly symmetric.
         matrix=(matrix + matrix.T) / 2,
         **words,
     )

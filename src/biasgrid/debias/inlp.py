@@ -18,7 +18,8 @@ from .registry import Method
 from .training import WORDS, find_training_words
 from .transform import Transform, fitted
 
-MAX_ITERATIONS = 1000  # of one classifier: scikit-learn's
+# Limit the iterations of one classifier, as scikit-learn does.
+MAX_ITERATIONS = 1000
 
 
 def inlp(
@@ -45,38 +46,37 @@ def inlp(
 
         w' = w - sum over b in B of (w . b) b
 
-    It is the exact projection onto the intersection of their nullspaces. The paper's I - (P_1 + ... + P_n) is
-    the same where the normals of different iterations are orthogonal, which holds only as far as the
-    classifiers have converged; the authors' code takes the intersection as well. Vectors are used as they
-    are; nothing is scaled. Where they are long, as spaCy's are, the first classifier may end before it has
-    converged: scikit-learn warns of it, and `not_converged` of `fitted_on` counts such classifiers. The
-    projection is exact all the same.
+    This is the exact projection onto the intersection of their nullspaces. The paper's I - (P_1 + ... + P_n) is the
+    same if the normals of different iterations are orthogonal, which holds only as far as the classifiers have
+    converged; the authors' code also takes the intersection. Vectors are used without scaling. If they are long, as
+    spaCy's are, the first classifier may end before it has converged: scikit-learn issues a warning, and
+    `not_converged` of `fitted_on` counts such classifiers. The projection is exact nevertheless.
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     classes
-        Name to words, two classes or more, each of two words or more that the model has: the training words.
+        Name to words: the training words. Two or more classes, each with two or more words that the model has.
     bias_representation
-        In place of `classes`, two words, [he, she] in the paper: the `n_words` words whose cosine with the
-        difference of their vectors is highest, and lowest, are the classes.
+        In place of `classes`, two words, [he, she] in the paper. The classes are the `n_words` words whose cosine
+        with the difference of their vectors is highest, and lowest.
     definitional_pairs
-        In place of both, pairs of words: likewise, with the first principal component of the pairs in the
-        difference's place, and their first words on the side of the first class.
+        In place of both, pairs of words. The first principal component of the pairs replaces the difference, and
+        the pairs' first words are on the side of the first class.
     n_words
-        Training words in each class of extremes; where the model has fewer, all classes get the size of the
+        Number of training words in each class of extremes. If the model has fewer, all classes get the size of the
         smallest.
     neutral
-        Whether as many words that lean to neither side make a third class. The paper has 7,500 words in each
-        of three classes.
+        Whether the same number of words on neither side forms a third class. The paper has 7,500 words in each of
+        three classes.
     n_iterations
-        Classifiers to train, at most: once all normals are zero there is nothing left to find.
+        Maximal number of classifiers to train: training ends when all normals are zero.
     held_out
-        Share of each class, rounded down, that no classifier is trained on, 0 to .9; it measures accuracy.
+        Share of each class, rounded down, on which no classifier is trained, 0 to .9; it measures accuracy.
     stop_at_chance
-        End as soon as a classifier is right on no more of the held-out words than their largest class has;
-        its normals are not used.
+        Stop when a classifier's accuracy on the held-out words is not above the share of their largest class; its
+        normals are not used.
 
     Returns
     -------
@@ -84,13 +84,13 @@ def inlp(
 
     Notes
     -----
-    **What it leaves.** A classifier that is not linear may still tell the classes, and so may a linear one
-    that learns from other words. Each iteration takes one direction from every word (one per class of more
-    than two), whether it holds bias or not.
+    **What it leaves.** A classifier that is not linear may still separate the classes, and so may a linear one that
+    learns from other words. Each iteration removes one direction from every word (one per class with more than two
+    classes), whether it contains bias or not.
 
-    **Defaults.** The default is algorithm 1 with the setting of the paper's section 6.1, with its three
-    classes of 7,500 words (`neutral`, `n_words`). The projection is on the intersection of all nullspaces, as
-    in the authors' code. WEFE 1.0.1 does not have the method.
+    **Defaults.** The default is algorithm 1 with the setting of the paper's section 6.1, with its three classes of
+    7,500 words (`neutral`, `n_words`). The projection is on the intersection of all nullspaces, as in the authors'
+    code. WEFE 1.0.1 does not have the method.
 
     Examples
     --------
@@ -146,22 +146,28 @@ def inlp(
 
 
 def normals(vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Normals of a linear support vector machine without intercept: (1, d) for two classes, (classes, d) for more."""
+    """Fit a linear support vector machine without intercept and return its normals.
+
+    The normals are (1, d) for two classes, (classes, d) for more.
+    """
     return _classifier(vectors, labels).coef_
 
 
 def _classifier(vectors: np.ndarray, labels: np.ndarray) -> Any:
     from sklearn.svm import LinearSVC
 
-    # the primal problem, as the authors solve it: nothing is drawn at random. At scikit-learn's tolerance of 1e-4
-    # rounding in the first normals grows to .04 in the projection over 35 iterations; at 1e-10 it stays below 1e-7
+    # Solve the primal problem, as the authors do: nothing is drawn at random. At scikit-learn's tolerance of 1e-4,
+    # rounding in the first normals grows to .04 in the projection over 35 iterations; at 1e-10 it stays below 1e-7.
     return LinearSVC(dual=False, fit_intercept=False, tol=1e-10, max_iter=MAX_ITERATIONS).fit(vectors, labels)
 
 
 def _nullspaces(
     vectors: np.ndarray, labels: np.ndarray, test: np.ndarray, n_iterations: int, stop_at_chance: bool
 ) -> tuple[np.ndarray, list[float | None], list[bool]]:
-    """Orthonormal basis (k, d) of all normals; the classifiers' accuracies on held-out words, and which converged."""
+    """Compute an orthonormal basis (k, d) of all normals.
+
+    Return also the classifiers' accuracies on held-out words, and whether each classifier converged.
+    """
     basis = np.empty((0, vectors.shape[1]))
     accuracies: list[float | None] = []
     convergence: list[bool] = []
@@ -183,16 +189,16 @@ def _nullspaces(
 
 
 def _extend(basis: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The basis (k, d) with what `rows` add to its span, orthonormal."""
+    """Extend the basis (k, d) to the span of `rows`, orthonormal."""
     _, scale, axes = np.linalg.svd(rows - (rows @ basis.T) @ basis, full_matrices=False)
-    # a class that is already removed has a normal of zero
+    # The normal of a class that is already removed is zero.
     new_axes = axes[scale > 1e-8 * np.linalg.norm(rows, axis=1).max()]
-    # the new axes are orthogonal to the basis as far as rounding before their scaling allows: QR makes it exact
+    # Rounding before their scaling leaves the new axes not quite orthogonal to the basis: QR makes them exactly so.
     return np.linalg.qr(np.concatenate([basis, new_axes]).T)[0].T
 
 
 def _draw_test_words(labels: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Which words are held out, bool (n,): the same share of every class, rounded down, at random."""
+    """Draw the held-out words, bool (n,): the same share of every class, rounded down, at random."""
     test = np.zeros(len(labels), dtype=bool)
     for label in np.unique(labels):
         places = np.flatnonzero(labels == label)

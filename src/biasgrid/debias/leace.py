@@ -1,5 +1,7 @@
-"""LEACE, least-squares concept erasure (Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman, NeurIPS
-2023)."""
+"""LEACE, least-squares concept erasure.
+
+Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman, NeurIPS 2023.
+"""
 
 from __future__ import annotations
 
@@ -32,37 +34,37 @@ def leace(
 ) -> Transform:
     """Make the smallest change that defeats linear classifiers.
 
-    Of all affine maps that leave a linear classifier nothing to tell the classes by, it is that which changes
-    the training words least. With W the whitening of the training words' vectors, P the orthogonal projection
-    onto the columns of W Cov(x, z), and z the class as one-hot (section 4)::
+    Among all affine maps after which linear classifiers cannot separate the classes, it is the map that changes the
+    training words least. With W the whitening of the training words' vectors, P the orthogonal projection onto the
+    columns of W Cov(x, z), and z the class as one-hot (section 4)::
 
         x' = x - W^+ P W (x - E x)
 
-    It makes Cov(x, z) zero on the training words, which is to say that their classes have one mean; no linear
-    predictor of the class has then a lower convex loss on them than a constant. It has rank (classes - 1) and
-    is applied to all words. All is float64. Vectors are used as they are; nothing is scaled.
+    It makes Cov(x, z) zero on the training words, so that all classes have the same mean. No linear predictor of
+    the class then has a lower convex loss on them than a constant. It has rank (classes - 1) and is applied to all
+    words. All arithmetic is in float64. Vectors are used without scaling.
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     classes
-        Name to words, two classes or more, each of two words or more that the model has: the training words.
+        Name to words: the training words. Two or more classes, each with two or more words that the model has.
     bias_representation
-        In place of `classes`, two words, [he, she] in the paper: the `n_words` words whose cosine with the
-        difference of their vectors is highest, and lowest, are the classes.
+        In place of `classes`, two words, [he, she] in the paper. The classes are the `n_words` words whose cosine
+        with the difference of their vectors is highest, and lowest.
     definitional_pairs
-        In place of both, pairs of words: likewise, with the first principal component of the pairs in the
-        difference's place, and their first words on the side of the first class.
+        In place of both, pairs of words. The first principal component of the pairs replaces the difference, and
+        the pairs' first words are on the side of the first class.
     n_words
-        Training words in each class of extremes; where the model has fewer, all classes get the size of the
+        Number of training words in each class of extremes. If the model has fewer, all classes get the size of the
         smallest.
     neutral
-        Whether as many words that lean to neither side make a third class.
+        Whether the same number of words on neither side forms a third class.
     shrinkage
-        Whether the covariance is estimated by `shrink`, as the authors' library can. Erasure on the training
-        words is as exact; the change is no longer the least on them, but with few training words for the
-        dimensions it is smaller on all the others.
+        Whether the covariance is estimated by `shrink`, as the authors' library can. Erasure on the training words
+        is equally exact. The change is no longer the smallest possible on them, but with few training words for the
+        dimensions it is smaller on all other words.
 
     Returns
     -------
@@ -70,11 +72,11 @@ def leace(
 
     Notes
     -----
-    **What it leaves.** A classifier that is not linear may still tell the classes. Its guarantee is of the
-    training words; on others a linear classifier may find what is left.
+    **What it leaves.** A classifier that is not linear may still separate the classes. Its guarantee covers the
+    training words; on other words a linear classifier may find remaining differences.
 
-    **Defaults.** The default is that of the paper's section 4, without the shrinkage of the covariance that
-    the authors' library can do (`shrinkage`). WEFE 1.0.1 does not have the method.
+    **Defaults.** The default follows section 4 of the paper, without the shrinkage of the covariance that the
+    authors' library offers (`shrinkage`). WEFE 1.0.1 does not have the method.
 
     Examples
     --------
@@ -120,21 +122,23 @@ def leace(
 def erasure(
     x: np.ndarray, z: np.ndarray, shrinkage: bool = False
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Theorem 4.3: what makes Cov(x - (x - E x) left right, z) zero and changes x least in the mean square.
+    """Compute the map that makes Cov(x - (x - E x) left right, z) zero and changes x least in the mean square.
+
+    Theorem 4.3 of the paper.
 
     Parameters
     ----------
     x : ndarray (n, d)
         Vectors, float64.
     z : ndarray (n, k)
-        What is erased, such as classes as one-hot.
+        Variables to erase, such as classes as one-hot.
     shrinkage
         Whether the covariance of x is estimated by `shrink`.
 
     Returns
     -------
     left : ndarray (d, rank)
-        W U, where U are the left singular vectors of W Cov(x, z), of which there are at most k - 1 for classes.
+        W U, where U are the left singular vectors of W Cov(x, z); for k classes there are at most k - 1.
     right : ndarray (rank, d)
         U' W^+.
     mean : ndarray (d,)
@@ -146,7 +150,7 @@ def erasure(
     xx = (xx + xx.T) / 2
     xx = shrink(xx / n, n) if shrinkage else xx / (n - 1)
     values, vectors = np.linalg.eigh(xx)
-    # the other eigenvalues are rounding: with fewer words than dimensions, or with dimensions that depend on others
+    # The other eigenvalues are rounding, from fewer words than dimensions or from dependent dimensions.
     positive = values > values[-1] * d * np.finfo(np.float64).eps
     roots = np.sqrt(np.where(positive, values, 1.0))
     whitening, inverse = (
@@ -154,18 +158,21 @@ def erasure(
     )
     cross = x.T @ (z - z.sum(axis=0) / n) / (n - 1)
     basis, strength, _ = np.linalg.svd(whitening @ cross, full_matrices=False)
-    # at most .5 whatever the scale of x: what is below is rounding, while the .01 of the authors' library would leave
-    # the traces of a weak or rare class
+    # Strengths are at most .5 whatever the scale of x. Smaller ones than 1e-8 are rounding, while the .01 of the
+    # authors' library would leave the traces of a weak or rare class.
     basis = basis[:, strength > 1e-8]
     return whitening @ basis, basis.T @ inverse, mean
 
 
 def shrink(covariance: np.ndarray, n: int) -> np.ndarray:
-    """A covariance (d, d) of n vectors, divided by n, shrunk towards a multiple of the identity as far as is best
-    where d and n are large and of one order (Bodnar, Gupta, Parolya. On the strong convergence of the optimal linear
-    shrinkage estimator for large dimensional covariance matrix. Journal of Multivariate Analysis 132, 2014)."""
+    """Shrink a covariance (d, d) of n vectors, divided by n, towards a multiple of the identity.
+
+    The weight is optimal if d and n are large and of the same order (Bodnar, Gupta, Parolya. On the strong
+    convergence of the optimal linear shrinkage estimator for large dimensional covariance matrix. Journal of
+    Multivariate Analysis 132, 2014).
+    """
     d, trace = len(covariance), np.trace(covariance)
-    # squared distance from the multiple of the identity with the same trace
+    # Compute the squared distance from the multiple of the identity with the same trace.
     distance = (covariance**2).sum() - trace**2 / d
     weight = 1 - trace**2 / n / distance if distance > 0 else 0.0
     return weight * covariance + (1 - weight) * trace / d * np.eye(d)

@@ -33,20 +33,20 @@ def linear_projection(
 
         w' = w - (w . v) v
 
-    Unlike hard debias it takes no word out, equalises none and scales nothing: the paper projects the whole
-    vocabulary. `ignore` leaves words alone all the same; `target` projects only its own.
+    Unlike hard debias, it exempts no word, equalises nothing and scales nothing: the paper projects the whole
+    vocabulary. `ignore` still exempts words; `target` projects only its own words.
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     direction
-        Where v comes from, of the definitional pairs. "pca": the first singular vector of the pairs'
-        differences, which is the first component of the pairs after each is centred. "two_means": the mean of
-        the pairs' first words minus that of their second words. "classifier": the normal of a linear
-        classifier that tells the first words from the second, one step of INLP (Ravfogel et al. 2020).
+        How v is computed from the definitional pairs. "pca": the first singular vector of the pairs' differences,
+        which is the first component of the pairs after each is centred. "two_means": the mean of the pairs' first
+        words minus the mean of their second words. "classifier": the normal of a linear classifier that separates
+        the first words from the second, one step of INLP (Ravfogel et al. 2020).
     normalize
-        Whether every vector is scaled to unit length first, also those left alone.
+        Whether every vector is first scaled to unit length, also for exempted words.
 
     Returns
     -------
@@ -54,11 +54,11 @@ def linear_projection(
 
     Notes
     -----
-    **What it leaves.** It leaves all that does not lie along the one direction: words keep their neighbours,
+    **What it leaves.** It leaves everything that does not lie along the one direction: words keep their neighbours,
     and several pairs seldom differ along one direction alone.
 
-    **Defaults.** The paper projects the whole vocabulary and leaves no word out; `direction="pca"` is its
-    direction of pairs. WEFE 1.0.1 does not have the method.
+    **Defaults.** The paper projects the whole vocabulary without exceptions; `direction="pca"` is its direction of
+    pairs. WEFE 1.0.1 does not have the method.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From the words that define a bias to their vectors, and the subspace that these span."""
+"""Look-up of the words that define a bias, and the subspace that their vectors span."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ..words import entries_of
 
 @dataclass(frozen=True)
 class FoundSets:
-    """Sets of words that the model has completely.
+    """Sets whose words are all in the model.
 
     Attributes
     ----------
     words
-        Vocabulary entries, set by set.
+        Vocabulary entries, one tuple per set.
     vectors
-        float64 (words, d) for each set, as the model has them.
+        float64 (words, d) for each set, not scaled.
     lost
-        Sets that lack a word, as they were given.
+        Sets with a missing word, as they were given.
     """
 
     words: tuple[tuple[str, ...], ...]
@@ -37,8 +37,21 @@ class FoundSets:
 
 @dataclass(frozen=True)
 class FoundWords:
-    """Words that the model has: vocabulary entries without repetition, their rows and vectors (n, d), and how often
-    the word found as each was given (n,); the words lost. Different words found as one entry count once."""
+    """Words that the model has. Different words that are found as one entry count once.
+
+    Attributes
+    ----------
+    words
+        Vocabulary entries, without repetition.
+    rows
+        Their rows, (n,).
+    vectors
+        Their vectors, (n, d).
+    counts
+        How often the word found as each entry was given, (n,).
+    lost
+        Words that the model does not have.
+    """
 
     words: tuple[str, ...]
     rows: np.ndarray
@@ -53,7 +66,7 @@ def find_words(
     name: str,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> FoundWords:
-    """Look words up, each as its first variant that is found. `name` is the argument that errors speak of."""
+    """Look words up; each is found as its first form that the model has. Errors mention the argument `name`."""
     word_counts = Counter(words)
     counts: dict[str, int] = {}
     entries = entries_of(word_counts, model, preprocessors)
@@ -72,10 +85,10 @@ def find_sets(
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
     strict: bool = True,
 ) -> FoundSets:
-    """Look sets up, such as pairs; one that lacks a word is dropped and listed in `lost`.
+    """Look sets up, such as pairs. A set with a missing word is dropped and listed in `lost`.
 
-    `strict` is for sets that define the bias. Raises BiasgridError then for a set of which the model has no word,
-    and for fewer than two sets that are whole; and always for a set of fewer than two different words.
+    `strict` is for sets that define the bias. It raises BiasgridError for a set without any word in the model, and
+    for fewer than two complete sets. A set of fewer than two different words always raises BiasgridError.
     """
     entries = entries_of((word for words in sets for word in words), model, preprocessors)
     complete_sets, vectors, lost = [], [], []
@@ -110,14 +123,14 @@ def find_sets(
 
 
 def check_pairs(sets: Sequence[Sequence[str]], name: str) -> None:
-    """Raises BiasgridError for a set that is no pair of two words."""
+    """Raise BiasgridError for a set that is not a pair of two words."""
     for words in sets:
         if len(words) != 2 or words[0] == words[1]:
             raise BiasgridError(f"{name}: {list(words)} is not a pair of two words")
 
 
 def check_disjoint(target: Sequence[str] | None, ignore: Sequence[str]) -> None:
-    """Raises BiasgridError for a word that is to be changed and left alone."""
+    """Raise BiasgridError for a word that is both in `target` and in `ignore`."""
     overlap = sorted(set(target or ()) & set(ignore))
     if overlap:
         raise BiasgridError(f"target and ignore: {join_names(map(quote, overlap))} in both; a word is in one")
@@ -129,9 +142,10 @@ def choose_words(
     ignore: Sequence[str],
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """`only` and `leave` of a Transform from a method's `target` and `ignore`; and the words lost of both.
+    """Return `only` and `leave` of a Transform from a method's `target` and `ignore`, and the missing words of
+    both.
 
-    Raises BiasgridError for a word in both, and for a target of which the model has no word.
+    Raises BiasgridError for a word in both, and for a target without any word in the model.
     """
     check_disjoint(target, ignore)
     ignored_words = find_words(model, ignore, "ignore", preprocessors)
@@ -141,17 +155,18 @@ def choose_words(
     target_words = find_words(model, target, "target", preprocessors)
     if not target_words.words:
         raise BiasgridError(f"target: {model.name} has none of its {len(target)} words")
-    # two words may be found as one entry
+    # Two words may be found as one entry.
     check_disjoint(target_words.words, ignored_words.words)
     return {"only": target_words.words, "leave": ()}, lost | {"target": list(target_words.lost)}
 
 
 def subspace(vectors: Sequence[np.ndarray] | np.ndarray, n_components: int | None, name: str) -> np.ndarray:
-    """The bias subspace (n_components, d), orthonormal rows: the first components of the sets' centred vectors.
+    """Compute the bias subspace (n_components, d), orthonormal rows: the first components of the sets' centred
+    vectors.
 
-    Bolukbasi et al. 2016, section 6, step 1: of C = sum_i sum_{w in D_i} (w - mu_i)^T (w - mu_i) / |D_i|. For sets
-    of one size it is the PCA of the centred vectors. `n_components` None takes as many as there are.
-    Raises BiasgridError if the sets do not span that many dimensions: what lies beyond is arbitrary.
+    Bolukbasi et al. 2016, section 6, step 1: components of C = sum_i sum_{w in D_i} (w - mu_i)^T (w - mu_i) /
+    |D_i|. For sets of one size it is the PCA of the centred vectors. `n_components` None takes all components.
+    Raises BiasgridError if the sets do not span `n_components` dimensions, as further components are arbitrary.
     """
     centred = np.concatenate([(v - v.mean(axis=0)) / np.sqrt(len(v)) for v in vectors])
     _, scale, components = np.linalg.svd(centred, full_matrices=False)
@@ -164,13 +179,13 @@ def subspace(vectors: Sequence[np.ndarray] | np.ndarray, n_components: int | Non
             "span"
         )
     components = components[: n_components or rank]
-    # an SVD leaves the sign open: the largest coordinate is positive
+    # An SVD does not determine the sign: make the largest coordinate positive.
     largest = np.abs(components).argmax(axis=1)
     return components * np.sign(components[np.arange(len(components)), largest])[:, None]
 
 
 def _vectors(model: EmbeddingStore, words: Sequence[str], rows: np.ndarray, name: str) -> np.ndarray:
-    # evaluations look words up in a model that makes these vectors
+    # Evaluations look words up in a model that computes these vectors.
     if (is_mean := are_in_parts(rows)).any() and not isinstance(model, InParts):
         raise BiasgridError(
             f"{name}: {quote(words[int(is_mean.argmax())])} is the mean of its parts, and debias methods take words: "

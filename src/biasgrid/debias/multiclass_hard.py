@@ -14,7 +14,8 @@ from .lookup import choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .transform import Transform
 
-COMPONENTS = 10  # of the multiclass subspace, at most: WEFE's
+# Use at most this number of components of the multiclass subspace, as WEFE does.
+COMPONENTS = 10
 
 
 def multiclass_hard(
@@ -27,10 +28,10 @@ def multiclass_hard(
     n_components: Count | None = None,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """Hard debias for any number of groups.
+    """Apply hard debias to any number of groups.
 
-    Manzini et al. 2019, section 3: as `hard`, with definitional sets such as [judaism, christianity, islam]
-    and equalize sets of any size. With an orthonormal basis B of the bias subspace and unit vectors::
+    Manzini et al. 2019, section 3: like `hard`, with definitional sets such as [judaism, christianity, islam] and
+    equalize sets of any size. With an orthonormal basis B of the bias subspace and unit vectors::
 
         w' = (w - sum over b in B of (w . b) b), scaled to unit length
 
@@ -39,14 +40,14 @@ def multiclass_hard(
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     definitional_sets
         Sets of words whose differences span the subspace.
     equalize_sets
-        Sets whose words are made to differ within the subspace alone.
+        Sets whose words are changed so that they differ only within the subspace.
     n_components
-        Dimensions of the bias subspace. None: 10, WEFE's number, or as many as the sets span where that is
-        less. The paper's experiments take the first few.
+        Dimensions of the bias subspace. None: 10, as in WEFE, or the number of dimensions that the sets span, if
+        smaller. The paper's experiments take the first few.
 
     Returns
     -------
@@ -54,11 +55,11 @@ def multiclass_hard(
 
     Notes
     -----
-    **What it leaves.** It leaves what hard debias leaves: words keep their neighbours, and what the
-    definitional sets do not span stays. The definitional words keep their part in the subspace.
+    **What it leaves.** It leaves the same bias as hard debias: words keep their neighbours, and bias outside the
+    span of the definitional sets stays. The definitional words keep their part in the subspace.
 
-    **Defaults.** `n_components` is WEFE 1.0.1's 10, but at most what the sets span: WEFE removes ten
-    dimensions of sets that span seven, of which three are arbitrary, and no option repeats that.
+    **Defaults.** `n_components` is 10, as in WEFE 1.0.1, but at most the number of dimensions that the sets span.
+    WEFE removes ten dimensions for sets that span seven, of which three are arbitrary; no option reproduces that.
 
     Examples
     --------
@@ -76,7 +77,7 @@ def multiclass_hard(
         basis = basis[:COMPONENTS]
     equality_sets = find_sets(model, equalize_sets, "equalize_sets", preprocessors, strict=False)
     words, lost_words = choose_words(model, target, ignore, preprocessors)
-    # also the words of an incomplete set
+    # Include the words of incomplete sets.
     given_words = [word for word_set in definitional_sets for word in word_set]
     definitional_words = find_words(model, given_words, "definitional_sets", preprocessors).words
     if words["only"] is None:

@@ -1,5 +1,8 @@
-"""Repulsion, attraction, neutralisation (Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon?
-Mitigating gender-biased proximities in word embeddings. TACL 2020)."""
+"""Repulsion, attraction, neutralisation.
+
+Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? Mitigating gender-biased proximities in
+word embeddings. TACL 2020.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,11 @@ from .transform import Transform, fitted
 if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
 
-# rows that are float64 at a time: of words whose neighbours are searched, and of the candidates
+# Limit the rows that are float64 at a time: of words whose neighbours are searched, and of the candidates.
 TARGETS, CANDIDATES = 2048, 16384
-# words optimised together, at most, and bytes of the vectors that repel them: these fit the processor's cache
+# Limit the words that are optimised together, and the bytes of their repelling vectors, to the processor's cache.
 GROUP, CACHE = 256, 2**23
-# repulsion sets of one size are optimised together; sizes are rounded up to a multiple of this
+# Repulsion sets of equal size are optimised together; sizes are rounded up to a multiple of this.
 ROUND = 8
 
 
@@ -53,35 +56,35 @@ def ran(
 
         weights[0] mean of |cos(x, n_i)| + weights[1] |cos(x, w) - 1| / 2 + weights[2] |cos(x, g)|
 
-    w is the word's unit vector; n_i are those of its nearest neighbours to which it owes an indirect bias
-    above `theta`; g is the first principal component of the pairs (of unit vectors). Most words have no such
-    neighbours: nothing repels them, the first term is 0. Indirect bias (Bolukbasi et al. 2016): beta(w, v) =
-    (w . v - cos of w and v without their parts along g) / w . v; a neighbour for which it is not defined does
-    not repel. All other words are scaled to unit length. Of words that share a vector each is a target or not
-    by its own name. A zero vector is no target. As Adam's steps have a fixed length, `|cos(x, g)|` ends near
-    .01, not at 0. The number of threads changes nothing, and with a variant other than "wefe" neither do the
-    other targets.
+    w is the word's unit vector; n_i are the unit vectors of its nearest neighbours with an indirect bias above
+    `theta`; g is the first principal component of the pairs (of unit vectors). Most words do not have such
+    neighbours: the first term is then 0. Indirect bias (Bolukbasi et al. 2016): beta(w, v) = (w . v - cos of w and
+    v without their parts along g) / w . v; a neighbour for which it is undefined does not repel. All other words
+    are scaled to unit length. If words share a vector, each is a target or not by its own name. A zero vector is
+    not a target. As Adam's steps have a fixed length, `|cos(x, g)|` ends near .01, not at 0. The result does not
+    depend on the number of threads and, with a variant other than "wefe", not on the other targets.
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        Model to fit on.
     limit
-        Neighbours, and targets where none are named, are among so many first rows of the model; None: all.
+        Number of first rows of the model from which neighbours are taken, and targets if none are named; None: all
+        rows.
     n_neighbours
-        How many nearest words are looked at, from 1 on.
+        Number of nearest words to examine, from 1 on.
     theta
-        From 0 to 1.
+        Indirect bias above which a neighbour repels, from 0 to 1.
     weights
-        Of repulsion, attraction and neutralisation, from 0 on; the authors' configuration for GloVe is 1/8,
+        Weights of repulsion, attraction and neutralisation, from 0 on; the authors' configuration for GloVe is 1/8,
         6/8, 1/8.
     learning_rate, epochs
-        Adam's; its other settings are those of Kingma and Ba 2015.
+        Adam's learning rate and number of steps; its other settings follow Kingma and Ba 2015.
     variant
-        "original", the authors' code: `|x . g|` in place of `|cos(x, g)|`, which a shorter x lowers as well, with
-        the second weight where the third belongs (their script looks at 199 neighbours, of which at most 100
-        repel). "wefe", WEFE 1.0.1: `|x . g|` likewise, and repulsion and neutralisation move a copy of w, which
-        x only follows by attraction. Its first step has the direction of rounding errors.
+        "original", the authors' code: `|x . g|` in place of `|cos(x, g)|`, which a shorter x also lowers, with the
+        second weight in place of the third (their script examines 199 neighbours, of which at most 100 repel).
+        "wefe", WEFE 1.0.1: also `|x . g|`, and repulsion and neutralisation move a copy of w, which x only follows
+        by attraction. Its first step has the direction of rounding errors.
 
     Returns
     -------
@@ -90,16 +93,16 @@ def ran(
     Raises
     ------
     BiasgridError
-        Where no target is left.
+        If no target is left.
 
     Notes
     -----
-    **What it leaves.** A word without neighbours that share the bias is repelled by nothing; it only loses
-    its own part along the direction, and not all of it. Words that are no targets stay as they are, but for
-    their length. Neighbours are those of the untouched model.
+    **What it leaves.** A word without neighbours that share the bias is not repelled; it only loses its own part
+    along the direction, and not all of it. Words that are not targets change only in length. Neighbours are
+    searched in the original model.
 
-    **Defaults.** The default is the paper's objective. The authors' code has the second weight in the third's
-    place and a dot product in a cosine's: `variant="original"`. WEFE 1.0.1 exchanges the vector and its
+    **Defaults.** The default is the paper's objective. The authors' code has the second weight in place of the
+    third, and a dot product in place of a cosine: `variant="original"`. WEFE 1.0.1 exchanges the vector and its
     anchor: `variant="wefe"`.
 
     Examples
@@ -119,12 +122,12 @@ def ran(
     words, rows, lost = _targets(model, target, ignore, limit, preprocessors)
     targets, row_of = np.unique(rows, return_inverse=True)
     overrides = np.empty((len(targets), model.dimensions), dtype=np.float32)
-    # repelled by, loss before, loss after
+    # The rows are: number of repelling neighbours, loss before, loss after.
     statistics = np.empty((3, len(targets)))
     repulsion, attraction, neutralisation = map(float, weights)
     if variant == "original":
         neutralisation = attraction
-    # imported here: cells do not need it
+    # Import scikit-learn here: scores do not need it.
     from sklearn.neighbors import NearestNeighbors
 
     search = NearestNeighbors(algorithm="brute")
@@ -141,7 +144,7 @@ def ran(
             places = start + members
             vectors = np.zeros((*slots.shape, model.dimensions))
             vectors[slots] = _units(model, neighbours[members][repels[members]], variant)
-            # neutralisation is repulsion from the direction, with a weight of its own
+            # Neutralisation is repulsion from the direction, with its own weight.
             vectors[:, -1] = direction
             counts = slots.sum(axis=1, keepdims=True)
             scale = np.where(slots, repulsion / np.maximum(counts, 1), 0.0)
@@ -187,8 +190,10 @@ def ran(
 def objective(
     x: np.ndarray, w: np.ndarray, repellers: np.ndarray, scale: np.ndarray, attraction: float
 ) -> np.ndarray:
-    """The paper's objective (b,) of unit vectors x (b, d): w (b, d) attracts, `repellers` (b, k, d) repel, each with
-    its `scale` (b, k)."""
+    """Compute the paper's objective (b,) of unit vectors x (b, d).
+
+    w (b, d) attracts; `repellers` (b, k, d) repel, each with its `scale` (b, k).
+    """
     cosines = np.matmul(repellers, x[:, :, None])[:, :, 0]
     return (scale * np.abs(cosines)).sum(axis=1) + attraction / 2 * np.abs(np.einsum("bd,bd->b", x, w) - 1)
 
@@ -196,8 +201,10 @@ def objective(
 def gradient(
     x: np.ndarray, w: np.ndarray, repellers: np.ndarray, scale: np.ndarray, attraction: float, dot: bool
 ) -> np.ndarray:
-    """The gradient of the objective of x / |x| with respect to x (b, d), of any length. `dot`: the last of
-    `repellers`, g, repels by |x g| in place of |cos(x, g)|."""
+    """Compute the gradient of the objective of x / |x| with respect to x (b, d), of any length.
+
+    With `dot`, the last of `repellers`, g, repels by |x g| in place of |cos(x, g)|.
+    """
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     units = x / norms
     cosines = np.matmul(repellers, units[:, :, None])[:, :, 0]
@@ -205,7 +212,7 @@ def gradient(
     if dot:
         signs[:, -1:] *= norms
     pull = np.matmul(signs[:, None], repellers)[:, 0] - attraction / 2 * w
-    # |cos| does not change with the length of x, so that pull has no part along it; |x g| does
+    # |cos| does not change with the length of x, so that its pull does not have a part along x; |x g| does.
     length = np.einsum("bd,bd->b", pull, units)
     if dot:
         length -= signs[:, -1] * cosines[:, -1]
@@ -213,8 +220,10 @@ def gradient(
 
 
 def _descend(w, repellers, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
-    """Adam from w: unit vectors (b, d). Written out because in PyTorch's an entry's last bits depend on its place in
-    the array, and because it is faster."""
+    """Run Adam from w and return unit vectors (b, d).
+
+    It is not PyTorch's, in which an entry's last bits depend on its place in the array, and it is faster.
+    """
     x, mean, square = w.copy(), np.zeros_like(w), np.zeros_like(w)
     for step in range(1, epochs + 1):
         slope = gradient(x, w, repellers, scale, attraction, dot)
@@ -226,9 +235,12 @@ def _descend(w, repellers, scale, attraction, dot, learning_rate, epochs) -> np.
 
 
 def _follow(w, repellers, scale, attraction, dot, learning_rate, epochs) -> np.ndarray:
-    """WEFE's optimisation, in float32 and with its operations: at the start the gradient of the attraction consists
-    of rounding errors, and Adam makes a full step of them. Other operations would move coordinates by up to .02."""
-    # imported here: importing torch takes longer than all other imports of a cell together
+    """Run WEFE's optimisation, in float32 and with its operations.
+
+    At the start, the gradient of the attraction consists of rounding errors, and Adam makes a full step of them.
+    Other operations would move coordinates by up to .02.
+    """
+    # Import torch here: the import takes longer than all other imports of a score together.
     import torch
 
     threads = torch.get_num_threads()
@@ -258,7 +270,7 @@ def _targets(
     limit: int | None,
     preprocessors: Sequence,
 ) -> tuple[tuple[str, ...], np.ndarray, dict[str, list[str]]]:
-    """Vocabulary entries to debias and their rows, none with a zero vector; and the words lost."""
+    """Return the vocabulary entries to debias and their rows, without zero vectors, and the missing words."""
     selection, lost = choose_words(model, target, ignore, preprocessors)
     words = selection["only"]
     if words is None:
@@ -280,13 +292,13 @@ def _units(
 ) -> np.ndarray:
     vectors = model.read(rows)
     if variant == "wefe":
-        # in WEFE's arithmetic: see _follow
+        # Use WEFE's arithmetic: see `_follow`.
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit_or_zero(vectors.astype(np.float64))
 
 
 def _direction_cosines(model: EmbeddingStore, rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Cosine of each row's vector with the direction (n,); NaN for a zero vector."""
+    """Compute the cosine of each row's vector with the direction (n,); NaN for a zero vector."""
     cosines = np.empty(len(rows))
     for start in range(0, len(rows), CANDIDATES):
         units = _units(model, rows[start : start + CANDIDATES])
@@ -304,13 +316,13 @@ def _repulsion_sets(
     theta: float,
     search: NearestNeighbors,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The rows' nearest neighbours, the nearest first, and which of them repel: rows and bool (b, n)."""
+    """Return the rows' nearest neighbours, the nearest first, and which of them repel: rows and bool (b, n)."""
     units = _units(model, rows)
     distances = np.full((len(rows), 1), np.inf)
     neighbours = np.zeros((len(rows), 1), dtype=np.int64)
     for start in range(0, len(candidates), CANDIDATES):
         part = candidates[start : start + CANDIDATES]
-        # one more than needed: the word itself is its nearest neighbour
+        # Search one more than needed: the word itself is its nearest neighbour.
         n = min(n_neighbours + 1, len(part))
         new_distances, places = search.fit(_units(model, part)).kneighbors(units, n)
         places += start
@@ -329,10 +341,10 @@ def _repulsion_sets(
 
 
 def _groups_of_one_size(repels: np.ndarray, dimensions: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Words to optimise together: their places, and which slots of an array of what repels them are taken (b, k + 1);
-    the last slot stays free.
+    """Yield words to optimise together: their places, and which slots of an array of repellers are taken (b, k +
+    1).
 
-    A word's k, which decides the order in which its sums are made, does not depend on other words.
+    The last slot stays free. A word's k, which determines the order of its sums, does not depend on other words.
     """
     counts = repels.sum(axis=1)
     sizes = -(-counts // ROUND) * ROUND

@@ -1,8 +1,8 @@
-"""What a debias method is, and the list of all of them.
+"""Declarations of debias methods.
 
-A method is one file in this package. It holds a function of a model and words that returns a fitted `Transform`,
-and a module-level `METHODS` tuple that says which of its arguments are words. Putting the file here is all it
-takes: studies and the command line find it by itself.
+A method is one file in this package. It contains a function of a model and words that returns a fitted `Transform`,
+and a module-level `METHODS` tuple that declares which of its arguments are words. Nothing else needs to be edited:
+studies and the command line find it automatically.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from .lookup import check_disjoint
 from .transform import Transform
 
 WordKind = Literal["words", "sets", "classes"]
-UNTOUCHED = "none"  # stands for the debias method of a model as it is
-LARGEST = 2**53  # beyond it floats skip whole numbers, and libraries give up
+# The key of the original model, in place of a debias method.
+UNTOUCHED = "none"
+# Beyond this number floats skip whole numbers, and libraries fail.
+LARGEST = 2**53
 KINDS = {
     "words": "a list of words",
     "sets": "a list of lists of words",
@@ -35,26 +37,27 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Method:
-    """A debias method: its function, and what studies need to know of it.
+    """Debias method: its function and its declaration.
 
     Attributes
     ----------
     function
         (model, **words, **parameters) -> Transform; all arguments but the model are passed by keyword.
     words
-        Which of its arguments hold words, and how: "words", "sets" (lists of words that belong together, such as
+        Arguments that contain words, and their form: "words", "sets" (lists of words that belong together, such as
         pairs) or "classes" (name -> words).
     aliases
-        Its other names; WEFE's class comes first.
+        Its other names, beginning with WEFE's class.
     seeded
         Whether it draws at random and takes a `seed`.
     imports
-        Modules that it imports when it runs. They are imported before threads are limited, as a limit holds only for
-        libraries that are loaded.
+        Modules that it imports when it runs. They are imported before threads are limited, as a limit applies only
+        to libraries that are already loaded.
     check
-        Called with all parameters before anything is fitted; raises BiasgridError for a wrong value.
+        Function that is called with all parameters before anything is fitted; it raises BiasgridError for a wrong
+        value.
     reference
-        The paper and section that it is written from.
+        Paper and section that it is written from.
     """
 
     name: str
@@ -69,12 +72,12 @@ class Method:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameter -> default, without words and seed."""
+        """Return the default of each parameter, without words and seed."""
         return {p.name: p.default for p in self._arguments if p.name not in self.words and p.name != "seed"}
 
     @property
     def required_words(self) -> list[str]:
-        """The words without which it cannot be fitted."""
+        """Return the arguments of words without which it cannot be fitted."""
         return [p.name for p in self._arguments if p.default is p.empty]
 
     @property
@@ -83,7 +86,7 @@ class Method:
         return [p for p in signature if p.kind is p.KEYWORD_ONLY]
 
     def check_words(self, words: Mapping[str, Any]) -> None:
-        """Raises BiasgridError for an argument that is not of this method, is missing, or is of another form."""
+        """Raise BiasgridError for an argument that is unknown, missing, or of another form."""
         for name, value in words.items():
             if name not in self.words:
                 raise BiasgridError(unknown_name("argument of words", name, self.words, of=self.name))
@@ -105,7 +108,7 @@ class Method:
         check_disjoint(words.get("target"), words.get("ignore", ()))
 
     def check_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Raises BiasgridError for a parameter that the method does not have, or a value that it cannot take."""
+        """Raise BiasgridError for an unknown parameter, or a value that is not allowed."""
         for name, value in parameters.items():
             if name not in self.parameters:
                 raise BiasgridError(unknown_name("option", name, self.parameters, of=self.name))
@@ -122,7 +125,7 @@ class Method:
     def __call__(self, model: Model, *, seed: int = 0, **options) -> Transform:
         """Fit the method; `options` are its words and its parameters.
 
-        Raises BiasgridError for an option that it does not have or that cannot be used.
+        Raises BiasgridError for an unknown option, or one that cannot be used.
         """
         words = {name: value for name, value in options.items() if name in self.words and value is not None}
         words = {name: _as_lists(value) for name, value in words.items()}
@@ -135,7 +138,7 @@ class Method:
             parameters["seed"] = seed
         for module in self.imports:
             importlib.import_module(module)
-        # one thread: the same bytes whatever the number of cores; on matrices of this size more would gain little
+        # Use one thread: the bytes do not depend on the number of cores, and more threads would gain little here.
         with threadpool_limits(1):
             return self.function(model, **words, **parameters)
 
@@ -158,7 +161,7 @@ def _not_text(value: Any) -> Any:
 
 
 def _as_lists(value: Any) -> Any:
-    """Tuples, sets of pairs and the like from Python callers as JSON would have them."""
+    """Convert tuples, sets of pairs and the like from Python callers to the lists of JSON."""
     if isinstance(value, Mapping):
         return {name: _as_lists(v) for name, v in value.items()}
     if isinstance(value, Iterable) and not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Whole models as stores or files for other tools: as they are, or under a transform."""
+"""Saving of whole models as stores or files for other tools, original or debiased."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from ..untrusted import read_npy
 from ..validation import check_path
 from .transform import Transform
 
-BLOCK = 1 << 18  # numbers that are worked on at a time
+# Limit the numbers that are processed at a time.
+BLOCK = 1 << 18
 
 
 def save(model: Model, output: Path | str) -> None:
@@ -37,21 +38,35 @@ def save(model: Model, output: Path | str) -> None:
 def materialize(
     model: Model, transform: Transform, output: Path | str, block: int | None = None
 ) -> dict[str, Any]:
-    """Write all of a model under a transform; returns what was written where.
+    """Write all of a debiased model.
 
-    The vector of each word is that of `model.under(transform).take`, rounded to float32, to the last bit. Memory
-    is bounded by `block`, the number of vectors worked on at a time (None: a megabyte's worth of float32), but for
-    the words of a .kv and an .npz. `output` appears when it is whole.
+    The vector of each word is the result of `model.under(transform).take`, rounded to float32, to the last bit.
+    Memory is bounded by `block`, except for the words of a .kv and an .npz. `output` appears when it is complete.
 
-    Args:
-        output: a folder (no suffix, or one that exists) becomes a store: words that share a row go on sharing it
-            where the transform does the same to them, and else get rows behind the others; model.json is the
-            model's, with the transform added to its list `debias`. .bin, .txt, .vec (these also .gz), .kv and .npz
-            are the formats of biasgrid.embeddings.writers; their words are in the order of the model's rows.
+    Parameters
+    ----------
+    model
+        The model that the transform was fitted on.
+    transform
+        The fitted debias method.
+    output
+        A folder (no suffix, or an existing one) becomes a store. Words that share a row still share it if the
+        transform treats them alike, and otherwise get new rows at the end. Its model.json is the model's, with the
+        transform added to the list `debias`. .bin, .txt, .vec (these also .gz), .kv and .npz are the formats of
+        biasgrid.embeddings.writers; their words are in the order of the model's rows.
+    block
+        Number of vectors processed at a time. None: a megabyte of float32.
 
-    Raises:
-        BiasgridError: another suffix; the transform was fitted on other vectors; `output` is the model itself, or a
-            folder of other things; a word that the format cannot hold; a value that is not finite in float32.
+    Returns
+    -------
+    dict
+        A record of the written file: its path, format, model, method, number of words and shape.
+
+    Raises
+    ------
+    BiasgridError
+        For another suffix; a transform that was fitted on other vectors; an `output` that is the model itself, or a
+        folder of other things; a word that the format cannot hold; a value that is not finite in float32.
     """
     transform.check_model(model)
     return write_model(model, transform, output, block)
@@ -60,7 +75,7 @@ def materialize(
 def write_model(
     model: Any, transform: Transform | None, output: Path | str, block: int | None = None
 ) -> dict[str, Any]:
-    """`materialize`, also without a transform."""
+    """Write a model, with a transform (`materialize`) or without."""
     output = Path(check_path(os.fspath(output) if isinstance(output, os.PathLike) else output))
     suffix = writers.format_of(output)
     is_store = isinstance(model, EmbeddingStore)
@@ -73,7 +88,7 @@ def write_model(
         rows = (_copy_store if is_store else _write_store)(model, transform, output, block)
     else:
         rows = len(model)
-        # a word that is refused leaves the database open, and another thread may not close it
+        # A rejected word leaves the database open, and another thread may not close it.
         with closing(writers.words_by_row(model, block)) as parts:
             writers.write(output, (rows, dimensions), _transform_blocks(model, transform, parts, output))
     return {
@@ -87,7 +102,7 @@ def write_model(
 
 
 def _record(model: Any, transform: Transform | None, output: Path) -> dict[str, Any]:
-    """model.json of a store that is written."""
+    """Return the content of model.json for a written store."""
     record = {"source": "memory", "licence": "not stated", "note": "", **model.metadata}
     record |= {"name": readable(output.name), "vocab_prefix": model.vocab_prefix}
     if transform:
@@ -97,7 +112,7 @@ def _record(model: Any, transform: Transform | None, output: Path) -> dict[str, 
 
 
 def _write_store(model: Any, transform: Transform | None, output: Path, block: int) -> int:
-    """A store of a model in memory. Returns the number of rows."""
+    """Write a store of a model in memory, and return the number of rows."""
     with StoreWriter(output, model.name) as writer:
         for words, vectors in _transform_blocks(model, transform, writers.words_by_row(model, block), output):
             writer.add(words, vectors)
@@ -106,7 +121,7 @@ def _write_store(model: Any, transform: Transform | None, output: Path, block: i
 
 
 def _copy_store(model: EmbeddingStore, transform: Transform | None, output: Path, block: int) -> int:
-    """A store with another's vocabulary. Returns the number of rows."""
+    """Write a store with another store's vocabulary, and return the number of rows."""
     word_of, copied_rows, moved_words = _rows(model, transform) if transform else ({}, [], {})
     source = np.concatenate([np.arange(len(model.array)), np.array(copied_rows, dtype=np.int64)])
     parts = (
@@ -125,10 +140,11 @@ def _copy_store(model: EmbeddingStore, transform: Transform | None, output: Path
 
 
 def _rows(model: EmbeddingStore, transform: Transform) -> tuple[dict[int, str], list[int], dict[str, int]]:
-    """How the rows of a new store differ from the model's: row -> word where the transform names the word; the
-    model's row that each additional row copies; and word -> new row for words that move.
+    """Compare the rows of a new store with the model's.
 
-    A row stays with its words that the transform does not name. If it has none, its first named word keeps it.
+    Return row -> word for each row whose treatment a named word determines, the model's row that each additional
+    row copies, and word -> new row for words that move. A row stays with its words that the transform does not
+    name. Without such words, its first named word keeps it.
     """
     word_list = transform.leave if transform.only is None else transform.only
     words = list(dict.fromkeys([*word_list, *transform.override_words]))
@@ -147,7 +163,7 @@ def _rows(model: EmbeddingStore, transform: Transform) -> tuple[dict[int, str], 
     for row, word in sorted(zip(rows.tolist(), words, strict=True)):
         if row < 0:
             continue
-        # all named words of a row are treated alike, but for those that get another vector
+        # All named words of a row are treated alike, except for words that get another vector.
         treatment = (row, override_row.get(word))
         if treatment not in places:
             if row in free:
@@ -168,10 +184,11 @@ def _transform_blocks(
     parts: Iterable[tuple[list[Any], np.ndarray]],
     output: Path,
 ) -> Iterator[tuple[list[Any], np.ndarray]]:
-    """Words and their rows to words and their float32 vectors, under the transform if there is one."""
+    """Yield words and their float32 vectors, transformed if there is a transform, from words and rows."""
     for words, rows in parts:
         if isinstance(model, EmbeddingStore):
-            # mapped anew for each block, or all that was read would count as this process's memory
+            # Map the file anew for each block. Otherwise, everything that was read would count as this process's
+            # memory.
             vectors = read_npy(model.path / VECTORS, memory_map=True)[rows]
         else:
             vectors = model.read(rows)

@@ -1,4 +1,4 @@
-"""A debias method fitted on a model, as a file."""
+"""Task that fits a debias method on a model and writes it to a file."""
 
 from __future__ import annotations
 

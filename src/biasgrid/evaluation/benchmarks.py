@@ -15,12 +15,12 @@ from .spec import Spec
 def look_up(
     model: EmbeddingStore | DebiasedModel, words: Iterable[str], options: Spec
 ) -> dict[str, tuple[str, int]]:
-    """Vocabulary entry and row of the words that the model has.
+    """Look words up and return the vocabulary entry and row of each word that the model has.
 
-    By `options.look_up` "preprocessors" it is the first variant of a word that the model has, as metrics look words
-    up; by "gensim" whichever word comes first in the model of those that differ in case only, as in gensim's
-    evaluations. That is the most frequent one, "Bird" or "bird", where the model is ordered by frequency, and else an
-    accident.
+    With `options.look_up` "preprocessors", it is the first form of a word that the model has, as in metrics. With
+    "gensim", it is the first of the model's words that differ only in case, as in gensim's evaluations. In a model
+    ordered by frequency, this is the most frequent of them, such as "Bird" or "bird"; in other models it is
+    arbitrary.
     """
     words = list(dict.fromkeys(words))
     if options.look_up == "preprocessors":
@@ -36,7 +36,7 @@ def look_up(
 
 
 def lines(path: str) -> list[tuple[int, str]]:
-    """Lines of a file, or of one that gensim ships ("gensim:NAME"), that are not empty, with their numbers.
+    """Read the non-empty lines of a file, with their numbers; "gensim:NAME" is a file that gensim ships.
 
     Raises BiasgridError for a file that cannot be read or is not text in UTF-8.
     """

@@ -19,8 +19,10 @@ from .evaluation import Evaluation, Outcome
 from .facts import direction_in, directions, fact
 from .spec import List, Pairs, SomeWords, Spec, Words
 
-DRAWS = 1000  # of random pairs, whose components are compared with those of the definitional pairs
-BLOCK = 5_000_000  # numbers that are drawn, and products of pairs, at a time
+# Number of draws of random pairs, whose components are compared with the definitional pairs' components.
+DRAWS = 1000
+# Limit the drawn numbers, and the products of pairs, that are in memory at a time.
+BLOCK = 5_000_000
 
 
 def _two(extremes: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -52,7 +54,7 @@ class Direct(Strict):
 
 
 class Components(Strict):
-    """The entry "direct" of a record (`measure`)."""
+    """Entry "direct" of a record (`measure`)."""
 
     shares: list[float]
     random_shares: list[float]
@@ -62,25 +64,28 @@ class Components(Strict):
 def measure(
     model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: Direct, options: Spec, seed: int
 ) -> Outcome:
-    """The measures of group "direct", and the entry "direct" of an evaluation's record.
+    """Measure direct bias: the measures of group "direct", and the entry "direct" of an evaluation's record.
 
-    direct_bias            the mean over the words of |cos(w, g)|^c, 0 (neutral) to 1; `n` words (section 5.2)
-    direct_bias_all        the same with the excluded words; where there are any
-    first_component_share  the share of the definitional pairs' variance that lies along g, 0 to 1; `n` pairs
-    extreme_<end>          of the words named for an end of `extremes`, the share that is among as many most extreme
-                           words of it, 0 to 1; `n` words
-    extreme_<end>_order    Spearman's rho of the order in which they are named and their projections, 1: the same
+    The measures are:
+
+    - direct_bias: the mean over the words of |cos(w, g)|^c, 0 (neutral) to 1, over `n` words (section 5.2).
+    - direct_bias_all: the same including the excluded words, if there are any.
+    - first_component_share: the share of the definitional pairs' variance along g, 0 to 1, over `n` pairs.
+    - extreme_<end>: the share of the words named for an end of `extremes` that are among the same number of most
+      extreme words, 0 to 1, over `n` words.
+    - extreme_<end>_order: Spearman's rho between the order in which they are named and their projections; 1 means
+      the same order.
 
     g is the first principal component of the definitional pairs, at unit length and centred pair by pair, in the
-    model as it is; w are the words' vectors in `state`, and so are the pairs whose variance is shared out. A word
-    that the model has in the row of an excluded one is excluded too. Most extreme are those of the words, without
-    the excluded, whose unit vectors project furthest on the difference of the two ends' unit vectors, which is at
-    unit length and of the model as it is.
+    original model. The words' vectors w come from `state`, like the pairs whose variance is divided. A word in the
+    same row as an excluded one is also excluded. The most extreme words are chosen from the words without the
+    excluded ones. Their unit vectors project furthest on the difference of the two ends' unit vectors, which has
+    unit length and comes from the original model.
 
-    The record has "shares", the shares of variance of all components of the pairs, largest first; "random_shares",
-    what these are on average for as many random pairs (1,000 draws of differences of random direction, seeded);
-    and with extremes "projections", by end a list of [word, projection towards it], furthest first.
-    Raises BiasgridError where the model lacks the pairs (`biasgrid.debias.lookup.find_sets`) or an end.
+    The record has "shares", the shares of variance of all components of the pairs, largest first. "random_shares"
+    are their means for the same number of random pairs (1,000 draws of differences of random direction, seeded).
+    With extremes there are "projections", by end a list of [word, projection towards it], furthest first. Raises
+    BiasgridError if the model lacks the pairs (`biasgrid.debias.lookup.find_sets`) or an end.
     """
     preprocessors = options.preprocessors
     pairs = find_sets(model, spec.definitional_pairs, "definitional_pairs", preprocessors)
@@ -95,7 +100,7 @@ def measure(
         facts.append(_bias("direct_bias_all", vectors @ g, has_direction, spec.c))
     keys = [word for pair in pairs.words for word in pair]
     in_state = directions(state.take(keys, model.rows(keys)))[0].reshape(len(pairs.words), 2, -1)
-    # each pair's two vectors lie as far on either side of their mean: half their difference
+    # Both vectors of a pair are equally far from their mean: half their difference.
     variance = float(((differences := in_state[:, 0] - in_state[:, 1]) ** 2).sum())
     share = float(((differences @ g) ** 2).sum()) / variance if variance else math.nan
     n_pairs = int(differences.any(axis=1).sum())
@@ -119,14 +124,15 @@ def _bias(measure: str, cosines: np.ndarray, has_direction: np.ndarray, c: float
 
 
 def _shares(differences: np.ndarray) -> np.ndarray:
-    """The components' shares of variance of pairs with these differences (..., pairs, d), largest first."""
-    # not centred: a pair's mean is the middle of its words already, and is not that of the differences
+    """Compute the components' shares of variance of pairs with these differences (..., pairs, d), largest first."""
+    # Do not centre: a pair's mean is already the middle of its words, and not the mean of the differences.
     values = np.linalg.eigvalsh(differences @ differences.mT)[..., ::-1].clip(min=0)
     return values / values.sum(axis=-1, keepdims=True)
 
 
 def _random_shares(pairs: int, dimensions: int, *, rng: np.random.Generator) -> list[float]:
-    block = max(1, BLOCK // (pairs * (pairs + dimensions)))  # draws at a time
+    # Limit the draws at a time.
+    block = max(1, BLOCK // (pairs * (pairs + dimensions)))
     sizes = (min(block, DRAWS - start) for start in range(0, DRAWS, block))
     draws = (unit(rng.normal(size=(size, pairs, dimensions))) for size in sizes)
     return np.concatenate(list(map(_shares, draws))).mean(axis=0).tolist()
@@ -141,8 +147,8 @@ def _extremes(
     candidates: np.ndarray,
     preprocessors: Sequence[Preprocessor],
 ) -> tuple[list[dict[str, Any]], dict[str, list]]:
-    """The measures of the extremes, and the projections of the words that are `candidates`: bool (words,)."""
-    # imported late, as scipy.stats takes long
+    """Compute the measures of the extremes, and the projections of the words that are `candidates`: bool (words,)."""
+    # Import scipy late: scipy.stats takes long.
     from scipy.stats import spearmanr
 
     ends = list(spec.extremes)

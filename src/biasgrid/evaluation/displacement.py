@@ -1,4 +1,4 @@
-"""How far debiasing moves a model's words."""
+"""Displacement of a model's words by debiasing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import Spec
 
-CHANGED = 1e-6  # 1 - cosine; larger than errors of rounding to float32
+# Smallest 1 - cosine of a changed word; larger than rounding errors of float32.
+CHANGED = 1e-6
 
 
 def measure(
     model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: None, options: Spec, seed: int
 ) -> Outcome:
-    """Over the first rows of the model (`options.vocabulary`), under a transform: mean_cosine_distance, the mean of
-    1 - cos(before, after), 0 to 2; and changed_share, the share of words whose direction changed (by more than 1e-6).
-    `n` words. Vectors of
-    fewer dimensions than before have no such distance."""
+    """Measure how far a transform moves the first rows of the model (`options.vocabulary`).
+
+    mean_cosine_distance is the mean of 1 - cos(before, after), 0 to 2; changed_share is the share of words whose
+    direction changed (by more than 1e-6); `n` is the number of words. Vectors with fewer dimensions than before
+    cannot be measured.
+    """
     if state is model or state.dimensions != model.dimensions:
         return Outcome()
     words, rows = model.vocabulary(options.vocabulary)
@@ -32,7 +35,7 @@ def measure(
         after, has_after = directions(state.take(words[part], rows[part]))
         has_both = has_before & has_after
         no_direction += int((~has_both).sum())
-        # |a - b|^2 / 2 of unit vectors: exact where they are the same
+        # Compute |a - b|^2 / 2 of unit vectors, which is exactly 0 for equal vectors.
         distances.append(((before[has_both] - after[has_both]) ** 2).sum(axis=1) / 2)
     distance = np.concatenate(distances)
     n = len(distance)

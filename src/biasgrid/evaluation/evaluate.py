@@ -1,4 +1,4 @@
-"""What debiasing costs and hides: one model, untouched or under one transform, on the tests that its spec names."""
+"""Evaluation of one model, original or debiased, by the tests that its spec names."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from ..schema import dumps, with_version
 from .evaluation import evaluations_of
 from .spec import Spec, files_of
 
-# every record has these entries, empty where the spec does not name their evaluations. Any other entry is only in the
-# records whose spec names its evaluation, so that a new evaluation changes no other record
+# Every record has these entries, empty if the spec does not name their evaluations. Other entries are only in the
+# records whose spec names their evaluation, so that a new evaluation changes no other record.
 ENTRIES = ("words", "map", "set_map", "answers", "direct")
 
 
 def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write what debiasing costs and hides of one state of a model, or the model's quality.
+    """Write the evaluation of one model variant, or the model's quality.
 
     Parameters
     ----------
     inputs
-        "store": a `StoreOf`; "transform": the file of a fitted debias method, if any; "benchmarks": where the files
-        lie that the spec names, by their paths in it; "archives": the folders of archives that they are in, and each
-        one's source.
+        "store": a `StoreOf`. "transform": the file of a fitted debias method, if any. "benchmarks": locations of
+        the files that the spec names, by their paths in it. "archives": the folders of archives that contain them,
+        and each one's source.
     spec
-        "criterion" (None: the quality of a model), "model" and "debias", which the record names; "seed"; and "spec",
-        what to evaluate (`Spec.of`).
+        "criterion" (None: the quality of a model), "model" and "debias", which the record names; "seed"; and
+        "spec", the evaluations to run (`Spec.of`).
     output
         The record's file; the same files and spec give the same bytes.
     """
     check_archives(inputs["archives"])
     transform = Transform.load(inputs["transform"]) if "transform" in inputs else None
-    # where archives lie is not in the spec, as results do not depend on it
+    # Locations of archives are not in the spec, as results do not depend on them.
     evaluation_spec = Spec.of(spec["spec"], inputs["benchmarks"])
     place = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
     record = evaluate(inputs["store"].open(), transform, evaluation_spec, spec["seed"])
@@ -48,8 +48,8 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
 
 
 def check_archives(archives: Mapping[Path, Any]) -> None:
-    """Raises BiasgridError where an archive in a folder that studies share is not from the study's source."""
-    # imported late: most evaluations read no archive
+    """Raise BiasgridError if an archive in a folder that studies share is not from the study's source."""
+    # Import late: most evaluations do not read archives.
     from ..embeddings.sources import is_same, read_manifest
 
     for folder, source in archives.items():
@@ -64,42 +64,42 @@ def check_archives(archives: Mapping[Path, Any]) -> None:
 def evaluate(
     model: EmbeddingStore, transform: Transform | None, spec: Mapping[str, Any] | Spec, seed: int
 ) -> dict[str, Any]:
-    """Every measure that a spec names, of one state of a model.
+    """Compute every measure that a spec names, for one model variant.
 
-    What a measure is taken on - the most biased words, their directions, the bias subspace - always comes from the
-    model as it is, so that the records of its states compare.
+    Measures are based on the most biased words, their directions and the bias subspace of the original model, so
+    that the records of its variants are comparable.
 
     Parameters
     ----------
     model
-        The model as it is.
+        The original model.
     transform
-        The transform that it is measured under; None: as it is.
+        Transform that debiases it; None: the original model is measured.
     spec
-        What to evaluate (`Spec.of`).
+        Evaluations to run (`Spec.of`).
     seed
-        Of what is drawn at random.
+        Seed of random draws.
 
     Returns
     -------
     dict
         A record for JSON, the same to the last bit for the same input, whatever the number of threads. `measures`
-        is a list of {"group", "measure", "value", "n", "status"}; similarity and analogy also have "total", how many
-        pairs or questions there are, and with `items` every pair's and question's outcome. `n` is how many words,
-        pairs, questions or instances the value rests on: those that the model has. `value` is None where there are
-        too few of them ("too_few_words" and the like) or the measure is not defined ("degenerate"). Status
-        "no_direction:K" says that the value does without K words, pairs or questions whose vectors are zero or not
-        finite; else it is "ok". The other entries are those that evaluations declare: `words` and `map`
-        (`hidden_bias`), `set_map` (`maps`), `answers` (`answers`), `direct` (`direct_bias`), all of them empty where
-        the spec does not name the evaluation, and those of evaluations of your own.
+        is a list of {"group", "measure", "value", "n", "status"}; similarity and analogy also have "total", the
+        number of pairs or questions, and with `items` every pair's and question's outcome. `n` is the number of
+        available words, pairs, questions or instances behind the value. `value` is None if there are too few of
+        them ("too_few_words" and the like) or the measure is undefined ("degenerate"). Status "no_direction:K"
+        means that K words, pairs or questions were left out because their vectors are zero or not finite; otherwise
+        it is "ok". The other entries are declared by evaluations: `words` and `map` (`hidden_bias`), `set_map`
+        (`maps`), `answers` (`answers`), `direct` (`direct_bias`), all of them empty if the spec does not name the
+        evaluation, and the entries of your own evaluations.
 
     Raises
     ------
     BiasgridError
-        A spec that is wrong, a file that cannot be read, a model that lacks every word of a direction, and a
+        For an invalid spec, a file that cannot be read, a model that lacks every word of a direction, and a
         transform that was fitted on other vectors.
     """
-    # imported late: the config's checks import this package and evaluate nothing
+    # Import late: the config's checks import this package and do not evaluate anything.
     from threadpoolctl import threadpool_limits
 
     spec = spec if isinstance(spec, Spec) else Spec.of(spec)
@@ -113,7 +113,7 @@ def evaluate(
         importlib.import_module(module)
     outcomes = {}
     with threadpool_limits(1):
-        # those that read files run first: a wrong file is reported before minutes of computing
+        # Run evaluations that read files first: an invalid file is reported before minutes of computing.
         for e in sorted(evaluations, key=lambda e: not any(files_of(specs[e.name]))):
             try:
                 outcomes[e.name] = e.measure(untouched, state, specs[e.name], spec, seed)

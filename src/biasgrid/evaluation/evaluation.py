@@ -1,8 +1,8 @@
-"""What an evaluation is, and the registry of all of them.
+"""Declaration of an evaluation, and the registry of all evaluations.
 
-An evaluation is one file of this package, of an installed package or of a user's folder. It holds the model of its
-part of a config, a function that measures, and an `EVALUATIONS` tuple. Putting the file there is all it takes: the
-key may stand in a study's `evaluation:`, and the measures come into the records and into the table mitigation.csv.
+An evaluation is one file of this package, of an installed package or of a user's folder. It contains the model of
+its part of a config, a function that measures, and an `EVALUATIONS` tuple. Nothing else needs to be edited: the key
+is allowed in a study's `evaluation:`, and the measures are added to the records and the table mitigation.csv.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from ..registry import Registry
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an evaluation says of one state of a model.
+    """Result of an evaluation for one model variant.
 
     Parameters
     ----------
     measures
-        Its measures, each made by `facts.fact`.
+        Its measures, each built by `facts.fact`.
     entries
-        What else the record has of it, by name: the entries that the evaluation declares.
+        Further entries of the record, by name: the entries that the evaluation declares.
     """
 
     measures: Sequence[dict[str, Any]] = ()
@@ -32,31 +32,30 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What debiasing costs or hides, by one way to measure it.
+    """Evaluation: one way to measure the cost or the hidden bias of debiasing.
 
     Parameters
     ----------
     name
-        The key in a config, such as "hidden".
+        Key in a config, such as "hidden".
     meaning
-        What it measures, in a sentence.
+        Description of the measure, in a sentence.
     spec
-        The type of what stands under the key: a model (`validation.Strict`), or a mapping of names to models or
-        files. The files that it reads are those of type `spec.FilePath` in it. None: there is no key, and it is
-        measured of every state.
+        Type of the value under the key: a model (`validation.Strict`), or a mapping of names to models or files.
+        The files that it reads have the type `spec.FilePath`. None: every model variant is measured, without a key.
     measure
-        (model, state, spec, options, seed) -> Outcome: the model as it is; the state that is measured, which is the
-        model or the model under a transform; what stands under the key; the keys that all evaluations share
-        (`spec.Spec`); a seed. The same to the last bit for the same input.
+        (model, state, spec, options, seed) -> Outcome. The arguments are: the original model; the measured variant,
+        which is the model or the debiased model; the value under the key; the keys that all evaluations share
+        (`spec.Spec`); a seed. The same input gives the same result to the last bit.
     default
-        What stands under the key where a config leaves it out; what is empty is not measured.
+        Value if a config leaves the key out; an empty value is not measured.
     entries
-        Entries of the record besides the measures -> their types.
+        Further entries of the record -> their types.
     imports
-        Modules that it imports when it runs: they are loaded before threads are limited, which holds for what is
-        loaded by then.
+        Modules that it imports when it runs. They are loaded before threads are limited, as the limit applies only
+        to loaded libraries.
     order
-        Its place in a record; those of one place stand in the order of the registry.
+        Position in a record; evaluations of equal position are in the order of the registry.
     """
 
     name: str
@@ -73,10 +72,10 @@ REGISTRY: Registry[Evaluation] = Registry("biasgrid.evaluation", "EVALUATIONS", 
 
 
 def evaluations() -> list[Evaluation]:
-    """All evaluations, in the order of a record."""
+    """Return all evaluations, in the order of a record."""
     return sorted(REGISTRY.values(), key=lambda evaluation: evaluation.order)
 
 
 def evaluations_of(spec: Any) -> list[Evaluation]:
-    """The evaluations that a `Spec` names, and those that every one has, in the order of a record."""
+    """Return the evaluations that a `Spec` names, and the evaluations without a key, in the order of a record."""
     return [e for e in evaluations() if e.spec is None or getattr(spec, e.name, None)]

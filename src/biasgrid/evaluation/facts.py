@@ -1,4 +1,4 @@
-"""What a measure is in an evaluation's record, and the directions of vectors, which most measures look at."""
+"""Measures in an evaluation's record, and unit vectors, on which most measures are based."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ def fact(
     why: str = "degenerate",
     **extras: Any,
 ) -> dict[str, Any]:
-    """A measure; NaN becomes None with the status `why`. `undirected`: how many words, pairs or questions are left
-    out as they have no direction (see `evaluate`); `extras`: further entries of the measure in the record."""
+    """Build a measure of a record; NaN becomes None with the status `why`.
+
+    `undirected` is the number of words, pairs or questions that are left out as their vectors are zero or not
+    finite (see `evaluate`). `extras` are further entries of the measure in the record.
+    """
     is_defined = math.isfinite(value)
     status = why if not is_defined else f"no_direction:{undirected}" if undirected else "ok"
     return {
@@ -36,23 +39,22 @@ def fact(
 
 
 def direction_in(state: Model, direction: np.ndarray) -> np.ndarray:
-    """Return a direction of the original model (d,) in the dimensions of a state of it.
+    """Return a direction of the original model (d,) in the dimensions of a model variant.
 
     See `Transform.map_direction`.
     """
     if state.dimensions == len(direction):
         return direction
-    debiased: Any = getattr(
-        state, "base", state
-    )  # a model of entries of several words has the state as its base
+    # A model with entries of several words has the variant as its base.
+    debiased: Any = getattr(state, "base", state)
     mapped: np.ndarray = debiased.transform.map_direction(direction)
     return mapped
 
 
 def directions(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (n, d) scaled to unit length, in their precision, and which of them have a direction: bool (n,).
+    """Scale rows (n, d) to unit length, in their precision, and return which of them have a direction: bool (n,).
 
-    A row that is zero or not finite has none; it becomes zero.
+    A row that is zero or not finite lacks a direction and becomes zero.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)

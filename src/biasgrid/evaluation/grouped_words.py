@@ -1,15 +1,16 @@
-"""Words of several groups: whether a clustering finds the groups, and which words are nearest to each other."""
+"""Words of several groups: clustering into the groups, and nearest neighbours among the words."""
 
 from __future__ import annotations
 
 import numpy as np
 
-BLOCK = 128  # words per block: their similarities with all candidates are in memory at once
+# Number of words per block, whose similarities with all candidates are in memory at once.
+BLOCK = 128
 
 
 def cluster(vectors: np.ndarray, number: int, seed: int) -> np.ndarray:
     """Return the cluster (n,) of each of the vectors (n, d), as k-means finds them (the best of 10 starts)."""
-    # imported late: the config's checks import this file and measure nothing
+    # Import scikit-learn late: the config's checks import this file and do not measure anything.
     from sklearn.cluster import KMeans
 
     clusters: np.ndarray = KMeans(number, n_init=10, random_state=seed).fit_predict(
@@ -19,10 +20,10 @@ def cluster(vectors: np.ndarray, number: int, seed: int) -> np.ndarray:
 
 
 def match_clusters(clusters: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Return the group (n,) that each word's cluster stands for.
+    """Return the group (n,) that is assigned to each word's cluster.
 
-    Clusters and groups, both numbered from 0, are paired so that as many words as possible are in the cluster of
-    their group.
+    Clusters and groups, both numbered from 0, are paired so that the number of words in the cluster of their group
+    is largest.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -40,8 +41,11 @@ def cluster_accuracy(clusters: np.ndarray, groups: np.ndarray) -> float:
 def nearest_of(
     vectors: np.ndarray, has_direction: np.ndarray, places: np.ndarray, neighbours: int
 ) -> np.ndarray:
-    """Return the nearest neighbours (words, neighbours or as many as there are) of some of the unit vectors, by
-    cosine and in no order. A word is not its own neighbour; a vector without direction is nobody's."""
+    """Find the nearest neighbours (words, at most `neighbours`) of some of the unit vectors, by cosine, in no
+    order.
+
+    A word is not its own neighbour; a vector without direction is nobody's.
+    """
     pool = np.flatnonzero(has_direction)
     column = np.full(len(has_direction), -1)
     column[pool] = np.arange(len(pool))

@@ -1,5 +1,7 @@
-"""Bias that stays after debiasing (Gonen & Goldberg, NAACL 2019, "Lipstick on a Pig", section 4): words that leaned
-to a side before still lie together, can be told from the others, and have each other as neighbours."""
+"""Bias that remains after debiasing (Gonen & Goldberg, NAACL 2019, "Lipstick on a Pig", section 4).
+
+Words that were biased before debiasing still form clusters, can be classified, and are each other's neighbours.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +24,12 @@ from .grouped_words import cluster, cluster_accuracy, nearest_of
 from .maps import Places, word_map
 from .spec import Pair, Pairs, Spec, Words
 
-LONGEST = 20  # characters of the longest word
+# Largest number of characters of a word.
+LONGEST = 20
 
 
 class Hidden(Strict):
-    """The tests of Gonen & Goldberg 2019. The numbers are the paper's."""
+    """Tests of Gonen & Goldberg 2019. The numbers are the paper's."""
 
     pairs: Pairs = field(
         "pairs such as [she, he]: the mean of their differences, from the first word to the second, is the direction "
@@ -57,14 +60,21 @@ class Hidden(Strict):
 
 @dataclass(frozen=True)
 class BiasedWords:
-    """A vocabulary and how its words lean in the model as it is.
+    """Vocabulary and its words' bias in the original model.
 
-    words    vocabulary entries without the model's prefix
-    entries  vocabulary entries
-    rows     their rows, int64 (n,)
-    bias     cosine with the direction, float64 (n,): below zero the first side, above zero the second
-    most     places of the most biased words of each side, the most biased first, and as many on either; those that
-             a test looks at are the first of them
+    Attributes
+    ----------
+    words
+        Vocabulary entries without the model's prefix.
+    entries
+        Vocabulary entries.
+    rows
+        Their rows, int64 (n,).
+    bias
+        Cosine with the direction, float64 (n,): negative towards the first side, positive towards the second.
+    most
+        Indices of the most biased words of each side, the most biased first, in equal number. Each test takes the
+        first of them.
     """
 
     words: list[str]
@@ -74,7 +84,7 @@ class BiasedWords:
     most: tuple[np.ndarray, np.ndarray]
 
     def names(self, sides: Sequence[str], limit: int) -> dict[str, list[str]]:
-        """Side -> its `limit` most biased words, the most biased first."""
+        """Return side -> its `limit` most biased words, the most biased first."""
         return {
             side: [self.words[i] for i in places[:limit]]
             for side, places in zip(sides, self.most, strict=True)
@@ -84,8 +94,11 @@ class BiasedWords:
 def measure(
     model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: Hidden, options: Spec, seed: int
 ) -> Outcome:
-    """The measures of `measures`; the most biased words by side, the most biased first, as clustering and neighbours
-    look at them; and a map of some of them (figure 1)."""
+    """Measure hidden bias (`measures`).
+
+    The entries are the most biased words by side, the most biased first, as used for clustering and neighbours, and
+    a map of some of them (figure 1).
+    """
     biased_words = choose(model, spec, options)
     parts = [places[: spec.map_words] for places in biased_words.most]
     places = np.concatenate(parts)
@@ -101,15 +114,15 @@ def measure(
 
 
 def choose(model: EmbeddingStore, spec: Hidden, options: Spec) -> BiasedWords:
-    """The vocabulary that the tests look at, and its most biased words, in the model as it is.
+    """Choose the vocabulary of the tests, and its most biased words, in the original model.
 
-    As in the paper: of the first rows (`options.vocabulary`) of the model those words and phrases (new_york) that are
-    lower-case letters only, 20 characters at most, and not in `exclude`; their bias is the projection of their unit
-    vector on the direction between the words of the pair(s), unit vectors too (he - she). A side has the
-    `cluster_words` and `svm_words` most biased words that lean to it, but no more than a quarter of the vocabulary
-    and than the other side has.
+    As in the paper, candidates are words and phrases (new_york) among the first rows (`options.vocabulary`) of the
+    model. They consist of lower-case letters only, have at most 20 characters, and are not in `exclude`. Their bias
+    is the projection of their unit vector on the direction between the words of the pair(s), which are also unit
+    vectors (he - she). A side has its `cluster_words` and `svm_words` most biased words, but no more than a quarter
+    of the vocabulary and than the other side.
 
-    Raises BiasgridError where the model has no whole pair, and where their differences cancel.
+    Raises BiasgridError if the model lacks all pairs, and if the pairs' differences cancel.
     """
     direction = _direction(model, spec.pairs, options.preprocessors)
     excluded_rows = set(find_words(model, spec.exclude, "exclude", options.preprocessors).rows.tolist())
@@ -135,8 +148,11 @@ def choose(model: EmbeddingStore, spec: Hidden, options: Spec) -> BiasedWords:
 def lower_case_words(
     model: Model, vocabulary: int | None, excluded_rows: Collection[int] = ()
 ) -> list[tuple[str, str, int]]:
-    """Return the words and phrases (new_york) of lower-case letters among the first rows of a model, as the paper
-    has them: each word, its vocabulary entry, and its row."""
+    """Return the words and phrases (new_york) of lower-case letters among the first rows of a model, as in the
+    paper.
+
+    Each has its word, its vocabulary entry, and its row.
+    """
     candidates = []
     for entry, row in zip(*model.vocabulary(vocabulary), strict=True):
         word = entry.removeprefix(model.vocab_prefix)
@@ -154,19 +170,19 @@ def measures(
     seed: int,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> list[dict[str, Any]]:
-    """The four measures of `state`. All vectors are scaled to unit length, as those of the paper's embeddings are.
+    """Compute the four measures of `state`. All vectors are scaled to unit length, like the paper's embeddings.
 
-    cluster_accuracy        2-means on the `cluster_words` most biased words of each side: the share of words in
-                            the cluster that is its side's, .5 (chance) to 1
-    svm_accuracy            an RBF-kernel SVM (C = 1) that learned the sides of a random fifth of the `svm_words`
-                            most biased words of each side: its accuracy on the others, chance .5. `n` are the
-                            latter; the paper has 2 x 500 and 2 x 2,000
-    neighbours_share        of the words of cluster_accuracy: the mean share of words of their own side among their
-                            100 nearest neighbours (by cosine, in the vocabulary), 0 to 1, neutral .5
-    neighbours_correlation  Pearson's r of the professions' bias and the share of words of the second side among
-                            their 100 nearest neighbours, -1 to 1, neutral 0; of professions in the vocabulary
+    - cluster_accuracy: 2-means on the `cluster_words` most biased words of each side; the share of words in the
+      cluster of their side, .5 (chance) to 1.
+    - svm_accuracy: an RBF-kernel SVM (C = 1) that learned the sides of a random fifth of the `svm_words` most
+      biased words of each side; its accuracy on the others, chance .5. `n` is the number of the latter; the paper
+      has 2 x 500 and 2 x 2,000.
+    - neighbours_share: for the words of cluster_accuracy, the mean share of words of their own side among their 100
+      nearest neighbours (by cosine, in the vocabulary), 0 to 1, neutral .5.
+    - neighbours_correlation: Pearson's r between the professions' bias and the share of words of the second side
+      among their 100 nearest neighbours, -1 to 1, neutral 0; for professions in the vocabulary.
 
-    A word's side is always that of the model as it is.
+    A word's side always comes from the original model.
     """
     vectors, has_direction = directions(state.matrix(biased_words.entries, biased_words.rows))
     facts = [
@@ -196,7 +212,7 @@ def measures(
         of_neighbours = np.array([share[i] for i in professions])
         r, enough = math.nan, len(professions) >= 3
         if enough and np.ptp(of_neighbours) > 0:
-            # imported late, as in all of these: the config's checks import this file and measure nothing
+            # Import scipy late: the config's checks import this file and do not measure anything.
             from scipy.stats import pearsonr
 
             r = pearsonr(biased_words.bias[professions], of_neighbours).statistic
@@ -209,7 +225,7 @@ def measures(
 def _direction(
     model: EmbeddingStore, pairs: Sequence[Sequence[str]], preprocessors: Sequence[Preprocessor]
 ) -> np.ndarray:
-    """The mean of the pairs' differences, second word minus first, at unit length."""
+    """Compute the mean of the pairs' differences, second word minus first, at unit length."""
     differences = []
     for pair in pairs:
         lookup = find_words(model, pair, "pairs", preprocessors)
@@ -225,7 +241,7 @@ def _direction(
 
 
 def _present(places: np.ndarray, has_direction: np.ndarray) -> tuple[np.ndarray, int]:
-    """The places of vectors with a direction, and the number of those without."""
+    """Return the places of vectors with a direction, and the number of vectors without one."""
     present = places[has_direction[places]]
     return present, len(places) - len(present)
 
@@ -251,7 +267,7 @@ def _svm(
     test: list[Any] = []
     no_direction = 0
     for label, places in enumerate(sides):
-        # drawn before words are left out: every state of a model learns from the same words
+        # Draw before words are left out: all variants of a model learn from the same words.
         order = rng.permutation(places)
         size = round(spec.svm_share * len(places))
         for subset, part in ((train, order[:size]), (test, order[size:])):

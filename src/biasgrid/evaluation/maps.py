@@ -17,11 +17,12 @@ from .facts import directions
 from .spec import List, SomeWords, Spec
 
 PERPLEXITY = 30.0
-RANKS = "vocabulary, ranks"  # how the side of a word begins that is on a map for its rank
+# Beginning of the side of a word that is on a map because of its rank.
+RANKS = "vocabulary, ranks"
 
 
 def is_ranks(side: str) -> bool:
-    """Return whether the side of a word means that it is on a map for its rank."""
+    """Return whether the side of a word means that it is on a map because of its rank."""
     return side.startswith(f"{RANKS} ")
 
 
@@ -32,7 +33,7 @@ def _check_ranks(ranks: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class WordMap(Strict):
-    """A map of sets of words."""
+    """Map of sets of words."""
 
     sets: Mapping[str, SomeWords] = field(
         "set's name -> words; a word in several sets is on the map as one of the first", {}
@@ -58,7 +59,7 @@ def _check_sorted(spec: WordMap, info: ValidationInfo) -> WordMap:
 
 
 class Places(Strict):
-    """A map in a record: words, the side or set of each, and its place."""
+    """Map in a record: words, the side or set of each, and its position."""
 
     words: list[str]
     side: list[str]
@@ -74,8 +75,10 @@ class Places(Strict):
 def measure(
     model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: WordMap, options: Spec, seed: int
 ) -> Outcome:
-    """A map of the words of sets, and of those of some ranks of the model (see `word_map`). Words that the model
-    lacks are left out, and a word, or one that shares its vector, is on the map once."""
+    """Map the words of sets, and words of some ranks of the model (see `word_map`).
+
+    Missing words are left out, and a word, or one that shares its vector, is on the map once.
+    """
     sides: dict[int, tuple[str, str]] = {}
     for side, words in spec.sets.items():
         lookup = find_words(model, words, f"sets: {side}", options.preprocessors)
@@ -101,16 +104,17 @@ def word_map(
     sides: Sequence[str],
     seed: int,
 ) -> dict[str, list]:
-    """t-SNE in two dimensions of words at unit length: the `names` of vocabulary entries and their rows (n,).
+    """Compute t-SNE in two dimensions of words at unit length: the `names` of vocabulary entries and their rows
+    (n,).
 
-    "words", the "side" of each, and its "xy"; distances mean something, directions and units do not. Words whose
-    vectors are zero or not finite have no place; where fewer than eight are left, none has.
+    Return "words", the "side" of each, and its "xy". Distances are meaningful, directions and units are not. Words
+    whose vectors are zero or not finite are left out; with fewer than eight words, the map is empty.
     """
     vectors, has_direction = directions(state.take(entries, rows))
     places = np.flatnonzero(has_direction)
     if len(places) < 8:
         return {"words": [], "side": [], "xy": []}
-    # imported late: the config's checks import this file and draw nothing
+    # Import scikit-learn late: the config's checks import this file and do not draw anything.
     from sklearn.manifold import TSNE
 
     perplexity = min(PERPLEXITY, (len(places) - 1) / 3)

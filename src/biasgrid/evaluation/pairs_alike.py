@@ -1,4 +1,4 @@
-"""Pairs of words of a vocabulary that differ as a given pair does (Bolukbasi et al., NeurIPS 2016, section 4)."""
+"""Pairs of words of a vocabulary that differ like a given pair (Bolukbasi et al., NeurIPS 2016, section 4)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-SAME = 1e-5  # squared distance of unit vectors below which float32 cannot tell them apart
-ROWS = 128  # words per block: their products with all words are in memory at once
-POOL = 20_000  # pairs per question that are kept at first; more where repeated words leave too few of them
+# Squared distance below which float32 cannot distinguish unit vectors.
+SAME = 1e-5
+# Number of words per block, whose products with all words are in memory at once.
+ROWS = 128
+# Number of pairs per question that are kept at first; more if repeated words leave too few of them.
+POOL = 20_000
 
-Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]  # cosines, x, y
+# Cosines, x, y.
+Candidates = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def pairs_alike(
     vectors: np.ndarray, offsets: np.ndarray, is_barred: np.ndarray, threshold: float, best: int
 ) -> list[list[tuple[int, int, float]]]:
-    """The pairs of words (x, y) whose difference x - y points most nearly where an offset does.
+    """Find the pairs of words (x, y) whose difference x - y is most similar to an offset.
 
-    They are taken in falling order of their cosines, and a pair that has a word of an earlier one is left out.
+    They are taken in descending order of their cosines, and a pair with a word of an earlier one is left out.
 
     Parameters
     ----------
@@ -27,11 +31,11 @@ def pairs_alike(
     offsets : (questions, d)
         Differences a - b, not zero.
     is_barred : (questions, words)
-        The words that may be in no pair of a question.
+        Words that may not be in any pair of a question.
     threshold
-        The largest distance of x and y: 1 is an angle of 60 degrees. Words of one vector are no pair.
+        The largest distance of x and y: 1 is an angle of 60 degrees. Words with the same vector are not a pair.
     best
-        So many pairs of each question at most.
+        Largest number of pairs for each question.
 
     Returns
     -------
@@ -40,8 +44,8 @@ def pairs_alike(
 
     Notes
     -----
-    The paper says that no x comes twice; the 25 pairs that it prints of (she, he) are those of the rule above: with
-    the rule for x alone, *softball* has *football*, which *volleyball* has already, and not *baseball*.
+    The paper states that no x occurs twice. The 25 pairs that it prints for (she, he) follow the rule above: with
+    the rule for x alone, *softball* would have *football*, which *volleyball* already has, and not *baseball*.
     """
     directions = offsets / np.linalg.norm(offsets, axis=1, keepdims=True)
     pairs: list[list[tuple[int, int, float]]] = [[] for _ in directions]
@@ -50,7 +54,7 @@ def pairs_alike(
         pools = _most_alike(vectors, directions[open_questions], is_barred[open_questions], threshold, size)
         for q, (pool, _) in zip(open_questions, pools, strict=True):
             pairs[q] = _each_word_once(pool, best)
-        # the best pairs of a pool are the best of all, as long as the pool yields enough of them
+        # The best pairs of a pool are the best of all if the pool contains enough of them.
         open_questions = [
             q
             for q, (_, whole) in zip(open_questions, pools, strict=True)
@@ -63,7 +67,7 @@ def pairs_alike(
 def _most_alike(
     vectors: np.ndarray, directions: np.ndarray, is_barred: np.ndarray, threshold: float, size: int
 ) -> list[tuple[Candidates, bool]]:
-    """Each question's `size` pairs of the highest cosines above 0, and whether these are all that there are."""
+    """Return each question's `size` pairs with the highest cosines above 0, and whether these are all such pairs."""
     projections = (vectors @ directions.T.astype(vectors.dtype)).T
     pools: list[list[Candidates]] = [[] for _ in directions]
     whole = [True] * len(directions)
@@ -72,7 +76,7 @@ def _most_alike(
             is_allowed = ~(row[first] | row[second])
             x, y = first[is_allowed], second[is_allowed]
             cosines = (projections[q, x] - projections[q, y]) / length[is_allowed]
-            # a pair's other order has the other sign
+            # The reversed pair has the opposite sign.
             x, y = np.where(cosines > 0, x, y), np.where(cosines > 0, y, x)
             part = np.abs(cosines), x, y
             pools[q].append(tuple(column[part[0] > 0] for column in part))
@@ -84,11 +88,12 @@ def _most_alike(
 
 
 def _near(vectors: np.ndarray, threshold: float) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """The pairs of words that are at most `threshold` apart, each once, and their distances; block by block."""
-    lowest = 1 - (threshold**2 + SAME) / 2 - SAME  # a cosine below which float32 has no pair either
+    """Yield the pairs of words that are at most `threshold` apart, once each, and their distances; block by block."""
+    # With a lower cosine, float32 does not have a pair either.
+    lowest = 1 - (threshold**2 + SAME) / 2 - SAME
     for start in range(0, len(vectors), ROWS):
         cosines = vectors[start : start + ROWS] @ vectors[start:].T
-        # few are near: all else is done with these
+        # Few pairs are near: the rest of the work is done with these.
         first, second = np.divmod(np.flatnonzero(cosines >= lowest), cosines.shape[1])
         square = 2 - 2 * cosines[first, second]
         is_pair = (square <= threshold**2 + SAME) & (square > SAME) & (first < second)

@@ -1,4 +1,4 @@
-"""Records of evaluations, as their files have them."""
+"""Records of evaluations, in the format of their files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .evaluation import REGISTRY, evaluations
 
 
 class Measure(Strict):
-    """A measure in a record (`evaluate.evaluate`)."""
+    """Measure in a record (`evaluate.evaluate`)."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -41,7 +41,7 @@ class Measure(Strict):
 
 
 class Record(Strict):
-    """The file of an evaluation; `_record` adds the entries of the registered ones."""
+    """File of an evaluation; `_record` adds the entries of the registered evaluations."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -53,8 +53,8 @@ class Record(Strict):
 
 @lru_cache(maxsize=4)
 def _record(names: tuple[str, ...]) -> type[Record]:
-    """The model of a record with what the registered evaluations add."""
-    # an evaluation that the spec does not name has empty entries
+    """Return the model of a record with the entries of the registered evaluations."""
+    # An evaluation that the spec does not name has empty entries.
     empty = BeforeValidator(lambda entry: None if entry == {} else entry)
     entries: dict[str, Any] = {
         name: (Annotated[kind | None, empty], None) for e in evaluations() for name, kind in e.entries.items()
@@ -63,7 +63,7 @@ def _record(names: tuple[str, ...]) -> type[Record]:
 
 
 def word_maps(evaluations: Iterable[File]) -> list[tuple[str, str, dict[str, Any], float | None]]:
-    """Model, debias key, map and 2-means accuracy of evaluations of hidden bias."""
+    """Return model, debias key, map and 2-means accuracy of evaluations of hidden bias."""
     maps = []
     for path in evaluations:
         record = read_evaluation(path, "map")
@@ -73,7 +73,7 @@ def word_maps(evaluations: Iterable[File]) -> list[tuple[str, str, dict[str, Any
 
 
 def read_evaluation(path: File, *entry_names: str) -> dict[str, Any]:
-    """An evaluation's record. Raises BiasgridError for a file that is none, or that lacks one of these entries."""
+    """Read an evaluation's record. Raises BiasgridError for another file, or one that lacks one of these entries."""
     record = read_as(_record(tuple(REGISTRY)), path, "an evaluation file")
     for entry in entry_names:
         if not record.get(entry):

@@ -1,4 +1,4 @@
-"""How well each pair of a list represents the direction of all pairs, and that of the other pairs."""
+"""Agreement of each pair of a list with the direction of all pairs, and of the other pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .spec import Pairs, Spec
 
 
 class SeedPair(Strict):
-    """A pair in a record (`seed_pairs`)."""
+    """Pair in a record (`seed_pairs`)."""
 
     pair: str
     rank: int
@@ -39,10 +39,10 @@ def measure(
     options: Spec,
     seed: int,
 ) -> Outcome:
-    """How well each pair stands for the direction of its list (`representative`), in the state that is measured.
+    """Measure how well each pair represents the direction of its list (`representative`), in the measured variant.
 
-    Pairs of which the model lacks a word are left out, and so are repeated ones. Raises BiasgridError where it has
-    fewer than two (`biasgrid.debias.lookup.find_sets`).
+    Pairs with a missing word are left out, and so are repeated ones. Raises BiasgridError if the model has fewer
+    than two pairs (`biasgrid.debias.lookup.find_sets`).
     """
     record = {}
     for name, pairs in spec.items():
@@ -50,7 +50,7 @@ def measure(
             lookup = find_sets(model, pairs, "pairs", options.preprocessors)
         except BiasgridError as error:
             raise BiasgridError(f"{name}: {error}") from None
-        # a pair that is repeated, in another form or in reverse, counts once
+        # Count a repeated pair once, also in another form or in reverse.
         different = list({frozenset(pair): pair for pair in lookup.words[::-1]}.values())[::-1]
         keys = [word for pair in different for word in pair]
         vectors = state.take(keys, model.rows(keys)).astype(np.float64).reshape(len(different), 2, -1)
@@ -60,31 +60,35 @@ def measure(
 
 
 def representative(names: Sequence[str], first: np.ndarray, second: np.ndarray) -> list[dict[str, Any]]:
-    """Each pair beside the direction of all pairs, and beside that of the others.
+    """Compare each pair with the direction of all pairs, and with the direction of the other pairs.
 
     The direction is the first principal component of the pairs, each at unit length and centred on its own mean
-    (Bolukbasi et al. 2016); it points to the first words. A pair's cosine with the direction of all is biased
-    upwards, as the pair is one of those that define it: of n pairs that have nothing in common it is about
-    1 / sqrt(n). Its cosine with the direction of the other pairs is not, and orders the pairs.
+    (Bolukbasi et al. 2016); it points to the first words. A pair's cosine with the direction of all pairs is biased
+    upwards, as the pair helps to define it: for n pairs that have nothing in common it is about 1 / sqrt(n). Its
+    cosine with the direction of the other pairs is not biased, and orders the pairs.
 
     Parameters
     ----------
     names
-        What the pairs are called.
+        Names of the pairs.
     first, second : (pairs, d)
         Vectors of the pairs' first words, and of their second words.
 
     Returns
     -------
     list of dict
-        By falling cosine with the direction of the others, which is `rank`, 1 first; None is what is not defined.
+        In descending order of the cosine with the direction of the others, which defines "rank", from 1; None if
+        undefined.
 
-        cosine, cosine_others  of the pair's difference with the direction of all pairs, and of the others; -1 to 1
-        cosines_with_others    the mean cosine of its difference with those of the others: no component at all
-        angle_others           degrees between the direction of all pairs and that of the others, 0 to 180
-        share_others           the others' share of variance along their first component, 0 to 1: above that of all
-                               pairs, the pair blurs the direction
-        angle_best, share_best  the same of the pairs to this rank, alone. Chosen for it, few pairs have a large share
+        - "cosine", "cosine_others": of the pair's difference with the direction of all pairs, and of the others; -1
+          to 1.
+        - "cosines_with_others": the mean cosine of its difference with the other differences, without any
+          component.
+        - "angle_others": degrees between the direction of all pairs and the direction of the others, 0 to 180.
+        - "share_others": the others' share of variance along their first component, 0 to 1. If it is above the
+          share of all pairs, the pair blurs the direction.
+        - "angle_best", "share_best": the same for the pairs up to this rank alone. As they are chosen for it, few
+          pairs have a large share.
     """
     a, b = unit(first), unit(second)
     differences = unit(np.where(np.linalg.norm(a - b, axis=1, keepdims=True) > FLAT, a - b, np.nan))
@@ -123,7 +127,7 @@ def _plain(row: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _share(a: np.ndarray, b: np.ndarray) -> float:
-    """The share of the pairs' variance that lies along their first component."""
+    """Compute the share of the pairs' variance along their first component."""
     squares = (
         np.linalg.svd(a - b, compute_uv=False) ** 2 if np.isfinite(a - b).all() else np.array([math.nan])
     )

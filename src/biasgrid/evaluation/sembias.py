@@ -1,4 +1,4 @@
-"""SemBias (Zhao, Zhou, Li, Wang, Chang, EMNLP 2018, section 4.1): which of four pairs is he - she most like?"""
+"""SemBias (Zhao, Zhou, Li, Wang, Chang, EMNLP 2018, section 4.1): which of four pairs is most like he - she?"""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import FilePath, Spec
 
-KINDS = np.array(["definition", "none", "none", "stereotype"])  # of an instance's four pairs
-SUBSET = 2  # definitional pairs, the last ones, that gn-GloVe was not trained with
-ROUNDING = 1e-6  # a difference that is shorter, measured by its words, is what float32 makes of no difference
+# Kinds of an instance's four pairs.
+KINDS = np.array(["definition", "none", "none", "stereotype"])
+# Number of definitional pairs, the last ones, with which gn-GloVe was not trained.
+SUBSET = 2
+# A shorter difference, relative to its words, is a rounding error of float32.
+ROUNDING = 1e-6
 
 
 def instances_in(path: str) -> list[list[tuple[str, str]]]:
-    """The four pairs of each instance. Raises BiasgridError for a line that is not four pairs a:b between tabs."""
+    """Read the four pairs of each instance. Raises BiasgridError for a line that is not four pairs a:b between
+    tabs."""
     instances = []
     for number, line in lines(path):
         pairs: list[Any] = [tuple(pair.split(":")) for pair in line.split("\t")]
@@ -36,13 +40,15 @@ def instances_in(path: str) -> list[list[tuple[str, str]]]:
 def measure(
     model: EmbeddingStore, state: EmbeddingStore | DebiasedModel, spec: str, options: Spec, seed: int
 ) -> Outcome:
-    """Share of the instances in which the pair a:b with the highest cos(he - she, a - b) is the one by definition,
-    the stereotype, or one of the two that have nothing to do with gender; each also with subset_ before it, over the
-    instances of the last two definitional pairs. `n` instances of which the model has all words.
+    """Measure the shares of instances in which the answer is the definition, the stereotype, or an unrelated pair.
 
-    Vectors are as the model has them: the paper's formula does not scale them. 1, 0 and 0 are best. A pair whose
-    words have one and the same vector, as in a model whose words share rows, differs by nothing and is not the
-    answer; an instance of such pairs only is left out.
+    The answer is the pair a:b with the highest cos(he - she, a - b). Each share is also measured with the prefix
+    subset_, over the instances of the last two definitional pairs. `n` is the number of instances of which the
+    model has all words.
+
+    Vectors are not scaled, as in the paper's formula. 1, 0 and 0 are best. A pair whose words have the same vector,
+    as in a model whose words share rows, does not differ and is not the answer; an instance with only such pairs is
+    left out.
     """
     instances = instances_in(spec)
     words = [word for pairs in [[("he", "she")], *instances] for pair in pairs for word in pair]
@@ -82,7 +88,7 @@ def measure(
 
 
 def _differences(vectors: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First minus second vector of each pair, at unit length, and which of them differ."""
+    """Compute the first minus the second vector of each pair, at unit length, and which of them differ."""
     first, second = vectors[pairs[:, 0]], vectors[pairs[:, 1]]
     unit, differ = directions(first - second)
     size = np.linalg.norm(first, axis=1) + np.linalg.norm(second, axis=1)

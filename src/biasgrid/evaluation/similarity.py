@@ -1,4 +1,4 @@
-"""Word similarity: what debiasing leaves of a model's use. Spearman's rho with ratings that people gave."""
+"""Word similarity: a model's usefulness after debiasing, as Spearman's rho with human ratings."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .spec import FilePath, Spec
 
 
 def word_pairs(path: str) -> list[tuple[str, str, float]]:
-    """Word, word and the rating that people gave. Lines that begin with # are comments.
+    """Read pairs of words and their human ratings. Lines that begin with # are comments.
 
-    Raises BiasgridError for a line that is none of these and for a file without pairs.
+    Raises BiasgridError for another line and for a file without pairs.
     """
     pairs = []
     for number, line in lines(path):
@@ -47,7 +47,7 @@ def measure(
     options: Spec,
     seed: int,
 ) -> Outcome:
-    """The measures of `measures`."""
+    """Measure the similarity benchmarks of a spec (`measures`)."""
     return Outcome(measures(state, {name: word_pairs(path) for name, path in spec.items()}, options))
 
 
@@ -56,12 +56,12 @@ def measures(
     benchmarks: Mapping[str, Sequence[tuple[str, str, float]]],
     options: Spec,
 ) -> list[dict[str, Any]]:
-    """By benchmark: rho of the ratings and the cosines of the pairs whose words the model has, -1 to 1; `n` pairs of
-    the benchmark's `total`. With `options.items` also the `ratings` and `cosines` of all pairs, None where there is
-    none.
+    """Compute rho between ratings and cosines for each benchmark, over the pairs whose words the model has, -1 to
+    1.
 
-    With `options.look_up` "gensim" as gensim's `evaluate_word_pairs` over the whole vocabulary, which would need a
-    KeyedVectors of it.
+    `n` is the number of these pairs of the benchmark's `total`. With `options.items` the record also has the
+    `ratings` and `cosines` of all pairs, None if a cosine is missing. `options.look_up` "gensim" reproduces
+    gensim's `evaluate_word_pairs` over the whole vocabulary, which would need a KeyedVectors of it.
     """
     all_words = [word for pairs in benchmarks.values() for *words, _ in pairs for word in words]
     locations = look_up(state, all_words, options) if all_words else {}
@@ -82,17 +82,18 @@ def measures(
 
 
 def rho(ratings: np.ndarray, cosines: np.ndarray) -> float:
-    """Spearman's rho, ties averaged; NaN of fewer than two pairs, or where either side is constant."""
+    """Compute Spearman's rho, ties averaged; NaN for fewer than two pairs, or if either side is constant."""
     if len(ratings) < 2 or np.ptp(ratings) == 0 or np.ptp(cosines) == 0:
         return math.nan
-    # imported late: the config's checks import this file and measure nothing
+    # Import scipy late: the config's checks import this file and do not measure anything.
     from scipy.stats import spearmanr
 
     return float(spearmanr(ratings, cosines).statistic)
 
 
 def _cosines(state, pairs, locations) -> tuple[np.ndarray, int]:
-    """The pairs' cosines, NaN where the model lacks a word or its vector has no direction, and how many have none."""
+    """Compute the pairs' cosines, NaN if a word or its direction is missing, and count the pairs without a
+    direction."""
     whole_pairs = [i for i, (a, b, _) in enumerate(pairs) if a in locations and b in locations]
     cosines = np.full(len(pairs), np.nan)
     if not whole_pairs:

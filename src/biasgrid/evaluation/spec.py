@@ -1,4 +1,4 @@
-"""What to evaluate, checked: the keys that all evaluations share, and one for each evaluation."""
+"""Specification of evaluations, checked: the keys that all evaluations share, and one for each evaluation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .evaluation import REGISTRY, evaluations
 
 
 class File(str):
-    """The path of a file that an evaluation reads."""
+    """Path of a file that an evaluation reads."""
 
 
 def _file(path: str, info: ValidationInfo) -> File:
@@ -30,7 +30,7 @@ def _tuple(values: Any) -> Any:
 
 
 def first_words(words: Any) -> Any:
-    """Of lists that begin with a word, the word."""
+    """Replace lists that begin with a word by the word."""
     if not isinstance(words, (list, tuple)):
         return words
     return tuple(word[0] if isinstance(word, (list, tuple)) and word else word for word in words)
@@ -42,10 +42,10 @@ def _pair(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-# types of fields; a list may be a tuple
+# Types of fields. A list may be given as a tuple, and a word as a list that begins with the word.
 List = BeforeValidator(_tuple)
 FilePath = Annotated[str, Field(min_length=1), AfterValidator(_file)]
-Words = Annotated[tuple[str, ...], BeforeValidator(first_words)]  # or lists that begin with the word
+Words = Annotated[tuple[str, ...], BeforeValidator(first_words)]
 SomeWords = Annotated[Words, Field(min_length=1)]
 Pair = Annotated[tuple[str, ...], List, AfterValidator(_pair)]
 Pairs = Annotated[tuple[Pair, ...], List, Field(min_length=1)]
@@ -59,7 +59,7 @@ def _preprocessors(forms: Any) -> Any:
 
 
 class Spec(Strict):
-    """What all evaluations share; `of` makes it with the keys of each."""
+    """Keys that all evaluations share; `of` adds the keys of each evaluation."""
 
     vocabulary: int = field(
         "hidden bias, questions and displacement look at so many rows of the model, the first ones",
@@ -84,21 +84,21 @@ class Spec(Strict):
 
     @classmethod
     def of(cls, values: Mapping[str, Any], files: Mapping[str, str] | None = None) -> Spec:
-        """What to evaluate, from a mapping such as a criterion has it under `evaluation` in a config.
+        """Build the specification from a mapping, such as `evaluation` of a criterion in a config.
 
         Parameters
         ----------
         values
-            The keys of this class and those of the evaluations (`evaluation.REGISTRY`), all of which may be left out.
-            A list of words may be one of lists that begin with the word (debiaswe.professions is). A file
-            "gensim:NAME" is one that gensim ships: wordsim353.tsv, simlex999.txt, questions-words.txt.
+            Keys of this class and of the evaluations (`evaluation.REGISTRY`), all optional. Each word of a list may
+            be a list that begins with the word (as in debiaswe.professions). A file "gensim:NAME" is one that
+            gensim ships: wordsim353.tsv, simlex999.txt, questions-words.txt.
         files
-            Where files lie, by their paths in `values`; others lie at these paths.
+            Locations of files, by their paths in `values`; other files are at these paths.
 
         Raises
         ------
         BiasgridError
-            The key that is wrong, and what is allowed.
+            For an invalid key; the message gives the allowed values.
         """
         model = _whole(tuple(REGISTRY))
         if is_pending():
@@ -107,12 +107,12 @@ class Spec(Strict):
 
     @property
     def files(self) -> list[str]:
-        """The files that the evaluations read, less those that gensim ships."""
+        """Return the files that the evaluations read, except the files that gensim ships."""
         return [path for path in dict.fromkeys(map(str, files_of(self))) if not path.startswith("gensim:")]
 
 
 def files_of(values: Any) -> Iterator[File]:
-    """The files that are named in a spec or in a part of it."""
+    """Yield the files that are named in a spec or in a part of it."""
     if isinstance(values, File):
         yield values
     elif isinstance(values, BaseModel):
@@ -126,7 +126,7 @@ def files_of(values: Any) -> Iterator[File]:
 
 @lru_cache(maxsize=4)
 def _whole(names: tuple[str, ...]) -> type[Spec]:
-    """The model with a key for each of the registered evaluations; plugins may add to them."""
+    """Build the model with a key for each of the registered evaluations; plugins may add to them."""
     keys: dict[str, Any] = {}
     for e in evaluations():
         if e.name in Spec.model_fields:

@@ -1,1 +1,1 @@
-"""Inference about a metric's value: tests of significance, bootstrap intervals, leave-one-out influence."""
+"""Inference about a metric's value: significance tests, bootstrap intervals, leave-one-out influence."""

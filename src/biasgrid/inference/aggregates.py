@@ -1,7 +1,8 @@
-"""Tests of what models are ranked by: is a model's aggregate further from no bias than that of random groups?
+"""Tests of the aggregates that rank models: is a model's aggregate further from no bias than random groups'
+aggregates?
 
-Draw b of the random groups gives each score of an aggregate a value, and so the aggregate one. Scores that share
-their first group draw alike there (`group_draws`), so that their values move together as the scores do.
+Draw b of the random groups gives each score of an aggregate a value, and so the aggregate one. Scores with the same
+first group share its draws (`group_draws`), so that their random values move together like the scores.
 """
 
 from __future__ import annotations
@@ -43,10 +44,16 @@ FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
 
 
 class NullValues(NamedTuple):
-    """A metric's values of random groups in a score's place, of the first `drawn` draws.
+    """A metric's values for random groups in place of a score's groups, for the first `drawn` draws.
 
-    observed         its value of the query's own groups, measured as those of random ones
-    numbers, seeds, values  (draws,) in the order of their numbers; as of `random_groups.GroupValues`
+    Attributes
+    ----------
+    drawn
+        Number of draws.
+    observed
+        Its value for the query's own groups, measured in the same way as random groups.
+    numbers, seeds, values
+        (draws,) in the order of their numbers; see `random_groups.GroupValues`.
     """
 
     drawn: int
@@ -56,7 +63,7 @@ class NullValues(NamedTuple):
     values: np.ndarray
 
     def between(self, start: int, end: int) -> NullValues:
-        """Those of the draws from number `start` up to `end`."""
+        """Select the draws from number `start` up to `end`."""
         part = slice(*np.searchsorted(self.numbers, (start, end)))
         return NullValues(end, self.observed, self.numbers[part], self.seeds[part], self.values[part])
 
@@ -66,11 +73,16 @@ NOTHING = NullValues(0, np.nan, np.empty(0, np.int32), np.empty(0, np.int32), np
 
 @dataclass(eq=False)
 class _Row:
-    """A score of an aggregate: its criterion and neutral value, and the values of random groups in its place.
+    """Score of an aggregate: its criterion and neutral value, and the values of random groups.
 
-    measure  gives the function that measures stretches of draws, see `random_groups.group_values`
-    kept     what was measured before
-    asked    up to which draw the tests have asked
+    Attributes
+    ----------
+    measure
+        Returns the function that measures stretches of draws; see `random_groups.group_values`.
+    kept
+        Values that were measured before.
+    asked
+        End of the draws that the tests have requested.
     """
 
     criterion: str
@@ -80,7 +92,7 @@ class _Row:
     asked: int = 0
 
     def values_of(self, start: int, end: int) -> NullValues:
-        """Of the draws from number `start`, where a stretch begins, up to `end`."""
+        """Return the values of the draws from number `start`, where a stretch begins, up to `end`."""
         if self.kept.drawn < end:
             with np.errstate(all="ignore"):
                 new = self.measure()(start, end)
@@ -107,32 +119,33 @@ def infer_aggregates(
     aggregation: Aggregation,
     kept: dict[tuple[str, str], NullValues] | None = None,
 ) -> list[dict[str, Any]]:
-    """Test the aggregates of a metric's scores on a state of a model against those of random groups.
+    """Test the aggregates of a metric's scores on a model variant against the aggregates of random groups.
 
-    The statistic is the absolute aggregate of the scores' distances from the metric's neutral value; of "abs_avg",
-    their mean distance. Scores that have no test against random groups are left out of it and of its null
+    The statistic is the absolute aggregate of the scores' distances from the metric's neutral value; with
+    "abs_avg", their mean distance. Scores without a test against random groups are left out of it and of its null
     distribution.
 
     Parameters
     ----------
     cells
-        Of each cell what a file of inference says of it ("params", "words", "inference", ...), its query, and its
-        results there. A sub-query that several queries of a criterion have is the first one's.
+        For each cell its entry in a file of inference ("params", "words", "inference", ...), its query, and its
+        results. If several queries of a criterion have the same sub-query, the first one's results are used.
     criteria
-        Which aggregates: criteria, and "Overall" of the cells of ranked criteria.
+        Aggregates to test: criteria, and "Overall" for the cells of ranked criteria.
     ranked
-        The ranked criteria.
+        Ranked criteria.
     aggregation
-        As of `statistics.aggregation.aggregator`.
+        See `statistics.aggregation.aggregator`.
     kept
-        By `made_of` of a cell and the name of its sub-query, values of random groups that were measured before, in
-        place of which it takes those that are asked for here.
+        Values of random groups that were measured before, by `made_of` of a cell and the name of its sub-query.
+        They are replaced by the values that are used here.
 
     Returns
     -------
     list of dict
-        Of each of `criteria` its "criterion", "scores" with a value, "scores_in_test", and "reason" where there is no
-        test: half of the scores or more have none; else "p_value", "p_low", "p_high", "p_lowest", "draws", "seeds".
+        For each of `criteria`: "criterion", "scores" with a value, "scores_in_test". "reason" if the test is
+        missing, because at least half of the scores lack one; otherwise "p_value", "p_low", "p_high", "p_lowest",
+        "draws", "seeds".
     """
     rows: dict[tuple[str, str], _Row | None] = {}
     former = dict(kept or {})
@@ -169,7 +182,7 @@ def infer_aggregates(
 def _rows_of_cell(
     cell: Mapping[str, Any], query: Query, model: Any, pool: Pool
 ) -> Callable[[str, NullValues], _Row]:
-    """The scores of a cell, by the name of the sub-query."""
+    """Return a function that builds the rows of a cell's scores, by the name of the sub-query."""
     request = Request.of_cell(cell)
     options, seed = cell["inference"]["random_groups"], cell["inference"]["draw_seed"]
 
@@ -193,7 +206,7 @@ def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggre
     values: list[np.ndarray] = []
 
     def draw(start: int, end: int) -> np.ndarray:
-        """Return the aggregates of these draws, NaN where a score has no value; `seeds` and `values` take them."""
+        """Return the aggregates of these draws, NaN if a score lacks a value; append to `seeds` and `values`."""
         of_rows = [row.values_of(start, end) for row in rows]
         numbers = of_rows[0].numbers
         for null in of_rows[1:]:
@@ -207,10 +220,10 @@ def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggre
         return values[-1]
 
     def topics(of_draws: np.ndarray, count: int) -> int:
-        # draws whose rows all start from the same seeds are of the same topics
+        # Draws whose rows all start from the same seeds belong to the same topics.
         return len(np.unique(of_draws[:count], axis=0))
 
-    # whether there is a test is decided before any value is looked at
+    # Decide whether there is a test before looking at any value.
     for start, end in pairwise(ends):
         draw(start, end)
         if sum(map(len, seeds)) >= SCALE:
@@ -239,16 +252,17 @@ def _test(rows: Sequence[_Row], draws: int, stop: int | None, aggregation: Aggre
 
 
 def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write the tests of the aggregates of a metric on a state of a model, and beside them the values of random
-    groups that they rest on (.npz). Those of scores that are as before are kept: an edited query costs only its own.
+    """Write the tests of a metric's aggregates on a model variant, and the values of random groups (.npz).
+
+    Values of unchanged scores are kept: an edited query costs only its own values.
 
     Parameters
     ----------
     inputs
-        "inference", the file of the cells' inference; "queries", their files, in the order of its cells; "model",
-        "store", "transform" and "pool" as of `step.infer_cells`.
+        "inference": the file of the cells' inference. "queries": their files, in the order of its cells. "model",
+        "store", "transform" and "pool": see `step.infer_cells`.
     spec
-        "criteria", "ranked" and "aggregation", see `infer_aggregates`; "code": a digest of the code that is at work.
+        "criteria", "ranked" and "aggregation": see `infer_aggregates`. "code": a digest of the running code.
     """
     records = list(cells_of([inputs["inference"]]))
     queries = map(query_of, inputs["queries"])
@@ -301,8 +315,10 @@ def _write_values(path: Path, values: Mapping[bytes, NullValues]) -> None:
 
 
 def _read_values(path: Path) -> dict[bytes, NullValues]:
-    """What `_write_values` wrote; nothing where the file is missing, cut off or another: its values are measured
-    again."""
+    """Read the values that `_write_values` wrote.
+
+    The result is empty if the file is missing, cut off or of another kind: its values are then measured again.
+    """
     with suppress(OSError, KeyError, ValueError, TypeError, IndexError, BiasgridError):
         arrays = read_npz(path)
         ends = np.cumsum(arrays["counts"])

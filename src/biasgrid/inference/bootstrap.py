@@ -1,9 +1,9 @@
-"""Bootstrap confidence intervals over words: where would a metric's value be with other words of the same kind?
+"""Bootstrap confidence intervals over words: the range of a metric's value with other words of the same kind.
 
-Words are drawn again from their set, with replacement, as many as it has; pairs are drawn as pairs, and the forms of
-one word together. A set is drawn alike in all cells of a study: a draw of the words "she, she, woman" is one draw for
-every model, metric and query that has the set, so that differences between cells, and ranks, have an uncertainty of
-their own. Only words that a model lacks are drawn for it alone.
+Words are resampled from their set, with replacement; a resample has the size of the set. Pairs are resampled as
+pairs, and the forms of one word together. A set is resampled identically in all cells of a study: the draw "she,
+she, woman" is the same for every model, metric and query with that set. Differences between cells, and ranks,
+therefore have their own uncertainty. Only missing words are drawn separately for each model.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-# more undefined samples than this share, and the rest say nothing about the value
+# With a larger share of undefined samples, the others are not informative about the value.
 MOST_UNDEFINED = 0.05
-# a shorter interval, relative to the value or to 1, is rounding
+# A shorter interval, relative to the value or to 1, is rounding.
 ROUNDING = 100 * np.finfo(float).eps
 KINDS = ("percentile", "bca", "jackknife")
 UNMOVED = "leaving out any one word does not change the value"
@@ -27,11 +27,12 @@ UNMOVED = "leaving out any one word does not change the value"
 def draw_counts(
     words: Sequence[str], places: np.ndarray, draws: int, seed: int, groups: int = 0
 ) -> np.ndarray:
-    """How often each found word of a set is in each of its samples: (draws, found words); or, where the set is drawn
-    from as so many groups of words (`groups_of`), how often each group that has a found word: (draws, such groups).
+    """Draw bootstrap samples of a set and count how often each found word is in each sample: (draws, found words).
 
-    `words` are the set's as given, `places` those of the words that were found. The samples depend on `seed` and
-    `words`, and on the model only where that lacks words: a lacking word that is drawn is replaced by another draw.
+    If the set is resampled as `groups` groups of words (`groups_of`), count the groups with a found word instead:
+    (draws, such groups). `words` are the set's as given, `places` the indices of the found words. The samples
+    depend on `seed` and `words`, and on the model only if it lacks words: a missing word is replaced by another
+    draw.
     """
     if groups:
         places = np.unique(groups_of(words, places, groups))
@@ -39,13 +40,15 @@ def draw_counts(
 
 
 def groups_of(words: Sequence[str], places: np.ndarray, groups: int) -> np.ndarray:
-    """The group, 0 to groups - 1, of each found word of a set: at random, as neighbours in a list are alike, and the
-    same for every model."""
+    """Assign each found word of a set to a group, 0 to groups - 1.
+
+    The assignment is random, as neighbours in a list are similar, and the same for every model.
+    """
     groups_of_words = np.random.default_rng([digest(words), 3]).permutation(len(words)) % groups
     return groups_of_words[places]
 
 
-# of a lexicon of thousands of words, which many queries and metrics have, counts take longer than most metrics
+# Cache the counts: for a lexicon of thousands of words, shared by many queries, they take longer than most metrics.
 @lru_cache(maxsize=64)
 def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: int, units: int) -> np.ndarray:
     positions = np.random.default_rng([seed, digest(words)]).integers(units, size=(draws, units))
@@ -65,30 +68,41 @@ def _counts(words: tuple[str, ...], places: tuple[int, ...], draws: int, seed: i
 
 
 def digest(words: Sequence[str]) -> int:
-    """A number that stands for a list of words in a seed."""
+    """Return a number that represents a list of words in a seed."""
     return int.from_bytes(hashlib.sha256("\n".join(words).encode()).digest()[:8], "big")
 
 
 def intervals(
     samples: np.ndarray, observed: float, leave_one_out: Sequence[np.ndarray], level: float
 ) -> dict[str, Any]:
-    """The bootstrap of a value: draws, undefined, mean, standard_error, percentile, bca, jackknife and reasons.
+    """Compute the bootstrap intervals of a value.
 
-    samples        the value of each bootstrap resample; NaN where undefined
-    observed       the value of the words as they are
-    leave_one_out  the value without each word in turn, one array per set (pairs: one for both sets)
-    level          share of the distribution that an interval holds
+    Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and accelerated: equations 14.9 to
+    14.15, for several sets with the acceleration of scipy.stats.bootstrap, whose intervals of the same samples both
+    equal. Jackknife: the value and, to both sides, a multiple of its standard error (equation 11.5, summed over the
+    sets). The multiple is Student's t with Satterthwaite's degrees of freedom; it needs no samples.
 
-    The intervals are [low, high], [NaN, NaN] where there is none, and `reasons` says why, interval -> sentence: more
-    than 5 % of the samples are undefined; for `bca` where no sample, or all, lie on one side of the value; for `bca`
-    and `jackknife` where a word cannot be left out; and where the interval has no length, as words that do not move
-    the value do not say how sure it is. Percentile: Efron & Tibshirani 1993, equation 13.5. BCa, bias-corrected and
-    accelerated: equations 14.9 to 14.15, for several sets with the acceleration that scipy.stats.bootstrap takes,
-    whose intervals of the same samples both are. Jackknife: the value and, to both sides, so many standard errors
-    (equation 11.5, summed over the sets) as Student's t says for Satterthwaite's degrees of freedom; it needs no
-    samples.
+    Parameters
+    ----------
+    samples
+        Value of each bootstrap resample; NaN if undefined.
+    observed
+        Value of the words without resampling.
+    leave_one_out
+        Value without each word in turn, one array per set (pairs: one for both sets).
+    level
+        Share of the distribution in an interval.
+
+    Returns
+    -------
+    dict
+        draws, undefined, mean, standard_error, percentile, bca, jackknife and reasons. The intervals are [low,
+        high], or [NaN, NaN] if undefined. `reasons` then maps the interval to a sentence: more than 5 % of the
+        samples are undefined; for `bca`, no sample, or all samples, lie on one side of the value; for `bca` and
+        `jackknife`, a word cannot be left out; or the interval has length 0, as words that do not change the value
+        do not show its uncertainty.
     """
-    # imported late: it takes a fifth of a second, and a plan knows the tests
+    # Import scipy late: the import takes a fifth of a second, and a plan imports the tests.
     from scipy.special import ndtr, ndtri
 
     tail = (1 - level) / 2
@@ -105,7 +119,8 @@ def intervals(
     share_below = ((finite < observed).mean() + (finite <= observed).mean()) / 2
     z0, a = ndtri(share_below), _acceleration(leave_one_out)
     z = z0 + ndtri([tail, 1 - tail])
-    with np.errstate(invalid="ignore"):  # of an infinite z0
+    # z0 may be infinite.
+    with np.errstate(invalid="ignore"):
         shares = ndtr(z0 + z / (1 - a * z))
     ends = {
         "percentile": np.quantile(finite, [tail, 1 - tail]).tolist(),
@@ -130,11 +145,20 @@ def intervals(
 
 
 def interval_of_units(samples: np.ndarray, level: float) -> dict[str, Any]:
-    """The bootstrap of a value over the sentences (or windows) of a corpus: draws, undefined, standard_error, and
-    percentile ([NaN, NaN] where more than 5 % of the samples are undefined).
+    """Compute the bootstrap interval of a value over the sentences (or windows) of a corpus.
 
-    samples    the value of each bootstrap resample; NaN where undefined
-    level      share of the distribution that the interval holds
+    Parameters
+    ----------
+    samples
+        Value of each bootstrap resample; NaN if undefined.
+    level
+        Share of the distribution in the interval.
+
+    Returns
+    -------
+    dict
+        draws, undefined, standard_error, and percentile, which is [NaN, NaN] if more than 5 % of the samples are
+        undefined.
     """
     finite = samples[np.isfinite(samples)]
     record: dict[str, Any] = {"draws": len(samples), "undefined": len(samples) - len(finite)}
@@ -146,7 +170,7 @@ def interval_of_units(samples: np.ndarray, level: float) -> dict[str, Any]:
 
 
 def _why_none(leave_one_out: Sequence[np.ndarray]) -> str:
-    """Why words cannot be left out one by one; "" where they can."""
+    """Return the reason why words cannot be left out one by one; "" if they can."""
     if any(len(values) == 1 for values in leave_one_out):
         return "a set has one word, which cannot be left out"
     if not all(np.isfinite(values).all() for values in leave_one_out):
@@ -155,8 +179,8 @@ def _why_none(leave_one_out: Sequence[np.ndarray]) -> str:
 
 
 def jackknife(observed: float, leave_one_out: Sequence[np.ndarray], tail: float) -> list[float]:
-    """The jackknife's interval, of the values without each word of each set. `tail` of the distribution lies on
-    either side of it."""
+    """Compute the jackknife interval from the values without each word of each set; `tail` is outside on either
+    side."""
     from scipy.special import stdtrit
 
     words = np.array([len(values) for values in leave_one_out])
@@ -177,5 +201,5 @@ def _acceleration(leave_one_out: Sequence[np.ndarray]) -> float:
         influence = (n - 1) * (values.mean() - values)
         cubes += (influence**3).sum() / n**3
         squares += (influence**2).sum() / n**2
-    # NaN, of a word that cannot be left out, stays NaN
+    # NaN of a word that cannot be left out stays NaN.
     return 0.0 if squares == 0 else float(cubes / (6 * squares**1.5))

@@ -1,8 +1,8 @@
-"""Which tests are adjusted together, and which count as one test: those that give the same p-value on any data.
+"""Families of tests that are adjusted together, and equal tests: tests with the same p-value on any data.
 
-WEAT's statistic and its effect size are two metrics and one permutation test. A family that counts it twice asks more
-of every other p-value of the criterion than it needs to. No list says which tests are equal: metrics, under
-their parameters, are run on random vectors.
+WEAT's statistic and its effect size are two metrics and one permutation test. Counting it twice in a family would
+make the adjustment of all other p-values of the criterion too strict. No list declares which tests are equal:
+metrics, with their parameters, are run on random vectors.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from ..query import Query
 from . import significance
 from .permutation import share_as_extreme
 
-TRIALS = 3  # random data sets that tests are compared on
+# Number of random data sets on which tests are compared.
+TRIALS = 3
 
 
 def tests_of_cells(
     cells: Iterable[Mapping[str, Any]], queries: Iterable[File]
 ) -> dict[str, dict[tuple[str, str, str, str], tuple[str, str]]]:
-    """The family and the test of each p-value of a study, as `tables.scores.adjust` takes them.
+    """Return the family and the test of each p-value of a study, in the format of `tables.scores.adjust`.
 
     Parameters
     ----------
     cells
-        What files of inference say of each cell: its metric ("function"), "params", "words" and "inference".
+        Entries of each cell in files of inference: its metric ("function"), "params", "words" and "inference".
     queries
         The files of the cells' queries; their names are the queries' ids.
 
@@ -43,9 +44,9 @@ def tests_of_cells(
     -------
     dict
         Column of scores.csv -> (criterion, (sub-)query, metric, model) -> (family, test). Tests of one query and
-        model (and debias method) that have one name give the same p-value whatever the vectors. Columns are those
-        that the study has: "p_value", of permutation tests, of which those of labels (`Metric.test_of`) are a
-        family of their own, and "p_bands" likewise; "p_groups" and "p_controls", which are all about words.
+        model (and debias method) with the same name have the same p-value whatever the vectors. Columns are the
+        study's own: "p_value", of permutation tests, among which tests of labels (`Metric.test_of`) are a separate
+        family, and "p_bands" likewise; "p_groups" and "p_controls", which all test words.
     """
     by_id = {parts_of(file)[-1]: _query(file) for file in queries}
     tests: dict[str, dict] = {}
@@ -53,7 +54,8 @@ def tests_of_cells(
         try:
             params = json.dumps(cell["params"], sort_keys=True)
             metric = _metric_under(cell["function"], params)
-        except TypeError:  # an object, such as a classifier, which a study in memory may have
+        except TypeError:
+            # A parameter is an object, such as a classifier, which is possible in a study in memory.
             params, metric = None, metrics.metric(cell["function"]).under(cell["params"])
         normalize = bool(cell["words"].get("normalize"))
         for name, template in _templates(by_id[cell["query"]], metric.template):
@@ -81,7 +83,7 @@ def _metric_under(metric: str, params: str) -> Metric:
 
 @lru_cache(maxsize=4096)
 def _templates(query: Query, template: tuple) -> list[tuple[str, tuple[int, int]]]:
-    """Name and template of a query's sub-queries."""
+    """Return the names and templates of a query's sub-queries."""
     return [(sub.name, sub.template) for sub in query.subqueries(template)]
 
 
@@ -94,26 +96,26 @@ def signature(
     alternative: str = BIAS,
     test: str = "permutation",
 ) -> str:
-    """A name that tests have in common which give the same p-value for all words and vectors that were tried.
+    """Return a name shared by all tests with the same p-value for all words and vectors that were tried.
 
     Parameters
     ----------
     name, params
         Metric and its parameters, as JSON.
     template
-        How many target and attribute sets the query has.
+        Numbers of target and attribute sets of the query.
     normalize
-        Whether words are looked up at unit length, which makes some metrics one.
+        Whether words are looked up at unit length, which makes some metrics equal.
     alternative, test
         The test and its option; see `tests_of_cells`.
 
     Returns
     -------
     str
-        A digest of the p-values of random data, of every permutation (or drawn groups) in turn as the observed one.
-        Metrics that look at the model around the words, those of other kinds of models than vectors, those without a
-        value for random vectors, and those that results alone say anything of (`Registry.note`), are named by
-        themselves.
+        A digest of the p-values of random data, with every permutation (or drawn groups) in turn as the observed
+        one. Some metrics get their own names: metrics that use the model beyond the words, metrics of other kinds
+        of models than vectors, metrics without a value for random vectors, and metrics known only from results
+        (`Registry.note`).
     """
     parameters = json.loads(params)
     metric = metrics.metric(name).under(parameters)
@@ -131,5 +133,5 @@ def signature(
         side = of_significance.bias(metric) if alternative == BIAS else alternative
         p_values = [share_as_extreme(values, value, side, metric.neutral) for value in values]
         digest.update(np.array(p_values).tobytes())
-    # which words are exchanged, or drawn, is part of the test
+    # The exchanged, or drawn, words are part of the test.
     return f"{metric.exchanged if of_significance.permutes else metric.regrouped} {digest.hexdigest()[:16]}"

@@ -1,4 +1,4 @@
-"""Memory that there is, for arrays whose size a user's options decide."""
+"""Free memory, for arrays whose size depends on a user's options."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from pathlib import Path
 from ..errors import BiasgridError
 from ..numbers import number
 
-UNCHECKED = 100_000_000  # bytes that are not worth a look
+# Number of bytes below which memory is not checked.
+UNCHECKED = 100_000_000
 
 
 def check_memory(needed: int, what: str) -> None:
-    """Check that arrays fit into the memory that is free, before they are made.
+    """Check that arrays fit into the free memory before they are allocated.
 
     Parameters
     ----------
     needed
-        Bytes.
+        Number of bytes.
     what
-        What needs them, for the message: "bootstrap: 100,000,000 draws of 32 words".
+        Purpose of the memory, for the message: "bootstrap: 100,000,000 draws of 32 words".
 
     Raises
     ------
     BiasgridError
-        Where less is free: how much is needed, and how much there is.
+        If less is free; the message gives the required and the free memory.
     """
     if needed > UNCHECKED and needed > (free := free_memory()):
         raise BiasgridError(
@@ -34,8 +35,11 @@ def check_memory(needed: int, what: str) -> None:
 
 
 def free_memory() -> float:
-    """Bytes that this process may still take: what the machine has free, within the limits of its control group
-    (containers, jobs of a cluster) and of `ulimit -v`. Infinite where the system says nothing."""
+    """Return the number of bytes that this process may still allocate.
+
+    It is the machine's free memory, within the limits of its control group (containers, jobs of a cluster) and of
+    `ulimit -v`. Infinite if the system does not report it.
+    """
     limit = _number("/proc/self/limits", r"Max address space +(\d+)")
     used = _number("/proc/self/status", r"VmSize:\s*(\d+)", 0) * 1024
     group = _number("/sys/fs/cgroup/memory.max", r"(\d+)") - _number(

@@ -1,25 +1,25 @@
-"""Random groups of a model's words that may stand for a query's groups, by number.
+"""Random groups of a model's words that replace a query's groups, by number.
 
 Draw number b of a query's groups is made in these steps:
 
 1. The first group starts from a seed. All words of the pool that may start such a group are taken in random order,
-   one after the other. The other words are drawn at random from the seed's neighbourhood, which is as wide as it has
-   to be for words in it to be as near to each other, on average, as those of the query's group.
-2. Each next group starts from a seed whose cosine with the mean of each earlier group is about as large as the mean
-   cosine of the query's two groups. Its words are drawn as those of the first group. Where the two groups come out
-   too near to each other, or too far apart, a seed that is further, or nearer, is tried.
-3. Words come from the bands of rows that the words of the query's group are in. None is one of the query's groups'
-   words, and none is in a draw twice.
-4. A draw fails if the mean cosine of a group, after so many attempts, is not within `siblings.NEAR` of that of the
-   query's group, or the mean cosine of two groups not within `siblings.NEAR_BETWEEN` of the query's. In each `BLOCK`
-   of draws, those whose groups are furthest off fail as well, until the mean cosine of two groups is on average
-   within `NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
+   one after the other. The other words are drawn at random from the seed's neighbourhood. The neighbourhood is wide
+   enough that its words are on average as near to each other as the words of the query's group.
+2. Each next group starts from a seed whose cosine with the mean of each earlier group is about the mean cosine of
+   the query's two groups. Its words are drawn in the same way. If the two groups are too near to each other, or too
+   far apart, a further, or a nearer, seed is tried.
+3. Words come from the same bands of rows as the words of the query's group. None is a word of the query's groups,
+   and none is in a draw twice.
+4. A draw fails if, after several attempts, the mean cosine of a group differs from the query's group by more than
+   `siblings.NEAR`, or the mean cosine of two groups by more than `siblings.NEAR_BETWEEN`. In each `BLOCK` of draws,
+   the draws whose groups differ most also fail, until the mean cosine of two groups is on average within
+   `NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
 
-Where the query compares its groups with lexicons, these words stand in no draw either.
+If the query compares its groups with lexicons, the words of the lexicons are not in any draw either.
 
-Draw b depends on the seed of the draws, on b, on the words of the query's groups and on the model. So all metrics,
-and all queries that have the same groups, draw alike, on any number of cores. Its first group depends on the query's
-first group alone: queries that share it draw alike there.
+Draw b depends on the seed of the draws, on b, on the words of the query's groups and on the model. All metrics, and
+all queries with the same groups, therefore have the same draws, on any number of cores. The first group of a draw
+depends only on the query's first group: queries that share it share these draws.
 """
 
 from __future__ import annotations
@@ -47,22 +47,32 @@ from .pool import NEAREST, Pool
 from .siblings import Shape, draw_around, draw_beside, make_shape, mean_cosines
 
 T = TypeVar("T")
-# what random groups have in common with the query's
+# Values of the option `match`: the cosines that random groups have in common with the query's.
 BETWEEN, WITHIN = "between", "within"
-NEAR_ON_AVERAGE = 0.01  # how far from the query's the mean cosine of two groups may be on average
-BLOCK = 256  # draws that are made at once
-FEWEST, FEWEST_BESIDE = 99, 30  # seeds that there have to be, of the first group and of each next one
+# Largest difference between the average mean cosine of two groups and the query's.
+NEAR_ON_AVERAGE = 0.01
+# Number of draws that are made at once.
+BLOCK = 256
+# Smallest number of seeds for the first group, and for each next one.
+FEWEST, FEWEST_BESIDE = 99, 30
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The draws of a block that did not fail.
+    """Draws of a block that did not fail.
 
-    numbers  (draws,), counted over all blocks
-    seeds    (draws,) the seed that the first group started from
-    places   for each group, which words of the pool it has: (draws, words of the query's group)
-    cosines  mean cosine of the words of each group with each other, (draws, groups); NaN of one word
-    between  mean cosine of each pair of groups, (draws, pairs)
+    Attributes
+    ----------
+    numbers
+        (draws,), counted over all blocks.
+    seeds
+        (draws,), the seed from which the first group started.
+    places
+        For each group, the indices of its words in the pool: (draws, words of the query's group).
+    cosines
+        Mean cosine of the words of each group with each other, (draws, groups); NaN for one word.
+    between
+        Mean cosine of each pair of groups, (draws, pairs).
     """
 
     numbers: np.ndarray
@@ -74,14 +84,22 @@ class Block:
 
 @dataclass(eq=False)
 class GroupDraws:
-    """Random groups in place of a query's groups, drawn block by block as they are needed.
+    """Random groups in place of a query's groups, drawn block by block when needed.
 
-    groups   the vocabulary entries of each of the query's groups
-    shapes   of each group
-    first    the first group's, without lexicons: it says which seed each draw starts from
-    between  mean cosine of the words of each pair of groups
-    match    "between"; or "within": how near groups are to each other is left to chance
-    path     the file in which processes of a run share them; None: they do not
+    Attributes
+    ----------
+    groups
+        Vocabulary entries of each of the query's groups.
+    shapes
+        Shape of each group.
+    first
+        Shape of the first group without lexicons, which determines the seed from which each draw starts.
+    between
+        Mean cosine of the words of each pair of groups.
+    match
+        "between"; or "within", with which the nearness of groups to each other is left to chance.
+    path
+        File in which processes of a run share the draws; None: they do not share them.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -95,15 +113,15 @@ class GroupDraws:
 
     @property
     def cosines(self) -> list[float]:
-        """Mean cosine of the words of each of the query's groups with each other; NaN of one word."""
+        """Return the mean cosine of the words of each of the query's groups with each other; NaN for one word."""
         return [shape.cosine for shape in self.shapes]
 
     def most_seeds(self, draws: int) -> int:
-        """How many different seeds so many draws may start from."""
+        """Return the largest number of different seeds from which this number of draws may start."""
         return min(draws, len(self.shapes[0].seeds))
 
     def block(self, model: Model, pool: Pool, number: int) -> Block:
-        """A block of draws of a state of the model."""
+        """Return a block of draws of a model variant."""
         while len(self.blocks) <= number:
             path = self.path and self.path.with_name(f"{self.path.name}-{len(self.blocks)}")
             self.blocks.append(_share(path, lambda: self._draw(model, pool, len(self.blocks))))
@@ -120,7 +138,7 @@ class GroupDraws:
             rng = np.random.default_rng([self.seed, number, *map(digest, self.groups[: i + 1])])
             earlier = np.concatenate(groups, axis=1) if groups else np.empty((BLOCK, 0), dtype=np.int64)
             if i and self.match == BETWEEN:
-                # places of the pairs of this group and each earlier one
+                # Select the pairs of this group and each earlier one.
                 targets = self.between[np.array([pair[1] == i for pair in _pairs(self.shapes)])]
                 means = [total / group.shape[1] for total, group in zip(sums, groups, strict=True)]
                 draw = draw_beside(pool, vectors, shape, earlier, means, targets, rng)
@@ -129,13 +147,13 @@ class GroupDraws:
                 draw = draw_around(pool, vectors, shape, starts, earlier, rng)
             places, total, is_near = draw
             is_good &= is_near
-            # as the query's words are, by band, so that a word takes the place, and the part in a pair, of one as
-            # frequent
+            # Order words by band, like the query's words, so that a word replaces an equally frequent one, also
+            # within pairs.
             order = np.argsort(pool.bands[places] + rng.random(places.shape), axis=1)
             groups.append(np.take_along_axis(places, order, axis=1))
             sums.append(total)
         between = _between(groups, sums)
-        # the first group may have words of the query's other groups
+        # The first group may contain words of the query's other groups.
         is_good &= self.shapes[-1].free[np.concatenate(groups, axis=1)].all(axis=1)
         if self.match == BETWEEN:
             _drop_furthest(between - self.between, is_good)
@@ -144,7 +162,7 @@ class GroupDraws:
         cosines = np.stack(
             [mean_cosines(s[kept_rows], g.shape[1]) for s, g in zip(sums, groups, strict=True)], axis=1
         )
-        # a word that is in a group twice is so in random groups
+        # A word that is in a group twice is also twice in its random groups.
         kept_places = [
             group[kept_rows][:, shape.copies].astype(np.int32)
             for group, shape in zip(groups, self.shapes, strict=True)
@@ -154,8 +172,11 @@ class GroupDraws:
         )
 
     def _first_seeds(self, pool: Pool, numbers: np.ndarray) -> np.ndarray:
-        """A seed for each draw, so that each word of the group is the seed as often as any other, of a band that has
-        seeds; none twice before all of its band were."""
+        """Choose a seed for each draw.
+
+        Seeds come from the bands of the group's words, in proportion to the words in each band that has seeds. No
+        seed repeats before all seeds of its band were used.
+        """
         shape = self.first
         seed_bands = pool.bands[pool.seeds[shape.seeds]]
         words = np.repeat(shape.bands, shape.counts)
@@ -172,7 +193,7 @@ class GroupDraws:
         return seeds
 
     def _is_new(self, groups: Sequence[np.ndarray], is_good: np.ndarray) -> np.ndarray:
-        """Which draws are of other groups than all draws before them."""
+        """Return which draws consist of other groups than all draws before them."""
         first = [np.unique(shape.copies, return_index=True)[1] for shape in self.shapes]
         before = {
             key
@@ -187,7 +208,7 @@ class GroupDraws:
         return is_new
 
 
-# one for each query's groups and model; the blocks of each take megabytes
+# Cache the draws of each query's groups and model; the blocks of each take megabytes.
 @remember(64)
 def draws_of(
     model: Model,
@@ -197,19 +218,19 @@ def draws_of(
     match: str,
     left_out: tuple[int, ...] = (),
 ) -> GroupDraws | str:
-    """Random groups in place of a query's, or why there are none, in a sentence.
+    """Prepare random groups in place of a query's, or return the reason why this is impossible, in a sentence.
 
     Parameters
     ----------
     groups
-        The vocabulary entries of each of the query's groups.
+        Vocabulary entries of each of the query's groups.
     seed
-        What draws depend on besides.
+        Seed of the draws.
     match
-        "between": random groups are as coherent as the query's, and as near to each other. "within": they are as
-        coherent.
+        "between": random groups are as coherent as the query's, and as near to each other. "within": they are only
+        as coherent.
     left_out
-        Rows of further words that are in no draw. Draw b starts from the seed that it starts from without them.
+        Rows of further words that are not in any draw. They do not change the seed from which draw b starts.
     """
     rows, vectors = [], []
     for keys in groups:
@@ -256,9 +277,10 @@ def draws_of(
 
 
 def _share(path: Path | None, make: Callable[[], T]) -> T:
-    """What `make` gives, made once by all processes of a run that share a folder."""
-    if path is None or not _is_own(path.parent):  # or those that shared it have ended
-        # BLAS of several threads rounds otherwise
+    """Return the result of `make`, computed once by all processes of a run that share a folder."""
+    # Without a folder, or if the processes that shared it have ended, compute the result here.
+    if path is None or not _is_own(path.parent):
+        # BLAS rounds differently with several threads.
         with threadpool_limits(1):
             return make()
     with hold_lock(path.with_suffix(".lock")):
@@ -269,8 +291,10 @@ def _share(path: Path | None, make: Callable[[], T]) -> T:
 
 
 def _is_own(folder: Path) -> bool:
-    """Whether a folder is there and this user's: what is in it is unpickled, and the name of one that is gone may be
-    taken by another user."""
+    """Return whether a folder exists and belongs to this user.
+
+    Its files are unpickled, and another user may have taken the name of a removed folder.
+    """
     try:
         return folder.stat().st_uid == getattr(os, "geteuid", int)()
     except OSError:
@@ -279,7 +303,7 @@ def _is_own(folder: Path) -> bool:
 
 @remember(8)
 def _digest(model: Model, pool: Pool) -> str:
-    """Changes when the vectors or the neighbours do that random groups of a state of a model are drawn by."""
+    """Return a digest of the vectors and neighbours with which random groups of a model variant are drawn."""
     hasher = hashlib.sha256(unit_vectors(model, pool).data)
     for part in (pool.rows, pool.bands, pool.seeds, pool.near):
         hasher.update(np.ascontiguousarray(part).data)
@@ -288,7 +312,7 @@ def _digest(model: Model, pool: Pool) -> str:
 
 @remember(8)
 def unit_vectors(model: Model, pool: Pool) -> np.ndarray:
-    """Unit vectors of the pool's words in this state of the model: float32 (n, dimensions)."""
+    """Return the unit vectors of the pool's words in this model variant: float32 (n, dimensions)."""
     vectors = model.matrix(list(pool.entries), pool.rows)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths > 0, lengths, 1)
@@ -299,13 +323,13 @@ def _pairs(groups: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def _keys(groups: Sequence[np.ndarray]) -> list[bytes]:
-    """What two draws of the same groups have in common."""
+    """Return a key for each draw, which is equal for draws of the same groups."""
     in_order = np.concatenate([np.sort(group, axis=1) for group in groups], axis=1).astype(np.int32)
     return [row.tobytes() for row in in_order]
 
 
 def _between(groups: Sequence[np.ndarray], sums: Sequence[np.ndarray]) -> np.ndarray:
-    """Mean cosines of each pair of groups: (draws, pairs)."""
+    """Compute the mean cosines of each pair of groups: (draws, pairs)."""
     pairs = [
         np.vecdot(sums[a], sums[b]) / (groups[a].shape[1] * groups[b].shape[1]) for a, b in _pairs(groups)
     ]
@@ -313,8 +337,10 @@ def _between(groups: Sequence[np.ndarray], sums: Sequence[np.ndarray]) -> np.nda
 
 
 def _drop_furthest(errors: np.ndarray, is_good: np.ndarray) -> None:
-    """Take the draws out of `is_good` (draws,) that are furthest off on the side to which `errors` (draws, pairs)
-    lean, until their mean is near enough."""
+    """Remove from `is_good` (draws,) the draws that differ most, until their mean error is small enough.
+
+    Draws are removed on the side of the mean of `errors` (draws, pairs).
+    """
     for pair_errors in errors.T:
         places = np.flatnonzero(is_good)
         mean = pair_errors[places].mean() if len(places) else 0.0

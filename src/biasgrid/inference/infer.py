@@ -1,7 +1,7 @@
-"""What can be inferred of a metric on a query: tests, intervals, sensitivity.
+"""Inference about a metric on a query: tests, intervals, sensitivity.
 
-Written once, for every metric: a metric says how its value changes when words are permuted, resampled or left out
-(`Metric.resampled`).
+The code is the same for every metric: `Metric.resampled` computes a metric's value if words are permuted, resampled
+or left out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def infer_query(
     nulls: dict[str, dict[str, np.ndarray]] | None = None,
     pool: Pool | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
-    """`infer` of a query whose words are looked up here: where nothing but inference is wanted."""
+    """Look up a query's words and call `infer`, for callers that need only inference."""
     return infer(look_up(request, query, model), values=values, nulls=nulls, pool=pool)
 
 
@@ -49,27 +49,40 @@ def infer(
     nulls: dict[str, dict[str, np.ndarray]] | None = None,
     pool: Pool | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
-    """What can be inferred of a metric on each sub-query of its template (`sample.look_up`), and the values of the
-    bootstrap resamples (sub-queries, draws), None without a bootstrap. Parts of the request's `inference`:
+    """Run inference for a metric on each sub-query of its template (`sample.look_up`).
 
-    its tests    of `significance`: see the options of each. A test has a `histogram` of the values that it compares
-                 the score with (`permutation.histogram`)
-    bootstrap    draws (1000), level (0.95): see `bootstrap.intervals`
-    sensitivity  halves (100): random halves of the sets. `influence` is how the value changes without each word,
-                 `halves` the mean distance of the value of half the target words, and of half the attribute words,
-                 to that of all (Schroeder et al., table 6; not yet divided by the length of the metric's range)
-    reliability  splits (200), random_groups (0): how reliably words are ordered, see `reliability.word_order`
+    The draws from a set (for permutations: from several sets) depend on the request's `draw_seed` and on the set's
+    words. All queries, metrics and models with the set therefore have the same draws. The request's `inference` has
+    these parts:
 
-    What is drawn of a set (permutations: of sets) depends on the request's `draw_seed` and on the set's words, so
-    that all queries, metrics and models that have the set draw alike.
+    - tests of `significance`; see the options of each. A test has a `histogram` of the values with which it
+      compares the score (`permutation.histogram`).
+    - "bootstrap": draws (1000), level (0.95); see `bootstrap.intervals`.
+    - "sensitivity": halves (100), random halves of the sets. `influence` is the change of the value without each
+      word. `halves` is the mean distance between the value of half the target words, or half the attribute words,
+      and the value of all words (Schroeder et al., table 6; not yet divided by the length of the metric's range).
+    - "reliability": splits (200), random_groups (0), the reliability of the order of words; see
+      `reliability.word_order`.
 
-    values       the metric's, of each sub-query, where they are known; else those of the samples' scores
-    nulls        takes the values, (draws,), that each test of a sub-query compares its value with, by the sub-query's
-                 name and that of the test: "permutation", "random_groups", ...
-    pool         of what draws words from it (`significance.needs_pool`), if it is at hand
+    Parameters
+    ----------
+    samples
+        Sub-queries with their words looked up.
+    values
+        The metric's value for each sub-query, if known; otherwise the samples' scores are used.
+    nulls
+        Receives the values, (draws,), with which each test of a sub-query compares its value, by the sub-query's
+        name and the test's name: "permutation", "random_groups", ...
+    pool
+        Pool of the tests that draw words from it (`significance.needs_pool`), if available.
 
-    A record has `query`, `status` (as `Sample.result` has it) and, where that is "ok", `value` and the parts; a
-    permutation test that makes no sense is a `reason` in a sentence. NaN is None.
+    Returns
+    -------
+    records : list of dict
+        `query`, `status` (see `Sample.result`) and, if that is "ok", `value` and the parts. A permutation test that
+        does not make sense is a `reason` in a sentence. NaN is None.
+    resamples : array or None
+        Values of the bootstrap resamples (sub-queries, draws), None without a bootstrap.
     """
     request, model = samples[0].request, samples[0].model
     metric, seed, parts = request.metric, request.draw_seed, significance.complete(request.inference)
@@ -79,7 +92,7 @@ def infer(
     results, resamples = [], None
     if "bootstrap" in parts:
         draws, level = parts["bootstrap"]["draws"], parts["bootstrap"]["level"]
-        # the values, and a sorted copy
+        # Check the memory for the values, and a sorted copy.
         check_memory(16 * len(samples) * draws, f"bootstrap: {count(draws)} draws")
         resamples = np.full((len(samples), draws), math.nan)
     for place, sample in enumerate(samples):
@@ -105,7 +118,7 @@ def infer(
                     "level": level,
                     **intervals(resamples[place], resampler.value, resampler.by_set, level),
                 }
-                # it is as long on both sides, wherever the metric's range ends
+                # The jackknife is symmetric, and may exceed the metric's range: clip it.
                 low, high = resampler.range
                 ends = min(low, resampler.value), max(high, resampler.value)
                 interval_record["jackknife"] = np.clip(interval_record["jackknife"], *ends).tolist()
@@ -123,7 +136,7 @@ def infer(
 
 
 def _beside_neutral(metric: Metric, value: float, interval_record: dict[str, Any]) -> dict[str, float]:
-    """Return how many standard errors a score is away from the neutral value; NaN where its sign is no direction."""
+    """Return how many standard errors a score is away from the neutral value; NaN if its sign is not a direction."""
     error = interval_record["standard_error"]
     is_known = metric.is_directed and error > 0
     return {"z": (value - metric.neutral) / error if is_known else math.nan}
@@ -135,7 +148,7 @@ def _keep(
     record: dict[str, Any],
     nulls: dict[str, dict[str, np.ndarray]] | None,
 ) -> None:
-    """Put a test, or the reason why there is none, and further facts of it into a sub-query's record."""
+    """Put a test, or the reason for its absence, and further facts about it into a sub-query's record."""
     test, facts = outcome
     if isinstance(test, str):
         record[name] = {"reason": test, **facts}
@@ -147,7 +160,7 @@ def _keep(
 
 def _as_record(test: Permutation) -> dict[str, Any]:
     values = {f.name: getattr(test, f.name) for f in fields(test)}
-    # Python writes no numbers of thousands of digits
+    # Python refuses to write numbers of thousands of digits.
     is_long = test.partitions is None or test.partitions.bit_length() > 1000
     values["partitions"] = None if is_long else test.partitions
     values["histogram"] = test.histogram

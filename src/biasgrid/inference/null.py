@@ -1,6 +1,7 @@
-"""The null distributions of a cell as numbers: what its tests compare the score with, and its bootstrap resamples.
+"""Null distributions of a cell as numbers: the values with which its tests compare the score, and bootstrap
+resamples.
 
-They are computed again from the cell's own seeds, so that they are those of the cell's inference file.
+They are computed again from the cell's own seeds, so that they equal the distributions behind its inference file.
 """
 
 from __future__ import annotations
@@ -30,12 +31,18 @@ from .pool import stored_pool
 
 @dataclass(frozen=True)
 class Null:
-    """The null distributions of a cell.
+    """Null distributions of a cell.
 
-    results  as in the cell's inference file, without sensitivity
-    values   sub-query -> test -> the values that it compares the score with (draws,)
-    extreme  sub-query -> test -> which of them the p-value counts (draws,); of a two-sided test the smaller tail
-    samples  the values of the bootstrap resamples (sub-queries, draws); None where the study has none
+    Attributes
+    ----------
+    results
+        Same as in the cell's inference file, without sensitivity.
+    values
+        Sub-query -> test -> the values with which it compares the score (draws,).
+    extreme
+        Sub-query -> test -> which of the values the p-value counts (draws,); for a two-sided test the smaller tail.
+    samples
+        Values of the bootstrap resamples (sub-queries, draws); None without a bootstrap.
     """
 
     results: list[dict[str, Any]]
@@ -50,8 +57,10 @@ class Null:
         values: Mapping[str, Mapping[str, np.ndarray]],
         samples: np.ndarray | None,
     ) -> Null:
-        """From what `infer_query` returns and gives its `nulls`. Raises BiasgridError where no sub-query has a test:
-        the reasons."""
+        """Build the null distributions from the results of `infer_query` and its `nulls`.
+
+        Raises BiasgridError with the reasons if no sub-query has a test.
+        """
         if not values:
             raise BiasgridError(f"no test: {why_untested(results[0])}")
         extreme = {
@@ -64,7 +73,7 @@ class Null:
         return cls(results, values, extreme, samples)
 
     def save(self, path: Path | str) -> None:
-        """Write the numbers; the same bytes for the same numbers."""
+        """Write the numbers; the same numbers give the same bytes."""
         arrays: dict[str, Any] = {"results": np.frombuffer(dumps(self.results).encode(), np.uint8)}
         if self.samples is not None:
             arrays["samples"] = self.samples
@@ -78,7 +87,7 @@ class Null:
 
     @classmethod
     def load(cls, path: File) -> Null:
-        """Read what `save` wrote. Raises BiasgridError for a file that holds no null distributions."""
+        """Read the file that `save` wrote. Raises BiasgridError for a file without null distributions."""
         if isinstance(path, InMemory):
             return path.content
         try:
@@ -106,17 +115,17 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
     Parameters
     ----------
     inputs
-        "query", the query's file; "store", a `StoreOf`; "transform", the fitted debias method that the model is
-        under, if any; "pool", the words of random groups, where there is such a file.
+        "query": the query's file. "store": a `StoreOf`. "transform": the fitted debias method of the model, if any.
+        "pool": the words of random groups, if there is such a file.
     spec
-        As of a cell (`cell.compute_cell`), and "inference", the options of each part (`infer_query`).
+        The spec of a cell (`cell.compute_cell`), and "inference", the options of each part (`infer_query`).
     output
-        The file (.npz).
+        The output file (.npz).
 
     Raises
     ------
     BiasgridError
-        Where no sub-query has a test: the reasons.
+        If no sub-query has a test; the message gives the reasons.
     """
     tests = {
         part: spec["inference"][part]
@@ -140,7 +149,7 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
 
 
 def why_untested(result: Mapping[str, Any]) -> str:
-    """Why a sub-query has no test, from its results."""
+    """Return the reason why a sub-query lacks tests, from its results."""
     if result["status"] != "ok":
         return f"{result['query']} has no value ({result['status'].replace('_', ' ')})"
     reasons = {

@@ -1,8 +1,8 @@
-"""Permutation tests: how often do words that are dealt out to the sets at random score as high?
+"""Permutation tests: how often do words that are randomly assigned to the sets have a value at least as extreme?
 
-The null hypothesis is that it does not matter which set a word is in. A permutation deals all words out to sets of
-the sizes that the sets have; no word is drawn twice. Of pairs, the null hypothesis is that it does not matter which
-of its two words comes first.
+The null hypothesis is that it does not matter which set a word is in. A permutation assigns all words to sets of
+the original sizes; no word is drawn twice. For pairs, the null hypothesis is that the order of the two words does
+not matter.
 """
 
 from __future__ import annotations
@@ -22,34 +22,46 @@ from .free_memory import check_memory
 from .sequential import FIRST, Tally, count_up, stretches
 
 ALTERNATIVES = ("greater", "less", "two-sided")
-# of tests against random groups: values at least as far from the neutral value as the observed one
+# For tests against random groups: values at least as far from the neutral value as the observed one are extreme.
 DISTANCE = "distance"
-# labels of permutations that are in memory at a time: 1 MB, of which a metric makes arrays of 8 MB of float64
+# Limit the labels of permutations in memory to 1 MB at a time, of which a metric makes 8 MB of float64.
 BLOCK = 2**20
-# bars of a histogram
+# Number of bars of a histogram.
 BARS = 40
 
 
 @dataclass(frozen=True)
 class Permutation:
-    """The outcome of a permutation test.
+    """Result of a permutation test.
 
-    p_value      share of permutations that are at least as extreme as the observed one, which counts as one of them:
-                 never 0. NaN where the observed value, or a permutation's, is. Of drawn ones see
-                 `sequential.count_up`
-    p_low        ends of the 95 % interval of the p-value that all permutations would give, from those that were
-    p_high       drawn; of an exact test both are p_value
-    p_normal     the tail beyond the observed value of a normal distribution that has the mean and the standard
-                 deviation of the permutations' values; NaN where all permutations have one value
-    p_lowest     the smallest p_value that this test can give
-    method       "exact": of all permutations, each once; "binomial": of all permutations of pairs, see
-                 `binomial_test`; "monte_carlo": of permutations drawn independently at random; "drawn": of values of
-                 another null hypothesis, which are no permutations
-    partitions   how many there are; None where none are
-    draws        how many values the p-value rests on
-    observed     the statistic of the words as they are
-    null_distribution  these values (draws,)
-    neutral      of the alternative "distance", the value that distances are from; else None
+    Attributes
+    ----------
+    p_value
+        Share of permutations that are at least as extreme as the observed one. The observed one is counted, so that
+        the share is never 0. NaN if the observed value, or a permutation's value, is NaN. For drawn permutations
+        see `sequential.count_up`.
+    p_low, p_high
+        Ends of the 95 % interval of the p-value of all permutations, estimated from the drawn ones; for an exact
+        test both equal p_value.
+    p_normal
+        Tail beyond the observed value of a normal distribution with the mean and the standard deviation of the
+        permutations' values; NaN if all permutations have the same value.
+    p_lowest
+        Smallest p_value that this test can have.
+    method
+        "exact": all permutations, once each. "binomial": all permutations of pairs, see `binomial_test`.
+        "monte_carlo": permutations drawn independently at random. "drawn": values under another null hypothesis,
+        which are not permutations.
+    partitions
+        Number of all permutations; None without permutations.
+    draws
+        Number of values behind the p-value.
+    observed
+        Statistic of the words without permutation.
+    null_distribution
+        These values (draws,).
+    neutral
+        For the alternative "distance", the value from which distances are measured; otherwise None.
     """
 
     p_value: float
@@ -67,7 +79,8 @@ class Permutation:
 
     @property
     def histogram(self) -> dict[str, Any] | None:
-        """The null distribution as a reader sees it; None where nothing in it, or the observed value, is a number."""
+        """Return a histogram of the null distribution; None if it, or the observed value, contains no finite
+        number."""
         return histogram(self.null_distribution, self.observed)
 
 
@@ -84,23 +97,33 @@ def permutation_test(
     stop: int | None = None,
     seed: int | Sequence[int] = 0,
 ) -> Permutation:
-    """Test a statistic of words in sets, as scipy.stats.permutation_test does.
-
-    statistic    labels, int8 (permutations, words), the number of the set that a word is in -> values
-                 (permutations,). The words are those of the first set, then those of the second, ... `sizes` of them
-    shared       places of words that stand in several sets; they keep their labels, as no set has a word twice
-    pairs        words i of both sets change places or do not (scipy's permutation_type "samples"); else words are
-                 dealt out among all sets ("independent")
-    bands        the band that each word is in: words are dealt out only among words of their own band, and two words
-                 of a pair change places only within one. None: all are in one
-    exact        all permutations are enumerated where there are at most so many; else they are drawn
-    draws, stop  how many are drawn at most, and how many as extreme as the observed one decide the test before that
-                 (None: any number of them), see `sequential.count_up`
-    alternative  "greater": permutations whose value is at least the observed one are as extreme, "less": at most;
-                 "two-sided": twice the smaller of both, at most 1; each tail is counted, and stopped, by itself
+    """Test a statistic of words in sets, like scipy.stats.permutation_test.
 
     Values that agree within rounding (100 units in the last place of the largest, or of 1) count as equal, so that
     the observed permutation is as extreme as itself. Raises BiasgridError for an argument that is not allowed.
+
+    Parameters
+    ----------
+    statistic
+        Function of labels, int8 (permutations, words), the number of each word's set, that returns values
+        (permutations,). The words are the `sizes[0]` words of the first set, then the words of the second, and so
+        on.
+    shared
+        Indices of words in several sets; they keep their labels, as no set has a word twice.
+    pairs
+        Whether words i of both sets are exchanged or not (scipy's permutation_type "samples"); otherwise words are
+        reassigned among all sets ("independent").
+    bands
+        Band of each word: words are reassigned only among words of their own band, and two words of a pair are
+        exchanged only within one band. None: all words are in one band.
+    exact
+        Largest number of permutations that are all enumerated; if there are more, they are drawn.
+    draws, stop
+        Largest number of drawn permutations, and the number of permutations as extreme as the observed one that
+        ends the test earlier (None: it never ends earlier); see `sequential.count_up`.
+    alternative
+        "greater": permutations whose value is at least the observed one are as extreme. "less": at most.
+        "two-sided": twice the smaller of both, at most 1; each tail is counted, and stopped, separately.
     """
     check(draws, exact, alternative)
     labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
@@ -134,14 +157,15 @@ def permutation_test(
         return block_labels
 
     def values_of(start: int, end: int) -> np.ndarray:
-        # labels of a block: a million permutations of 50 words are 8 MB of values
+        # Compute the values block by block: a million permutations of 50 words are 8 MB of values.
         ends = [*range(start, end, rows), end]
         return np.concatenate([statistic(labels_of(*block)) for block in pairwise(ends)])
 
     if is_exact:
         values = values_of(0, partitions)
-        # the first of all permutations is the observed one. Asked for again, a statistic that is found by iteration,
-        # as RNSB's, may differ by more than rounding, and the observed one would be less extreme than itself
+        # The first permutation is the observed one. If it were computed again, an iterative statistic, such as
+        # RNSB's, could differ by more than rounding, and the observed permutation would be less extreme than
+        # itself.
         return _exact_test(values, float(values[0]), alternative, partitions)
     observed = float(statistic(labels[None])[0])
     test = monte_carlo_test(values_of, observed, alternative, stretches(draws), stop)
@@ -154,12 +178,12 @@ def binomial_test(test: Permutation, won: int, pairs: int) -> Permutation:
     Parameters
     ----------
     test
-        A test of the share of pairs in which the first wins. Its drawn permutations stay, as a picture of the null
+        A test of the share of pairs in which the first wins. Its drawn permutations are kept to show the null
         distribution.
     won, pairs
-        In how many pairs the first wins, and how many are no ties: swapping a tie changes nothing.
+        Number of pairs in which the first wins, and number of pairs without a tie: swapping a tie changes nothing.
     """
-    # imported late: it takes a second, which a plan need not wait
+    # Import scipy late: the import takes a second, which a plan saves.
     from scipy.stats import binom
 
     tails = {"greater": binom.sf(won - 1, pairs, 0.5), "less": binom.cdf(won, pairs, 0.5)}
@@ -177,7 +201,7 @@ def permutations_of(
     pairs: bool = False,
     bands: Sequence[int] | np.ndarray | None = None,
 ) -> int:
-    """How many permutations there are: see `permutation_test`."""
+    """Count all permutations; arguments as in `permutation_test`."""
     labels = np.repeat(np.arange(len(sizes), dtype=np.int8), sizes)
     return _exchangeable(labels, sizes, shared, pairs, bands)[2]
 
@@ -189,8 +213,10 @@ def _exchangeable(
     pairs: bool,
     bands: Sequence[int] | np.ndarray | None,
 ) -> tuple[list[np.ndarray], list[tuple[int, ...]], int]:
-    """Of each band, the places of the words that are dealt out, and how many of them are in each set; and how many
-    permutations there are. Of pairs the places in the first set, in one array."""
+    """Return the indices of each band's exchangeable words, their numbers per set, and the number of permutations.
+
+    For pairs, one array has the indices in the first set.
+    """
     free = np.setdiff1d(np.arange(len(labels)), np.array(shared, dtype=int))
     of_word = np.zeros(len(labels), dtype=int) if bands is None else np.asarray(bands)
     if pairs:
@@ -207,8 +233,11 @@ def _exchangeable(
 
 
 def drawn_test(values: np.ndarray, observed: float, alternative: str = "greater") -> Permutation:
-    """Test an observed value against values (draws,) that were drawn from a null hypothesis that is not about
-    permutations of words; p_value is (k + 1) / (draws + 1)."""
+    """Test an observed value against values (draws,) under a null hypothesis that is not about permutations of
+    words.
+
+    p_value is (k + 1) / (draws + 1), with k extreme values.
+    """
     check(len(values), 0, alternative)
     return monte_carlo_test(lambda *_: values, observed, alternative, [0, len(values)], None)
 
@@ -224,17 +253,23 @@ def monte_carlo_test(
 ) -> Permutation:
     """Test an observed value against values that are drawn until the test is decided.
 
-    values_of    (start, end) -> the values of these draws, in order; fewer where some have none
-    alternative  as of `permutation_test`, or "distance": values at least as far from `neutral`
-    ends         where the stretches that are drawn at once end, from 0 on
-    stop         how many values as extreme decide the test before all are drawn, see `sequential.count_up`
+    Parameters
+    ----------
+    values_of
+        (start, end) -> values of these draws, in order; fewer if some are undefined.
+    alternative
+        See `permutation_test`, or "distance": values at least as far from `neutral`.
+    ends
+        Ends of the stretches that are drawn at once, from 0 on.
+    stop
+        Number of extreme values that decides the test before all are drawn; see `sequential.count_up`.
     """
     values = np.empty(0)
     tally, count, sides = Tally(math.nan, math.nan, math.nan, 0), 0, 1 + (alternative == "two-sided")
     for start, end in pairwise(ends):
         values = np.concatenate([values, values_of(start, end)])
         count, is_end = len(values), end == ends[-1]
-        # what counts as equal must not depend on how many were drawn beside those that count
+        # The tolerance must not depend on the number of values drawn beyond the counted ones.
         tolerance = _tolerance(values[:FIRST], observed)
         tails = extreme_tails(values, observed, alternative, neutral, tolerance)
         tallies = [t for tail in tails if (t := count_up(tail, stop, is_end))]
@@ -245,7 +280,7 @@ def monte_carlo_test(
             break
     values = values[:count]
     p_value = p_low = p_high = p_normal = math.nan
-    # an infinite value, such as the logarithm of no sentences, is more extreme than any number
+    # An infinite value, such as the logarithm of no sentences, is more extreme than any number.
     if count and math.isfinite(observed) and not np.isnan(values).any():
         p_value, p_low, p_high = (min(sides * share, 1.0) for share in tally[:3])
         p_normal = _tail(values, observed, alternative, neutral) if np.isfinite(values).all() else math.nan
@@ -265,16 +300,16 @@ def _exact_test(values: np.ndarray, observed: float, alternative: str, partition
 
 
 def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Labels, int8 (draws, words): words dealt out at random to sets of `members` words."""
+    """Assign words at random to sets of `members` words and return labels, int8 (draws, words)."""
     words = sum(members)
-    # labels and their copy, and the places of Floyd's sampling
+    # Check the memory for labels and their copy, and the positions of Floyd's sampling.
     check_memory(draws * (2 * words + 32), f"{count(draws)} draws of {words} words")
     if len(members) != 2 or draws < 10 * words:
         return rng.permuted(
             np.tile(np.repeat(np.arange(len(members), dtype=np.int8), members), (draws, 1)), axis=1
         )
-    # Floyd's sampling (Bentley & Floyd 1987) of the smaller set, all draws in step: a tenth of the random numbers
-    # and a third of the time of shuffling
+    # Use Floyd's sampling (Bentley & Floyd 1987) of the smaller set, with all draws in step. It needs a tenth of
+    # the random numbers and a third of the time of shuffling.
     smaller = int(members[1] <= members[0])
     in_smaller = np.zeros((words, draws), dtype=np.int8)
     cells, draw = in_smaller.reshape(-1), np.arange(draws)
@@ -287,7 +322,7 @@ def deal(members: Sequence[int], draws: int, rng: np.random.Generator) -> np.nda
 
 @lru_cache(maxsize=4)
 def _permutations(members: tuple[int, ...]) -> np.ndarray:
-    """Labels, int8 (permutations, words), of every way to deal the words out; many cells share it."""
+    """Return labels, int8 (permutations, words), for every assignment of the words; many cells share the array."""
     words = sum(members)
     if len(members) == 1:
         return np.zeros((1, words), dtype=np.int8)
@@ -308,10 +343,11 @@ def _permutations(members: tuple[int, ...]) -> np.ndarray:
 
 
 def histogram(values: np.ndarray, observed: float) -> dict[str, Any] | None:
-    """How many values (draws,) lie where: "low" and "high", the smallest and the largest of them and of the observed
-    one, and "counts", of bars of equal width between the two: 40, or 1 where rounding leaves room for no more.
+    """Count values (draws,) in bars of equal width.
 
-    A value that is undefined is in none. None where all are, or the observed one is.
+    "low" and "high" are the smallest and the largest of the values and the observed one; "counts" are the counts of
+    40 bars between them, or of 1 if rounding leaves no room for more. Undefined values are not counted. None if all
+    values, or the observed one, are undefined.
     """
     finite = values[np.isfinite(values)]
     if not len(finite) or not math.isfinite(observed):
@@ -330,8 +366,10 @@ def extreme_tails(
     neutral: float | None = None,
     tolerance: float | None = None,
 ) -> list[np.ndarray]:
-    """Which values (draws,) are at least as extreme as the observed one; of "two-sided" in either direction, as two
-    arrays, of which values that equal the observed one are in both."""
+    """Return which values (draws,) are at least as extreme as the observed one.
+
+    For "two-sided" there are two arrays, one per direction; values equal to the observed one are in both.
+    """
     tolerance = _tolerance(values, observed) if tolerance is None else tolerance
     if alternative == DISTANCE and neutral is not None:
         return [np.abs(values - neutral) >= abs(observed - neutral) - tolerance]
@@ -342,13 +380,13 @@ def extreme_tails(
 def share_as_extreme(
     values: np.ndarray, observed: float, alternative: str, neutral: float | None = None
 ) -> float:
-    """The p-value where the values (draws,) are all that there are."""
+    """Return the p-value if the values (draws,) are all possible values."""
     tails = extreme_tails(values, observed, alternative, neutral)
     return min(len(tails) * min(float(np.count_nonzero(tail)) for tail in tails) / len(values), 1.0)
 
 
 def _tail(values: np.ndarray, observed: float, alternative: str, neutral: float | None = None) -> float:
-    # imported late: it takes a fifth of a second, which a plan need not wait
+    # Import scipy late: the import takes a fifth of a second, which a plan saves.
     from scipy.special import ndtr
 
     spread = values.std()
@@ -363,13 +401,13 @@ def _tail(values: np.ndarray, observed: float, alternative: str, neutral: float 
 
 
 def _tolerance(values: np.ndarray, observed: float) -> float:
-    # not of the observed value, as scipy has it: sums of numbers around 1 may cancel to one near 0
+    # Do not use the observed value alone, as scipy does: sums of numbers around 1 may cancel to one near 0.
     finite = np.abs(values[np.isfinite(values)]).max(initial=1.0)
     return 100 * np.finfo(float).eps * max(finite, abs(observed))
 
 
 def check(draws: int, exact: int, alternative: str) -> None:
-    """Raises BiasgridError for an argument of a permutation test that is not allowed."""
+    """Raise BiasgridError for an argument of a permutation test that is not allowed."""
     for name, value, least in (("draws", draws, 1), ("exact", exact, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise BiasgridError(not_allowed(name, value, f"whole numbers from {least} on"))

@@ -1,8 +1,9 @@
-"""The pool of a model: the words that random groups are made of, and which of them are near to which.
+"""Pool of a model: the words from which random groups are drawn, and their nearest neighbours.
 
-A random group that is to be as coherent as a query's is a random word, the seed, and words from its neighbourhood:
-the wider that is, the less coherent the group. So the pool has, for some of its words, neighbours from neighbourhoods
-of every width: the nearest ones among all words of the pool, among a fourth of them, a sixteenth, and so on.
+A random group as coherent as a query's group consists of a random word, the seed, and words from its neighbourhood.
+The wider the neighbourhood, the less coherent is the group. The pool therefore has, for some of its words,
+neighbours from neighbourhoods of every width: the nearest ones among all words of the pool, among a fourth of them,
+a sixteenth, and so on.
 """
 
 from __future__ import annotations
@@ -23,27 +24,34 @@ from ..embeddings.model import DebiasedModel, Model
 from ..errors import BiasgridError
 from ..files import write_bytes
 
-# words of each band of rows, and which of them have neighbours. Queries are mostly of words of the first two: with
-# fewer there, too few are as coherent as the most coherent groups
+# Number of words of each band of rows, and of words with neighbours. Most words of queries are in the first two
+# bands: with fewer words there, too few would be as coherent as the most coherent groups.
 WORDS_OF_BAND, SEEDS_OF_BAND = 6_000, (1024, 3072, 5000, 2500, 600)
-# rows of the first band; each further one reaches four times as far, and the last one to the end of the model
+# Rows of the first band; each further band reaches four times as far, and the last one to the end of the model.
 BAND, BANDS = 1024, 5
-# neighbours of a seed that are known for each width of neighbourhood, and how many widths there are: all words of a
-# band, a fourth of them, ...
+# Number of known neighbours of a seed for each width of neighbourhood, and number of widths: all words of a band, a
+# fourth of them, ...
 NEAREST, WIDTHS = 64, 5
 BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Words of a model that random groups are made of.
+    """Words of a model from which random groups are drawn.
 
-    rows     (n,) the words' rows in the store, in random order
-    entries  the words, as the vocabulary has them
-    bands    (n,) the band of rows that each is in, see `bands_of`
-    seeds    (s,) which of the words have neighbours here
-    near     (s, bands, WIDTHS, NEAREST) which of the words of each band are nearest to a seed, nearest first: among
-             all words of the band, a fourth of them, ...; -1 where there are no more
+    Attributes
+    ----------
+    rows
+        (n,), the words' rows in the store, in random order.
+    entries
+        The words' vocabulary entries.
+    bands
+        (n,), the band of rows of each word; see `bands_of`.
+    seeds
+        (s,), indices of the words with neighbours here.
+    near
+        (s, bands, WIDTHS, NEAREST), indices of the words of each band that are nearest to a seed, nearest first:
+        among all words of the band, a fourth of them, ...; -1 marks missing neighbours.
     """
 
     rows: np.ndarray
@@ -53,7 +61,7 @@ class Pool:
     near: np.ndarray
 
     def save(self, path: Path) -> None:
-        """Write the pool; the same bytes for the same pool."""
+        """Write the pool; the same pool gives the same bytes."""
         file = BytesIO()
         arrays = {name: getattr(self, name) for name in ("rows", "bands", "seeds", "near")}
         np.savez(file, entries=np.array(self.entries), **arrays)
@@ -61,7 +69,7 @@ class Pool:
 
     @classmethod
     def load(cls, path: Path) -> Pool:
-        """Read what `save` wrote. Raises BiasgridError for a file that is no pool."""
+        """Read the file that `save` wrote. Raises BiasgridError for a file that is not a pool."""
         try:
             with np.load(path, allow_pickle=False) as file:
                 arrays = {name: file[name] for name in ("rows", "bands", "seeds", "near")}
@@ -73,8 +81,7 @@ class Pool:
 
 
 def stored_pool(path: Path) -> Pool | None:
-    """The pool in a file, read once; None where there is none, or a damaged one, so that it is made when it is
-    needed."""
+    """Read the pool in a file, once. Return None for a missing or damaged file; it is then made when needed."""
     try:
         return _read_pool(path, path.stat().st_mtime_ns) if path.is_file() else None
     except BiasgridError:
@@ -87,7 +94,8 @@ def _read_pool(path: Path, time: int) -> Pool:
 
 
 def bands_of(rows: np.ndarray) -> np.ndarray:
-    """The band of rows: 0 for the first 1,024, 1 for the next 3,072, then 12,288 and 49,152, 4 for all others."""
+    """Return the band of rows: 0 for the first 1,024, 1 for the next 3,072, then 12,288 and 49,152, 4 for all
+    others."""
     return np.ceil(np.log2(np.maximum((rows + 1) / BAND, 1)) / 2).clip(max=BANDS - 1).astype(np.int64)
 
 
@@ -96,22 +104,22 @@ def draw_words(
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
     """Draw words of every band of rows from a model, in random order.
 
-    Words are drawn from each band of rows, so that random groups can be of words as frequent as the query's: most
-    files are in the order of frequency. Where one is not, a band of thousands of rows is as good as any other.
+    Words are drawn from each band of rows, so that random groups can have words as frequent as the query's: most
+    files are in the order of frequency. In other files, a band of thousands of rows is as good as any other.
 
     Parameters
     ----------
     model
-        The model that the vectors are of: also a debiased one, in which other words may have no length.
+        Model of the vectors: possibly a debiased one, in which other words may have length 0.
     rng
-        What the words are drawn with.
+        Random generator for the words.
 
     Returns
     -------
     tuple
-        The words, their rows, their bands of rows, and their unit vectors (words, d). Vectors of zeros are left out.
+        The words, their rows, their bands of rows, and their unit vectors (words, d). Zero vectors are left out.
     """
-    # the last band's words from the first million rows: more are slow to read, and hardly words
+    # Take the last band's words from the first million rows: further ones are slow to read, and hardly words.
     entries, rows = model.vocabulary(BAND * 4**BANDS)
     bands = bands_of(rows)
     order = rng.permutation(len(rows))
@@ -124,8 +132,10 @@ def draw_words(
 
 
 def make_pool(model: Model) -> Pool:
-    """The pool of a model, that of an untouched model also for it under a debias method: the same for any number of
-    cores, and drawn with one seed for all models.
+    """Make the pool of a model.
+
+    A debiased model has the pool of its original model. The pool is the same for any number of cores, and drawn
+    with one seed for all models.
     """
     store = model.model if isinstance(model, DebiasedModel) else model
     rng = np.random.default_rng(0)
@@ -134,7 +144,7 @@ def make_pool(model: Model) -> Pool:
     picks = [rng.permutation(np.flatnonzero(bands == band))[: SEEDS_OF_BAND[band]] for band in range(number)]
     seeds = np.concatenate(picks).astype(np.int64)
     near = np.full((len(seeds), number, WIDTHS, NEAREST), -1, dtype=np.int16)
-    # BLAS of several threads rounds otherwise
+    # BLAS rounds differently with several threads.
     with threadpool_limits(1):
         for band in range(number):
             members = np.flatnonzero(bands == band)
@@ -151,14 +161,14 @@ def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, n
         similar = vectors[block] @ member_vectors
         similar[block[:, None] == members] = -np.inf
         for width in range(WIDTHS):
-            # at least as many words as neighbours are wanted, and one that may be the seed itself
+            # Take at least the number of neighbours, and one more, which may be the seed itself.
             size = min(max(len(members) // 4**width, NEAREST + 1), len(members))
             most = min(NEAREST, size - 1)
             if not most:
                 break
             closeness = similar
             if width:
-                # members are in random order: so many in a row, from another place for each seed
+                # Members are in random order: take `size` consecutive ones, from another start for each seed.
                 first = size * np.arange(start, start + len(block)) % len(members)
                 subset = np.arange(size) + first[:, None]
                 subset -= len(members) * (subset >= len(members))
@@ -170,12 +180,12 @@ def _find_nearest(vectors: np.ndarray, members: np.ndarray, seeds: np.ndarray, n
             near[start : start + BLOCK, width, :most] = members[nearest]
 
 
-# pools of models that are measured without a study, as long as the models are there
+# Keep the pools of models that are measured without a study while the models exist.
 _POOLS: weakref.WeakKeyDictionary[Any, Pool] = weakref.WeakKeyDictionary()
 
 
 def pool_of(model: Any) -> Pool | None:
-    """`make_pool`, made once for a model that is open; None for a model of a kind that has no vectors."""
+    """Return `make_pool` of an open model, computed once; None for a model of a kind without vectors."""
     store = model.model if isinstance(model, DebiasedModel) else model
     if not isinstance(store, Model) and not hasattr(store, "array"):
         return None
@@ -185,5 +195,5 @@ def pool_of(model: Any) -> Pool | None:
 
 
 def write_pool(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write the words that random groups of a model are made of (inputs: "store", a `StoreOf`)."""
+    """Write the words from which random groups of a model are drawn (inputs: "store", a `StoreOf`)."""
     make_pool(inputs["store"].open()).save(output)

@@ -1,4 +1,4 @@
-"""Random words of no model, on which tests are compared (`families`)."""
+"""Random words without a model, on which tests are compared (`families`)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..sample import Sample
 from ..words import FoundSet
 from .resampler import Resampler
 
-# permutations (or groups) of a data set; words per set, which differ, as some tests are equal only for sets of one
-# size; pairs per set; words that a random group is drawn from
+# Number of permutations (or groups) of a data set; words per set, which differ, as some tests are equal only for
+# sets of one size; pairs per set; words from which a random group is drawn.
 DRAWS = 64
 SIZES, PAIRS, POOL = (4, 5, 3), 6, 9
 DIMENSIONS = 6
@@ -24,7 +24,7 @@ DIMENSIONS = 6
 def resampler_of(
     metric: Metric, params: Mapping[str, Any], template: tuple[int, int], normalize: bool, trial: int
 ) -> Resampler:
-    """A metric on a random query of a template."""
+    """Build a metric on a random query of a template."""
     sizes = [[PAIRS] * template[0] if metric.paired else sizes_of(template[0], trial)]
     return Resampler.of(
         sample_of(metric, params, *random_sets([*sizes, sizes_of(template[1], trial)], normalize, trial))
@@ -32,7 +32,7 @@ def resampler_of(
 
 
 def random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[FoundSet]]:
-    """Sets of so many words on either side, with random vectors of unlike lengths."""
+    """Generate sets of these sizes on either side, with random vectors of different lengths."""
     rng = np.random.default_rng([trial, *sizes[0], *sizes[1]])
     sides: list[list[FoundSet]] = []
     for side, of_side in enumerate(sizes):
@@ -52,11 +52,11 @@ def random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> 
 def sample_of(
     metric: Metric, params: Mapping[str, Any], targets: list[FoundSet], attributes: list[FoundSet]
 ) -> Sample:
-    """A metric on sets that are of no model."""
+    """Build a metric on sets that do not belong to a model."""
     query = Query([s.words for s in targets], [s.words for s in attributes])
     return Sample(Request(metric, params), None, query, targets, attributes, "ok", query, {})
 
 
 def sizes_of(sets: int, trial: int) -> list[int]:
-    """How many words so many sets have."""
+    """Return the numbers of words of this number of sets."""
     return [SIZES[(trial + i) % len(SIZES)] for i in range(sets)]

@@ -1,7 +1,8 @@
-"""Are words ordered reliably: would other items (seed pairs, words of the groups) order them alike?
+"""Reliability of the order of words: would other items (seed pairs, words of the groups) order them alike?
 
-The subjects are the words that a metric scores, the items what it scores them by. Words are compared within one set
-at a time: a difference between two sets is what a metric like WEAT measures, and would count as reliability.
+The subjects are the words that a metric scores, the items are the words by which it scores them. Words are compared
+within one set at a time: a difference between two sets is the quantity that a metric like WEAT measures, and would
+count as reliability.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ NO_SUM = "not a sum over items"
 FEW_ITEMS = "fewer than 2 items"
 FEW_WORDS = f"fewer than {FEWEST_WORDS} words"
 ALIKE = "words do not differ"
-MOST_ITEMS = 200  # of a metric that trains a classifier on them, one per half
+# Largest number of items for a metric that trains a classifier on them, one per half.
+MOST_ITEMS = 200
 MANY_ITEMS = f"a classifier of more than {MOST_ITEMS} items"
 NO_HALF = "a half of the items has no score"
 NO_GROUPS = "too few random groups are as coherent as the items"
@@ -47,33 +49,36 @@ ALPHA, HALVES = "alpha", "split-half"
 def word_order(
     sample: Sample, seed: int, pool: Pool | None, *, splits: int, random_groups: int
 ) -> list[dict[str, Any]]:
-    """How reliably a metric orders the words of each set, by the items on the other side.
+    """Measure how reliably a metric orders the words of each set, by the items on the other side.
 
     Parameters
     ----------
     sample
-        With a value.
+        A sample with a value.
     seed
-        What is drawn depends on it and on the items' words. Splits are the same for all models that have the words.
+        Seed of the draws, together with the items' words. Splits are the same for all models with the words.
     pool
-        What random groups are made of.
+        Pool from which random groups are drawn.
     splits
-        Largest number of splits of the items into halves: all splits, or this many random ones if there are more.
+        Largest number of splits of the items into halves: all splits, or this number of random ones if there are
+        more.
     random_groups
-        How many draws of random groups are made, each group as coherent as the list of items that it stands for
-        (`match: within`), where a word's number is a sum over items.
+        Number of draws of random groups, each as coherent as the list of items that it replaces (`match: within`),
+        if a word's number is a sum over items.
 
     Returns
     -------
     list of dict
-        set          its name; "" are all sets together, each about its own mean
-        coefficient  "alpha" for a sum over one list of items, else "split-half"
-        value        with `low` and `high`, a 95 % interval; NaN where `note` says why
-        mc_error     of "split-half": the standard error of `value` from drawing splits; 0 of all splits
-        percentile   the share of random groups whose coefficient is lower; NaN where there are none
-        words        the subjects
-        items        of all lists together; pairs count once
-        note         why there is no value, or what limits it
+        Each has these entries:
+
+        - "set": its name; "" for all sets together, each about its own mean.
+        - "coefficient": "alpha" for a sum over one list of items, otherwise "split-half".
+        - "value", with "low" and "high", a 95 % interval; NaN for the reason in "note".
+        - "mc_error": for "split-half", the standard error of "value" from drawing splits; 0 for all splits.
+        - "percentile": share of random groups whose coefficient is lower; NaN without random groups.
+        - "words": number of subjects.
+        - "items": number of items of all lists together; pairs count once.
+        - "note": reason for a missing value, or a limitation of the value.
     """
     metric = sample.request.metric
     if not metric.scored_by[0]:
@@ -140,8 +145,11 @@ def word_order(
 def _by_item(
     sample: Sample, lists: Sequence[FoundSet], vectors: list[np.ndarray]
 ) -> tuple[list[float], list[list[np.ndarray]]]:
-    """The weight of each list of items, and for each set the table of its words' numbers by each list's items, with
-    these vectors in place of those of the lists; nothing where a number is no sum over these items."""
+    """Return the weight of each list of items, and for each set the tables of its words' numbers by each list's
+    items.
+
+    `vectors` replace the lists' vectors. Both results are empty if a number is not a sum over these items.
+    """
     by_item = sample.request.metric.by_item
     assert by_item
     arguments = {**sample.request.parameters, **sample.model_arguments}
@@ -163,8 +171,8 @@ def _percentile(tables: Sequence[np.ndarray], drawn: Sequence[Sequence[np.ndarra
 
 
 def _about_means(scores: Sequence[Sequence[np.ndarray]], places: Sequence[int]) -> list[np.ndarray]:
-    """For each list of items, the numbers of the words of several sets, each set's items about their means over its
-    words."""
+    """Centre each set's items on their means over its words, and concatenate the words of several sets, by list of
+    items."""
     return [
         np.concatenate([table - table.mean(axis=0) for table in tables])
         for tables in zip(*(scores[place] for place in places), strict=True)
@@ -174,7 +182,8 @@ def _about_means(scores: Sequence[Sequence[np.ndarray]], places: Sequence[int]) 
 def _scores_by_random_groups(
     sample: Sample, lists: Sequence[FoundSet], pool: Pool, draws: int, seed: int
 ) -> list[list[list[np.ndarray]]]:
-    """As `_by_item`, for each draw of random groups in place of the lists; none where most draws fail."""
+    """Return the tables of `_by_item` for each draw of random groups in place of the lists; empty if most draws
+    fail."""
     whole = sample.whole
     word_sets = whole.target_sets if lists is sample.attributes else whole.attribute_sets
     group_draws = draws_for(sample, lists, word_sets, pool, seed, WITHIN)
@@ -218,7 +227,7 @@ def _scores_by_halves(
     arguments = {**sample.request.arguments, **metric.halved}
     halves: list[list[list[np.ndarray]]] = [[], []]
     for split in splits:
-        # lists in pairs are split alike
+        # Split lists in pairs alike.
         split = split * len(lists) if len(split) < len(lists) else split
         for number, half in enumerate(halves):
             parts = [s.vectors[places[number]] for s, places in zip(lists, split, strict=True)]
@@ -232,7 +241,7 @@ def _scores_by_halves(
 
 
 def _numbers(detail: Detail | None, selection: str, sets: Sequence[FoundSet]) -> list[np.ndarray]:
-    """The number of each word of each set (`Metric.scored_by`); NaN where a half has no score."""
+    """Return the number of each word of each set (`Metric.scored_by`); NaN if a half is not scored."""
     if detail is None:
         return [np.full(len(s.vectors), np.nan) for s in sets]
     return [_SELECTIONS[selection](np.asarray(values)) for values in detail.values]

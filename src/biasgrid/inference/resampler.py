@@ -19,10 +19,10 @@ from .bootstrap import digest, draw_counts, groups_of
 from .free_memory import check_memory
 from .permutation import deal
 
-# weights of samples that are in memory at a time: 8 MB of float64
+# Limit the weights of samples in memory to 8 MB of float64 at a time.
 BLOCK = 2**20
-# a set of more words is left out group by group, and no word of it alone, and what its samples add to the value is
-# taken to first order from that
+# In a set of more words, groups of words are left out instead of single words. The effect of resampling the set on
+# the value is then computed to first order from these groups.
 MOST_WORDS = 200
 GROUPS = 50
 
@@ -31,15 +31,27 @@ GROUPS = 50
 class Resampler:
     """A metric on a (sub-)query whose words can be permuted, resampled and left out.
 
-    value      the metric's; the statistic of the words as they are differs from it where the metric draws at random
-    statistic  weights of target words and of attribute words -> values, as `Metric.resampled` says
-    units      for each target set, then each attribute set: which of its words (or pairs) a row belongs to; of
-               sentences, the words that they are made of, but for a metric of pairs
-    places     and where these words stand in the set as given (`words`)
-    has_forms  whether a word was found in several forms
-    range      the interval that values lie in, of sets of so many words
-    redrawn_units  draws values of a corpus whose sentences are drawn again (`Metric.redrawn_units`)
-    pairs_won  of a share of pairs, in how many the first wins, and how many are no ties (`Metric.pairs_won`)
+    Attributes
+    ----------
+    value
+        The metric's value; it differs from the statistic of the words without resampling if the metric draws at
+        random.
+    statistic
+        Function of weights of target words and of attribute words that returns values; see `Metric.resampled`.
+    units
+        For each target set, then each attribute set: the word (or pair) to which each row belongs. For sentences,
+        the words that they contain, except for a metric of pairs.
+    places
+        Indices of these words in the set as given (`words`).
+    has_forms
+        Whether a word was found in several forms.
+    range
+        Interval in which values lie, for sets of these sizes.
+    redrawn_units
+        Draws values of a corpus whose sentences are resampled (`Metric.redrawn_units`).
+    pairs_won
+        For a share of pairs, the number of pairs in which the first wins, and the number without a tie
+        (`Metric.pairs_won`).
     """
 
     metric: Metric
@@ -57,7 +69,7 @@ class Resampler:
 
     @classmethod
     def of(cls, sample: Sample, value: float | None = None) -> Resampler:
-        """Of what was looked up; the metric's value is that of the sample's score where it is not given."""
+        """Build a resampler from looked-up words; without `value`, the metric's value is the sample's score."""
         request, metric, vectors = sample.request, sample.request.metric, sample.vectors
         parameters = {**request.parameters, **sample.model_arguments}
         words, attributes = (np.concatenate(side) if side else np.empty((0, 1)) for side in vectors)
@@ -92,42 +104,45 @@ class Resampler:
 
     @property
     def words(self) -> list[Sequence[str]]:
-        """The words of each set, as given; of sentences, the words that they are made of."""
+        """Return the words of each set, as given; for sentences, the words that they contain."""
         sets = (*self.query.target_sets, *self.query.attribute_sets)
         return [s.words if self.metric.paired else s.units for s in sets]
 
     @cached_property
     def full_weights(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Weights of one sample: every word once in its set."""
+        """Return the weights of one sample with every word once in its set."""
         return self._weights([np.ones((1, len(places))) for places in self.places])
 
     @cached_property
     def observed(self) -> float:
-        """The statistic of the words as they are."""
+        """Compute the statistic of the words without resampling."""
         return float(self.statistic(*self.full_weights)[0])
 
     def values(self, counts: Sequence[np.ndarray]) -> np.ndarray:
-        """The metric's value for samples: how often each word is drawn, an array (samples, words) or (1, words) for
-        each target set, then each attribute set. Those of a metric that draws at
-        random are moved by what value and statistic differ in, but not out of its range."""
+        """Compute the metric's value for samples.
+
+        `counts` is how often each word is drawn, an array (samples, words) or (1, words) for each target set, then
+        each attribute set. For a metric that draws at random, values are shifted by the difference between value
+        and statistic, but not out of its range.
+        """
         samples = max(map(len, counts))
         rows = rows_at_once(sum(map(len, self.units)))
         values = np.empty(samples)
         for start in range(0, samples, rows):
             block = [c[start : start + rows] if len(c) > 1 else c for c in counts]
-            # one value for all where they differ in words that the metric does not look at
+            # The statistic returns one value if samples differ only in words that the metric ignores.
             values[start : start + rows] = self.statistic(*self._weights(block))
         shift = self.value - self.observed
         return np.clip(values + shift, *self.range) if self.metric.seeded else values
 
     def bootstrap(self, draws: int, seed: int) -> np.ndarray:
-        """The value of each bootstrap resample (draws,).
+        """Compute the value of each bootstrap resample (draws,).
 
-        Of a set of more than 200 words, samples are not measured: its groups are drawn again, and the differences to
-        the set are summed up from the jackknife's (Efron & Tibshirani 1993, section 20.5).
+        For a set of more than 200 words, samples are not measured. Its groups are resampled, and the differences
+        from the set are summed from the jackknife's (Efron & Tibshirani 1993, section 20.5).
         """
         sizes = list(map(len, self.words))
-        # counts of all sets, int32; of the set that is drawn, four arrays of int64
+        # Check the memory for counts of all sets, int32, and for the drawn set, four arrays of int64.
         check_memory(
             draws * (4 * sum(sizes) + 32 * max(sizes)),
             f"bootstrap: {count(draws)} draws of {sum(sizes)} words",
@@ -151,9 +166,11 @@ class Resampler:
 
     @cached_property
     def by_set(self) -> list[np.ndarray]:
-        """The value without each word in turn, an array per set; of pairs the first set's alone. NaN for a set's only
-        word. Of a set of more than 200 words, the value without each of 50 groups of words; without as many, where
-        groups differ in size."""
+        """Compute the value without each word in turn, an array per set; for pairs only for the first set.
+
+        NaN for a set's only word. For a set of more than 200 words, it is the value without each of 50 groups of
+        words, adjusted to groups of equal size.
+        """
         whole_sets = [np.ones((1, len(places))) for places in self.places]
         values_by_set = []
         for i, places in enumerate(self.places):
@@ -169,7 +186,8 @@ class Resampler:
             group_weights = (np.arange(group.max() + 1)[:, None] != group).astype(np.float64)
             values = self.values(self._pair_counts([*whole_sets[:i], group_weights, *whole_sets[i + 1 :]]))
             if size > MOST_WORDS:
-                # a group's part of the value grows with it; what its words differ in from all counts
+                # A group's part of the value grows with its size; the difference between its words and all words
+                # counts.
                 share = np.bincount(group) / size
                 parts = (values - self.value) * (1 - share)
                 values = self.value + (parts - share * parts.sum()) / (1 - 1 / len(share))
@@ -177,14 +195,16 @@ class Resampler:
         return values_by_set
 
     def influence(self) -> dict[str, dict[str, float]]:
-        """Set -> word -> how the value changes when the word (of pairs: the pair) is left out. Sets of more than 200
-        words, of which none can matter much, are not in it."""
+        """Return set -> word -> change of the value when the word (for pairs: the pair) is left out.
+
+        Sets of more than 200 words, in which no word can matter much, are left out.
+        """
         sets = [*self.targets, *self.attributes]
         set_numbers = [i for i in range(len(sets)) if not self._follows(i)]
 
         def name(i: int, place: int) -> str:
             word = self.words[i][place]
-            # a word may stand in several pairs
+            # A word may be in several pairs.
             in_several_pairs = self.metric.paired and i == 0 and self.words[i].count(word) > 1
             return ", ".join(s.words[place] for s in self.query.target_sets) if in_several_pairs else word
 
@@ -198,8 +218,10 @@ class Resampler:
         }
 
     def halves(self, halves: int, seed: int) -> dict[str, float]:
-        """Mean distance to the value when each target set, and when each attribute set, is a random half of itself
-        (rounded down, at least one word)."""
+        """Compute the mean distance to the value if each target set, and each attribute set, is halved at random.
+
+        Halves are rounded down, to at least one word.
+        """
         distances = {}
         whole_sets = [np.ones((1, len(places))) for places in self.places]
         for side, sets in (
@@ -210,7 +232,7 @@ class Resampler:
                 distances[side] = math.nan
                 continue
             size = sum(len(self.places[i]) for i in sets)
-            # counts of all words, float64, and labels of a set
+            # Check the memory for counts of all words, float64, and labels of a set.
             check_memory(halves * (10 * size + 32), f"sensitivity: {count(halves)} halves of {size} words")
             counts = list(whole_sets)
             for i in sets:
@@ -222,14 +244,14 @@ class Resampler:
         return distances
 
     def _follows(self, i: int) -> bool:
-        """Whether a set's words go where their partners in the first set go."""
+        """Return whether a set's words are drawn together with their partners in the first set."""
         return self.metric.paired and 0 < i < len(self.targets)
 
     def _pair_counts(self, counts: list[np.ndarray]) -> list[np.ndarray]:
         return [counts[0] if self._follows(i) else c for i, c in enumerate(counts)]
 
     def _weights(self, counts: Sequence[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Weights of rows, pooled over the sets of a side, from counts of words."""
+        """Convert counts of words to weights of rows, pooled over the sets of a side."""
         sides, first = [], 0
         for sets in (self.targets, self.attributes):
             ends = np.cumsum([len(s.keys) for s in sets], dtype=int)
@@ -244,12 +266,14 @@ class Resampler:
 
 
 def _units_of(sentences: WordSet) -> np.ndarray:
-    """Which of the words that sentences are made of each is made of."""
+    """Return the index of the word that each sentence contains."""
     number = {word: place for place, word in enumerate(sentences.units)}
     return np.array([number[word] for word in sentences.of])
 
 
 def rows_at_once(words: int) -> int:
-    """How many samples of so many words are worked on at once: a power of two, so that queries of about as many words
-    work on the same ones."""
+    """Return how many samples of this number of words are processed at once.
+
+    It is a power of two, so that queries of similar size process the same samples together.
+    """
     return 2 ** max(int(math.log2(BLOCK / words)), 0)

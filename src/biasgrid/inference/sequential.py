@@ -1,8 +1,8 @@
 """Monte Carlo tests that draw until they are decided (Besag and Clifford 1991).
 
-A score that many draws exceed needs few of them; only a small p-value needs thousands. Draws count one by one, in an
-order that is fixed before the first one. So the p-value depends on the score's own draws up to its own stop, however
-many were computed beside it.
+A score that many draws exceed needs few of them; only a small p-value needs thousands. Draws are counted one by
+one, in an order that is fixed before the first one. The p-value therefore depends on the score's own draws up to
+its own stop, and not on the number of draws computed at once.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-# draws of every test, which are the picture of its null distribution; draws as extreme as the score that end a test
+# Number of draws of every test, which show its null distribution; number of extreme draws that end a test.
 FIRST, STOP = 199, 20
-# the next stretches of draws that are computed at once, each as many as all before it
+# End of the next stretch of draws that is computed at once; later stretches double the number of draws.
 STRETCH = 1000
 
 
 class Tally(NamedTuple):
-    """What draws say: a p-value, the ends of its 95 % interval, and how many draws it rests on."""
+    """A p-value, the ends of its 95 % interval, and the number of draws behind it."""
 
     p_value: float
     low: float
@@ -27,7 +27,8 @@ class Tally(NamedTuple):
 
 
 def stretches(draws: int) -> list[int]:
-    """Where the stretches of draws end that are computed at once, from 0 on: for any `draws`, the same up to them."""
+    """Return the ends of the stretches of draws that are computed at once, from 0 on; the same up to `draws`,
+    whatever they are."""
     ends = [0, FIRST]
     while ends[-1] < draws:
         ends.append(STRETCH if ends[-1] == FIRST else 2 * ends[-1])
@@ -35,33 +36,33 @@ def stretches(draws: int) -> list[int]:
 
 
 def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | None:
-    """The p-value of draws that are as extreme as the score, or not, in order; None: more are needed.
+    """Compute the p-value from whether draws, in order, are as extreme as the score; None if more are needed.
 
-    With k(l) the number of extreme ones among the first l draws: if k(199) >= `stop`, the p-value is
-    (k(199) + 1) / 200. Else, if the draw that makes k equal to `stop` is the l-th, it is `stop` / l. Else, after all
-    draws, (k + 1) / (draws + 1). Under the null hypothesis, the p-value is at most any value that it can take with
-    just this probability.
+    Let k(l) be the number of extreme ones among the first l draws. If k(199) >= `stop`, the p-value is (k(199) + 1)
+    / 200. Otherwise, if the l-th draw makes k equal to `stop`, it is `stop` / l. Otherwise, after all draws, it is
+    (k + 1) / (draws + 1). Under the null hypothesis, the probability that the p-value is at most any value that it
+    can take is exactly this value.
 
     Parameters
     ----------
     extreme
-        Of each draw up to here, bool (draws,).
+        Whether each draw so far is extreme, bool (draws,).
     stop
-        None: all draws are counted.
+        Number of extreme draws that ends the test; None: all draws are counted.
     is_end
         Whether these are all draws.
 
     Returns
     -------
     Tally or None
-        The interval is that of Clopper and Pearson (1934) for a fixed number of draws, and its counterpart for the
-        number of draws up to the `stop`-th extreme one.
+        The interval is Clopper and Pearson's (1934) for a fixed number of draws, and its counterpart for the number
+        of draws up to the `stop`-th extreme one.
 
     References
     ----------
     Besag and Clifford. Sequential Monte Carlo p-values. Biometrika 78, 1991.
     """
-    # imported late: it takes a fifth of a second, which a plan need not wait
+    # Import scipy late: the import takes a fifth of a second, which a plan saves.
     from scipy.special import betaincinv
 
     if stop is not None and len(extreme) >= FIRST:
@@ -81,7 +82,7 @@ def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | Non
 def _binomial(count: int, draws: int) -> Tally:
     from scipy.special import betaincinv
 
-    # as scipy.stats.binomtest has it after a search that takes longer than most tests
+    # The ends equal scipy.stats.binomtest's, which takes longer to search for them than most tests take.
     low = betaincinv(count, draws - count + 1, 0.025) if count else 0.0
     high = betaincinv(count + 1, draws - count, 0.975) if count < draws else 1.0
     return Tally((count + 1) / (draws + 1), float(low), float(high), draws)

@@ -1,4 +1,4 @@
-"""Groups of a model's words that are as coherent as a group of a query's, and as near to groups beside them."""
+"""Groups of a model's words that are as coherent as a query's group, and as near to earlier groups of the draw."""
 
 from __future__ import annotations
 
@@ -11,32 +11,41 @@ import numpy as np
 
 from .pool import NEAREST, WIDTHS, Pool, bands_of
 
-# how far a random group's mean cosine may be from that of the query's group, and how far the mean cosine of two
-# groups from that of the query's; a group that is within this share of both is not drawn again
+# Largest difference between a random group's mean cosine and the query's group, and between the mean cosine of two
+# groups and the query's. A group within this share of both limits is not drawn again.
 NEAR, NEAR_BETWEEN, NEAR_ENOUGH = 0.03, 0.04, 0.25
-# seeds that groups start from at most; halvings by which the width of a seed's neighbourhood is found, and groups
-# that are drawn for each
+# Largest number of seeds from which groups start; number of halvings that determine the width of a seed's
+# neighbourhood, and of groups that are drawn for each.
 MOST_SEEDS, HALVINGS, GROUPS_PER_HALVING = 5000, 6, 2
-# where groups of any words are as coherent as the query's in this share of attempts, random groups are of any words:
-# a narrow neighbourhood that is as coherent by chance would be of one topic, which the query's group need not be
+# If groups of any words are as coherent as the query's in this share of attempts, random groups consist of any
+# words. A narrow neighbourhood that is as coherent by chance would be one topic, which the query's group need not
+# be.
 OFTEN = 0.1
-# attempts at a first group, at one beside it, and at one of any words, few of which may be as coherent
+# Number of attempts at a first group, at a further one, and at a group of any words, few of which may be as
+# coherent.
 ATTEMPTS, ATTEMPTS_BESIDE, ATTEMPTS_OF_ANY = 6, 12, 60
-# standard deviations of the widths of further attempts and of the cosines that seeds are chosen by; and the share of
-# an error in the mean cosine of two groups by which the next seed is nearer or further
+# Standard deviations of the widths of further attempts and of the cosines by which seeds are chosen. The last
+# number is the share of an error in the mean cosine of two groups by which the next seed is nearer or further.
 WIDTH_SCATTER, SEED_SCATTER, STEP = 0.06, 0.03, 0.7
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What random groups have in common with the query's group that they stand for.
+    """Properties that random groups share with the query's group that they replace.
 
-    bands, counts  the bands of rows that its different words are in, and how many are in each
-    copies         which of these words, in the order of rows, each of its words is
-    cosine         mean cosine of its different words with each other; NaN of one word
-    seeds, widths  which seeds of the pool such a group may start from, in random order, and how wide the
-                   neighbourhood of each is: 0 (the nearest words) to 1 (any words)
-    free           which words of the pool may be in it (n,)
+    Attributes
+    ----------
+    bands, counts
+        Bands of rows of its different words, and number of words in each.
+    copies
+        For each of its words, the index among the different words in the order of rows.
+    cosine
+        Mean cosine of its different words with each other; NaN for one word.
+    seeds, widths
+        Seeds of the pool from which such a group may start, in random order, and the width of each one's
+        neighbourhood: 0 (the nearest words) to 1 (any words).
+    free
+        Whether each word of the pool may be in it (n,).
     """
 
     bands: np.ndarray
@@ -53,17 +62,20 @@ class Shape:
 
 
 def sum_vectors(vectors: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Sums (groups, dimensions) of the vectors of groups (groups, words)."""
+    """Compute the sums (groups, dimensions) of the vectors of groups (groups, words)."""
     total = vectors.take(groups[:, 0], axis=0)
-    # word by word: an array of all words' vectors would take a hundred megabytes
+    # Add word by word: an array of all words' vectors would take a hundred megabytes.
     for places in groups.T[1:]:
         total += vectors.take(places, axis=0)
     return total
 
 
 def mean_cosines(sums: np.ndarray, words: int) -> np.ndarray:
-    """Mean cosine with each other of so many words whose unit vectors have these sums (groups, dimensions); NaN of
-    one word."""
+    """Compute the mean cosine of `words` words with each other from the sums of their unit vectors (groups,
+    dimensions).
+
+    NaN for one word.
+    """
     if words == 1:
         return np.full(len(sums), math.nan)
     return (np.vecdot(sums, sums) - words) / (words * (words - 1))
@@ -78,8 +90,10 @@ def make_shape(
     free: np.ndarray,
     rng: np.random.Generator,
 ) -> Shape:
-    """The shape of a query's group of words in these rows of the model, which rise; the other arguments are fields of
-    it, and `vectors` the unit vectors of the pool's words (n, dimensions)."""
+    """Build the shape of a query's group of words in these rows of the model, in ascending order.
+
+    The other arguments are fields of the shape; `vectors` are the unit vectors of the pool's words (n, dimensions).
+    """
     bands, counts = np.unique(bands_of(rows), return_counts=True)
     if bands[-1] >= pool.near.shape[1]:
         bands_known = np.empty(0, dtype=np.int64)
@@ -90,7 +104,7 @@ def make_shape(
         return shape
 
     def cosines(widths: np.ndarray, *luck: np.ndarray) -> list[np.ndarray]:
-        """Of groups at random from neighbourhoods so wide, for each luck."""
+        """Compute the mean cosines of random groups from neighbourhoods of these widths, for each array of luck."""
         taken_words = np.empty((len(seeds), 0), dtype=np.int64)
         neighbourhoods = _neighbourhoods(pool, shape, seeds, widths, taken_words)
         values = []
@@ -103,7 +117,7 @@ def make_shape(
     def luck() -> np.ndarray:
         return rng.random((len(seeds), len(bands), NEAREST), dtype=np.float32)
 
-    # seeds whose nearest words are at least as near to each other
+    # Keep seeds whose nearest words are at least as near to each other.
     (tightest,) = cosines(shape.widths, np.zeros((len(seeds), len(bands), 1), np.float32))
     is_tight = tightest >= cosine - NEAR / 2
     seeds = seeds[is_tight][:MOST_SEEDS]
@@ -128,8 +142,10 @@ def draw_around(
     earlier: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Groups around seeds (draws,) that have none of the words that their draw has already, `earlier` (draws, words):
-    places (draws, words), the sums of their vectors, and whether they are as coherent as the query's."""
+    """Draw groups around seeds (draws,), without the words that each draw already has, `earlier` (draws, words).
+
+    Return their places (draws, words), the sums of their vectors, and whether they are as coherent as the query's.
+    """
     place = np.full(len(pool.seeds), -1)
     place[shape.seeds] = np.arange(len(shape.seeds))
     widths, may_start = shape.widths[place[starts]], place[starts] >= 0
@@ -153,8 +169,11 @@ def draw_beside(
     targets: np.ndarray,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `draw_around`, of groups whose mean cosines with groups of these `means`, (draws, dimensions) each, are near
-    to `targets` (groups,), around seeds that are chosen for that."""
+    """Draw groups like `draw_around`, near to earlier groups.
+
+    Seeds are chosen so that mean cosines with groups of these `means`, (draws, dimensions) each, are near to
+    `targets` (groups,).
+    """
     seed_words = pool.seeds[shape.seeds]
     near = [group_means @ vectors[seed_words].T for group_means in means]
     place = np.full(len(pool.rows), -1)
@@ -190,8 +209,7 @@ def draw_beside(
 
 
 class _Best:
-    """The best groups of several attempts: places (draws, words), sums of their vectors, and how far off they are, as
-    a share of what is allowed."""
+    """Best groups of several attempts: places (draws, words), sums of vectors, and errors relative to the limits."""
 
     def __init__(self, draws: int, words: int, dimensions: int):
         self.groups = np.zeros((draws, words), dtype=np.int64)
@@ -200,7 +218,7 @@ class _Best:
 
     @property
     def rows_to_draw(self) -> np.ndarray:
-        """The draws that are not near enough yet."""
+        """Return the draws that are not near enough yet."""
         return np.flatnonzero(self.distances > NEAR_ENOUGH)
 
     def draw(
@@ -215,8 +233,11 @@ class _Best:
         rng: np.random.Generator,
         beside: Sequence[tuple[np.ndarray, float]] = (),
     ) -> np.ndarray:
-        """Draw groups for these draws, and keep those that are nearer than before; returns the sums of their
-        vectors. `beside`: means of earlier groups, and mean cosines that are wanted with them."""
+        """Draw groups for these draws, keep the groups that are nearer than before, and return the sums of their
+        vectors.
+
+        `beside` are means of earlier groups, and the wanted mean cosines with them.
+        """
         luck = rng.random((len(rows), len(shape.bands), NEAREST), dtype=np.float32)
         neighbourhoods = _neighbourhoods(pool, shape, starts, widths, earlier[rows])
         groups = _groups_around(pool, shape, starts, neighbourhoods, luck)
@@ -238,13 +259,20 @@ class _Best:
 
 
 class _Neighbourhood(NamedTuple):
-    """The words of a band in the neighbourhoods of seeds (draws,).
+    """Words of a band in the neighbourhoods of seeds (draws,).
 
-    vacancies   how many words of the band a group needs besides its seed (draws,)
-    neighbours  the nearest that are known, places in the pool (draws, NEAREST)
-    is_free     which of these may be in a group
-    rank        how many of them are free up to each
-    in_reach    which of them the neighbourhood has, were they all free
+    Attributes
+    ----------
+    vacancies
+        Number of words of the band that a group needs besides its seed (draws,).
+    neighbours
+        Nearest known words, indices in the pool (draws, NEAREST).
+    is_free
+        Whether each of these may be in a group.
+    rank
+        Number of free ones up to each.
+    in_reach
+        Whether each is in the neighbourhood, if all were free.
     """
 
     vacancies: np.ndarray
@@ -257,8 +285,10 @@ class _Neighbourhood(NamedTuple):
 def _neighbourhoods(
     pool: Pool, shape: Shape, starts: np.ndarray, widths: np.ndarray, taken_words: np.ndarray
 ) -> list[_Neighbourhood | None]:
-    """The neighbourhoods of seeds (draws,), so wide (draws,), without `taken_words` (draws, words), band by band of
-    the shape; None where no group needs a word of the band."""
+    """Return the neighbourhoods of seeds (draws,), of these widths (draws,), band by band of the shape.
+
+    `taken_words` (draws, words) are left out. A neighbourhood is None if no group needs a word of the band.
+    """
     seed_bands = pool.bands[pool.seeds[starts]]
     near = pool.near.reshape(-1, NEAREST)
     neighbourhoods: list[_Neighbourhood | None] = []
@@ -267,17 +297,18 @@ def _neighbourhoods(
         if not vacancies.max():
             neighbourhoods.append(None)
             continue
-        # so many words of the band are in the neighbourhood; of wide ones every fourth, sixteenth, ... is known
+        # Compute the number of the band's words in the neighbourhood; in wide ones every fourth, sixteenth, ... is
+        # known.
         size = np.maximum(vacancies, 1) * np.exp(
             widths * np.log(NEAREST * 4.0 ** (WIDTHS - 1) / np.maximum(vacancies, 1))
         )
         level = np.ceil(np.log(size / NEAREST) / np.log(4)).clip(0, WIDTHS - 1).astype(np.int64)
         neighbours = near.take((starts * pool.near.shape[1] + band) * WIDTHS + level, axis=0)
-        # -1, none, counts from the end
+        # -1 marks a missing neighbour, and would index from the end.
         is_free = (neighbours >= 0) & shape.free.take(neighbours, mode="wrap")
         for words in taken_words.T:
             is_free &= neighbours != words[:, None]
-        # NEAREST at most, of which a byte holds the number
+        # The rank is at most NEAREST, which fits a byte.
         rank = np.cumsum(is_free, axis=1, dtype=np.int8)
         reach = np.maximum(size / 4.0**level, vacancies).clip(max=NEAREST).astype(np.int8)
         neighbourhoods.append(_Neighbourhood(vacancies, neighbours, is_free, rank, rank <= reach[:, None]))
@@ -291,9 +322,11 @@ def _groups_around(
     neighbourhoods: Sequence[_Neighbourhood | None],
     luck: np.ndarray,
 ) -> np.ndarray:
-    """Groups (draws, words), places in the pool, of seeds (draws,) and neighbours of theirs at random: as many of
-    each band as the shape has, the seed among them. `luck` is random, (draws, bands, NEAREST). -1 where there are too
-    few."""
+    """Draw groups (draws, words), as indices in the pool, of seeds (draws,) and random neighbours.
+
+    Each band has as many words as in the shape, including the seed. `luck` is random, (draws, bands, NEAREST). -1
+    marks missing words.
+    """
     groups = np.full((len(starts), int(shape.counts.sum())), -1, dtype=np.int64)
     groups[:, 0] = pool.seeds[starts]
     next_column = np.ones(len(starts), dtype=np.int64)
@@ -302,7 +335,7 @@ def _groups_around(
             continue
         vacancies, neighbours, is_free, rank, in_reach = neighbourhood
         most = int(vacancies.max())
-        # at random from the neighbourhood; nothing from without, nearest first, but where it is too small
+        # Draw at random from the neighbourhood. If it is too small, take words beyond it, nearest first.
         key = np.where(in_reach, luck[:, place], rank)
         key[~is_free] = np.inf
         order = smallest(key, most)
@@ -316,14 +349,15 @@ def _groups_around(
 
 
 def smallest(key: np.ndarray, most: int) -> np.ndarray:
-    """The columns of the smallest numbers of each row, smallest first: (rows, most). `key` is float32, from 0 on."""
-    # such numbers are in the order of their bits; sorted with the columns behind them, in a third of the time
+    """Return the columns of the smallest numbers of each row, smallest first: (rows, most). `key` is float32, from
+    0 on."""
+    # Such numbers have the order of their bits. Sort them together with their columns, in a third of the time.
     columns = key.shape[1]
     bits = key.view(np.int32).astype(np.int64) * columns + np.arange(columns)
     bits.sort(axis=1)
     numbers, order = np.divmod(bits[:, : most + 1], columns)
     order = order[:, :most]
-    # of equal numbers the sort takes others than argpartition, by which draws are what they are
+    # For equal numbers, use argpartition, whose choice differs from the sort's and determines the draws.
     is_tied = (numbers[:, 1:] == numbers[:, :-1]).any(axis=1)
     tied = key[is_tied].astype(np.float64)
     first = np.argpartition(tied, most - 1, axis=1)[:, :most]

@@ -1,4 +1,4 @@
-"""The inference of a model's cells of one metric as a file."""
+"""Task that writes the inference of a model's cells of one metric to a file."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from .pool import stored_pool
 
 
 def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> list[dict[str, Any]]:
-    """Write the inference of the cells of one model, debias method and metric, and beside it a file of their
-    bootstrap resamples. Both depend only on the cells' specs, inputs and files, which have their values.
+    """Write the inference of the cells of one model, debias method and metric, and their bootstrap resamples.
 
-    A record in the file whose cell has the same spec and inputs is kept: an edited query costs only its own cell.
+    Both files depend only on the cells' specs, inputs and files, which contain their values. A record in the file
+    whose cell has the same spec and inputs is kept: an edited query costs only its own cell.
 
     Parameters
     ----------
     inputs
-        "cells" and "queries": their files, in the order of the spec's cells; "model": the record of the model's
-        store; "store": a `StoreOf`, of each cell where it is a list; "transform": the file of a fitted debias
-        method, if any; "pool": that of the words of random groups, if any.
+        "cells" and "queries": their files, in the order of the spec's cells. "model": the record of the model's
+        store. "store": a `StoreOf`, or a list with one for each cell. "transform": the file of a fitted debias
+        method, if any. "pool": the file of the words of random groups, if any.
     spec
-        "cells": of each what `cell.compute_cell` takes, and "inference": the parts of `infer_query`. "code": a digest
-        of the code that is at work. "again", if it is there: numbers of cells that are inferred anew in any case.
+        "cells": for each the spec of `cell.compute_cell`, and "inference": the parts of `infer_query`. "code": a
+        digest of the running code. "again", if present: numbers of cells that are inferred again in any case.
 
     Returns
     -------
     list of dict
-        What the file has of each cell.
+        The file's record of each cell.
     """
     samples_path = output.with_suffix(".npy")
     pool = stored_pool(inputs["pool"]) if "pool" in inputs else None
@@ -67,7 +67,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
         samples.append(values)
     output.parent.mkdir(parents=True, exist_ok=True)
     with hold_lock(output.with_name(f".{output.name}.lock")):
-        # killed between the two, the next run finds no record that says which samples are whose
+        # If the process is killed between the two writes, the next run finds no record that assigns the samples.
         output.unlink(missing_ok=True)
         if samples[0] is not None:
             file = BytesIO()
@@ -78,13 +78,13 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
 
 
 def _cell_values(cell: Path) -> list[float]:
-    """The values in a cell's file, which are exact there: its inference is of what the cell says."""
+    """Return the values in a cell's file, which are exact: its inference is about these values."""
     ((_, results),) = cell_results([cell])
     return [math.nan if result["value"] is None else result["value"] for result in results]
 
 
 def _read_entries(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, Any], np.ndarray | None]]:
-    """Records and resamples of cells that were inferred before, by their digests."""
+    """Read the records and resamples of cells that were inferred before, by their digests."""
     try:
         records = json.loads(path.read_text(encoding="utf-8"))["cells"]
         has_samples = any("bootstrap" in record["inference"] for record in records)
@@ -97,16 +97,17 @@ def _read_entries(path: Path, samples_path: Path) -> dict[str, tuple[dict[str, A
         parts = np.split(samples, ends[:-1]) if samples is not None else [None] * len(records)
         return {record["made_of"]: (record, part) for record, part in zip(records, parts, strict=True)}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return {}  # missing, cut off or of another version: infer again
+        # The file is missing, cut off or of another version: infer again.
+        return {}
 
 
 def _digest(cell: Mapping[str, Any], code: str, files: list[Path], transform: Path | None) -> str:
-    """A digest of all that a cell's inference depends on: spec, code, query, cell, model, transform."""
+    """Return a digest of everything that a cell's inference depends on: spec, code, query, cell, model, transform."""
     hasher = hashlib.sha256(f"{json.dumps(cell, sort_keys=True)} {code}".encode())
     for file in files:
         hasher.update(hashlib.sha256(file.read_bytes() if file.is_file() else b"").digest())
     if transform is not None:
-        # its arrays: the archive around them is another with another Python
+        # Hash its arrays: the archive around them differs between versions of Python.
         for array in read_npz(transform).values():
             hasher.update(array.tobytes())
     return hasher.hexdigest()

@@ -1,1 +1,1 @@
-"""What a study measures of a model, each as a file: cells, scores of sentences, frequencies of words."""
+"""Measurements of a model in a study, each in a file: cells, scores of sentences, frequencies of words."""

@@ -1,4 +1,4 @@
-"""One cell of the grid as a file: one metric on one query on one model."""
+"""Task that measures one metric on one query on one model, and writes it to a file."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ from ..versions import versions
 
 
 def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Measure a cell and write its file: a pure function of query, store, transform and spec, to the byte, within
-    the versions that the file says.
+    """Measure a cell and write its file.
+
+    The bytes depend only on query, store, transform and spec, for the versions that the file records.
 
     Parameters
     ----------
     inputs
         "query": the query's file; "store": a `StoreOf`; "transform": the file of a fitted debias method, if any.
     spec
-        What the file says before its results: the cell's place ("criterion", "query", "metric", "model", "debias"),
-        the registered metric ("function"), its "params", how "words" are looked up, and its "seed".
+        Entries of the file before its results: the cell's place ("criterion", "query", "metric", "model",
+        "debias"), the registered metric ("function"), its "params", the options of the look-up ("words"), and its
+        "seed".
     """
     model = model_of(inputs["store"], inputs.get("transform"))
     samples = look_up(Request.of_cell(spec), query_of(inputs["query"]), model)
-    # of a language model, which no debias method takes, what scored its sentences
+    # For a language model, which cannot be debiased, record the versions that scored its sentences.
     scored_by = {} if isinstance(model, DebiasedModel) else model.metadata.get("versions", {})
     at_work = {**versions(), **scored_by}
     record = {**spec, "versions": at_work, "results": [as_json(sample.result()) for sample in samples]}
@@ -41,7 +43,7 @@ def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
 
 
 def query_of(path: Path) -> Query:
-    """The query in a file; read once for all cells of this process."""
+    """Read the query in a file, once for all cells of this process."""
     return _read_query(str(path), path.read_bytes() if path.is_file() else b"")
 
 
@@ -51,7 +53,7 @@ def _read_query(path: str, content: bytes) -> Query:
 
 
 def model_of(store: StoreOf, transform: Path | None = None) -> EmbeddingStore | DebiasedModel:
-    """A store, under a transform, if any; opened once for all cells of this process."""
+    """Open a store, debiased if there is a transform, once for all cells of this process."""
     record = store.path if store.path.is_file() else store.path / "model.json"
     model = _open_store(store, record.read_bytes() if record.is_file() else b"")
     if transform is None:
@@ -59,7 +61,7 @@ def model_of(store: StoreOf, transform: Path | None = None) -> EmbeddingStore | 
     return _debiased_model(model, transform, transform.stat().st_mtime_ns if transform.is_file() else 0)
 
 
-# one object for all cells of a debiased model, so that what it caches is computed once
+# Share one object between all cells of a debiased model, so that its caches are computed once.
 @lru_cache(maxsize=16)
 def _debiased_model(model: EmbeddingStore, path: Path, time: int) -> DebiasedModel:
     return model.under(Transform.load(path))
@@ -67,5 +69,5 @@ def _debiased_model(model: EmbeddingStore, path: Path, time: int) -> DebiasedMod
 
 @lru_cache(maxsize=16)
 def _open_store(store: StoreOf, stamp: bytes) -> EmbeddingStore:
-    """A store, opened once for all cells of this process; `stamp` changes when it is written again."""
+    """Open a store, once for all cells of this process; `stamp` changes when it is written again."""
     return store.open()

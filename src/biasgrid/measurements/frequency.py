@@ -1,7 +1,7 @@
 """Frequencies of the words of a model's queries in the model's corpus: one file per model.
 
-Frequency is not bias, but measures of bias see it: `tables.frequency` says, for every set of words, how frequent its
-words are.
+Frequency is not bias, but affects measures of bias: `tables.frequency` shows, for every set of words, how frequent
+its words are.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .cell import model_of, query_of
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write how frequent the words of a model's queries are.
+    """Write the frequencies of the words of a model's queries.
 
     Parameters
     ----------
     inputs
         "queries": their files; "store": a `StoreOf`.
     spec
-        "model": its key; "queries": of each file [criterion, query's id, options of the look-up]; "source" and
-        "language", as of `Frequency.of`.
+        "model": its key. "queries": for each file [criterion, query's id, options of the look-up]. "source" and
+        "language": see `Frequency.of`.
     """
     model = model_of(inputs["store"])
     frequency = Frequency.of(model, spec.get("source"), spec.get("language"))
@@ -43,7 +43,7 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
         entry: row for *_, keys, rows in look_ups for entry, row in zip(keys, rows.tolist(), strict=True)
     }
     rows = np.array(list(entries.values()), dtype=np.int64)
-    # counts are sorted once, not once per set
+    # Sort the counts once, not once per set.
     ranks = dict(zip(entries, frequency.ranks(rows), strict=True))
     logs = dict(zip(entries, frequency.logarithms(list(entries), rows), strict=True))
     sets = [
@@ -72,7 +72,7 @@ def _words(
     ranks: Mapping[str, float],
     logs: Mapping[str, float],
 ) -> dict[str, dict[str, float | None]]:
-    """Vocabulary entry -> how often it occurs, its rank and the logarithm of its frequency; None: not known."""
+    """Return for each vocabulary entry its count, its rank and the logarithm of its frequency; None: unknown."""
     return {
         entry: {
             "count": None if counts is None or row >= BEHIND else int(counts[row]),

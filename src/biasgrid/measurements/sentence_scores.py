@@ -1,6 +1,7 @@
-"""Scores of the sentences that metrics ask a language model for: one file per model and query, or file of sentences.
+"""Scores of sentences for metrics of language models: one file per model and query, or per file of sentences.
 
-Scoring is the expensive part. Metrics are cheap functions of the scores: one that needs no new sentence scores none.
+Scoring is the expensive part. Metrics are cheap functions of the scores: a metric without new sentences needs no
+scoring.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ from ..schema import dumps, with_version
 from ..versions import versions
 from .cell import model_of, query_of
 
-# raise it when scores change: all sentences are scored again. A digest of the code would do so after every edit
+# Raise this number when scores change: all sentences are scored again. A code digest would do so after every edit.
 SCORES_VERSION = 3
-# of a model's folder, what stands beside its scores
+# Facts about a model's folder that are stored with its scores.
 FACTS = ("masked", MEASURED, "answered_by", "perplexity", "masked_accuracy", "held_out", "licence")
 
 
 class Recorder:
-    """Records the sentences that a language model is asked for, and returns 0 as their scores; and the texts of which
-    it is asked what its tokenizer does not know."""
+    """Recorder of the sentences that metrics request from a language model, with 0 as their scores.
+
+    It also records the texts in which metrics look for tokens unknown to the tokenizer.
+    """
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
@@ -49,7 +52,8 @@ class Recorder:
         return np.zeros(len(sentences))
 
     def why_unscored(self, sentences: Sequence[Sentence]) -> dict[Sentence, str]:
-        return {}  # known when they are scored
+        # The reasons are known when the sentences are scored.
+        return {}
 
     def unknown(self, texts: Sequence[str]) -> dict[str, list[str]]:
         self.texts |= dict.fromkeys(texts)
@@ -60,22 +64,22 @@ class Recorder:
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> dict[str, int]:
-    """Score what cells ask a language model, and write the file that they open in its place.
+    """Score the sentences that cells request from a language model, and write the file that they open in its place.
 
-    What the former file has of the same model is kept: an edited query costs its new sentences.
+    Scores of the same model in the former file are kept: an edited query costs only its new sentences.
 
     Parameters
     ----------
     inputs
         "queries": their files; "model": the record of the model's folder; "store": a `StoreOf`.
     spec
-        "model": its key; "sentences": the step's name; "asked": of each kind of cell the "query", its number among
-        the files, the metric ("function"), its "params", and "words", as of `WordOptions`.
+        "model": its key. "sentences": the task's name. "asked": for each kind of cell the "query", its number among
+        the files, the metric ("function"), its "params", and "words", see `WordOptions`.
 
     Returns
     -------
     dict
-        How many "sentences" there are, and how many of these were "scored" now.
+        Number of "sentences", and number of sentences "scored" now.
     """
     model: Any = model_of(inputs["store"])
     queries = list(map(query_of, inputs["queries"]))
@@ -90,10 +94,10 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
         "made_of": model_digest,
         "version": SCORES_VERSION,
         **{fact: model.metadata[fact] for fact in FACTS if fact in model.metadata},
-        # of what scores; cells say all others
+        # Record the versions of the scoring network here; cells record all others.
         "versions": {} if model.metadata["format"] in (ANSWERS, SCORES) else _of_network(),
     }
-    # what a run that was stopped had scored by then
+    # Read the scores of an earlier run that was stopped.
     partial_file = output.with_name(f".{output.name}.unfinished")
     former = [f for path in (output, partial_file) if (f := _read_former(path, model_digest))]
     former_scores = {sentence: scored for f in former for sentence, scored in f.items()}
@@ -101,9 +105,10 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> d
     missing = [sentence for sentence in sentences if sentence not in former_scores]
     if missing:
         facts["unknown"] = model.unknown(texts)
-    else:  # nothing new is asked, and no network is loaded
+    else:
+        # Without new requests, the network is not loaded.
         facts["unknown"] = {text: parts for f in former for text in texts if (parts := f.unknown(text))}
-    # sentences of about one length are a batch, and a block has whole ones
+    # Sentences of similar length form a batch, and a block has whole batches.
     missing.sort(key=lambda sentence: len(sentence.text), reverse=True)
     of_former: dict[str, Any] = {}
     for f in former if scores else []:
@@ -126,7 +131,7 @@ def _of_network() -> dict[str, str]:
 
 
 def _score(model: LanguageModel, sentences: Sequence[Sentence]) -> dict[Sentence, Scored]:
-    """Return the score of each sentence, with the number of its tokens where the model says so."""
+    """Return the score of each sentence, with the number of its tokens if the model reports it."""
     scores = dict(zip(sentences, model.score(sentences).tolist(), strict=True))
     unscored = [sentence for sentence, score in scores.items() if not math.isfinite(score)]
     why = model.why_unscored(unscored) if unscored else {}
@@ -145,8 +150,9 @@ def _save(path: Path, facts: Mapping[str, Any], scores: Mapping[Sentence, Scored
 def sentences_of(
     model: LanguageModel, queries: Sequence[Query], requests: Sequence[Mapping[str, Any]]
 ) -> tuple[list[Sentence], list[str]]:
-    """Return what metrics ask a language model for queries, each once, in the order in which they ask; and the texts
-    of which they ask what its tokenizer does not know.
+    """Return the sentences that metrics request from a language model, once each, in the order of requests.
+
+    Return also the texts in which metrics look for tokens unknown to the tokenizer.
 
     Parameters
     ----------
@@ -161,7 +167,7 @@ def sentences_of(
                 sample.ask_model(sample.targets, sample.attributes)
             found |= dict.fromkeys(key for s in sample.found.values() for key in s.keys)
     if model.metadata.get(MEASURED):
-        # else who reads the file would take what stands beside a lost sentence for lost, too
+        # Otherwise, a reader of the file would also treat the partners of an unscored sentence as unscored.
         asked = {sentence.text for sentence in recorder.sentences}
         recorder.sentences |= dict.fromkeys(Sentence(text) for text in found if text not in asked)
     return list(recorder.sentences), list(recorder.texts)

@@ -1,7 +1,7 @@
-"""The metrics. Each is one file of this package, discovered automatically.
+"""Metrics of bias. Each metric is one file of this package and is discovered automatically.
 
-As attributes of this package they are functions of a query and a model, whose help says what they measure; `REGISTRY`
-maps names to their declarations:
+As attributes of this package, metrics are functions of a query and a model, and their help describes what they
+measure. `REGISTRY` maps names to the metrics' declarations:
 
     from biasgrid import Query, load, metrics
     metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value
@@ -19,19 +19,19 @@ from .registry import Contrast, Detail, Metric, Score
 __all__ = ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"]
 
 REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric")
-# a metric's module has the metric's name: without this, the attribute would be the module, not the function
+# A metric's module has the metric's name. Remove the module, so that the attribute is the function.
 for _name in REGISTRY:
     globals().pop(_name, None)
 
 
 def metric(name: str | Metric | Callable[..., Any]) -> Metric:
-    """The declaration of a metric: its template, range, neutral value and the like.
+    """Return the declaration of a metric: its template, range, neutral value and the like.
 
     Parameters
     ----------
     name
-        Its name; upper case, spaces and hyphens are accepted ("WEAT-ES" is weat_es). Or its function, such as
-        `metrics.weat`.
+        Name of the metric. Upper case, spaces and hyphens are accepted ("WEAT-ES" is weat_es). Or its function,
+        such as `metrics.weat`.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def metric(name: str | Metric | Callable[..., Any]) -> Metric:
     Raises
     ------
     BiasgridError
-        For a name that no metric has; it says a likely one.
+        If no metric has the name; the message suggests a similar one.
     """
     name_or_metric: Any = getattr(name, "metric", name)
     return name_or_metric if isinstance(name_or_metric, Metric) else REGISTRY.find(name_or_metric)
@@ -51,4 +51,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *REGISTRY})  # what users look for, without this file's own imports
+    # List the names that users look for, without this file's own imports.
+    return sorted({*__all__, *REGISTRY})

@@ -1,4 +1,4 @@
-"""WEAT's effect size over contexts: CEAT, the Contextualized Embedding Association Test (Guo, Caliskan 2021)."""
+"""CEAT, the Contextualized Embedding Association Test: WEAT's effect size over contexts (Guo, Caliskan 2021)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def ceat(
     ddof: Literal[0, 1] = 1,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """Random-effects mean of WEAT's effect size over contexts. Contextualized Embedding Association Test (CEAT).
+    """Combine WEAT's effect sizes over contexts. Contextualized Embedding Association Test (CEAT).
 
-    In each context i the words have vectors of their own, and so an effect size d_i, as of `weat_es`, with a variance
-    V_i. A random-effects model (DerSimonian and Laird) combines those of the k contexts::
+    In each context i the words have their own vectors, and so an effect size d_i, as in `weat_es`, with a variance
+    V_i. A random-effects model (DerSimonian and Laird) combines the effect sizes of the k contexts::
 
         w_i = 1 / V_i,    m = sum of w_i d_i / sum of w_i,    Q = sum of w_i (d_i - m)^2
         tau2 = max(0, (Q - (k - 1)) / (sum of w_i - sum of w_i^2 / sum of w_i))
@@ -39,24 +39,25 @@ def ceat(
     targets, attributes : list of array, (words, contexts, dimensions)
         Vectors of each set's words in the same contexts.
     variance
-        What V_i is. "effect_size": the variance of an effect size of m and n words,
-        (m + n) / (m n) + d^2 / (2 (m + n)), as meta-analyses have it. "associations": the variance of s(w) over the
-        words of both target sets.
+        Definition of V_i. "effect_size": the variance of an effect size of m and n words, (m + n) / (m n) + d^2 /
+        (2 (m + n)), which is usual in meta-analyses. "associations": the variance of s(w) over the words of both
+        target sets.
     ddof
-        The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+        The standard deviation of an effect size divides by the number of words minus `ddof`, 0 or 1.
     one_word
-        The value where each target set has one word: "nan", undefined; "keep", what effect sizes of equal size, fixed
-        by construction in every context, combine to.
+        The value if each target set has one word. "nan": undefined. "keep": the combination of effect sizes whose
+        absolute value is fixed by construction in every context.
 
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are those of `weat_es`. Positive: the first
-        target set is nearer to the first attribute set. Undefined (NaN) where it is in one of the contexts, and
-        where each target set has one word (status "degenerate:one word").
-        `scalars`: standard_error; p_random_effects, two-sided, of the value divided by it; tau2, the variance between
-        contexts; q, which is about k - 1 where contexts differ by chance alone; lowest and highest, of the effect
-        sizes of single contexts. `detail`: association, s(w) of each target word in each context.
+        Range [-2, 2], neutral value 0; for sets of m and n words, the range is the same as in `weat_es`. Positive:
+        the first target set is nearer to the first attribute set. Undefined (NaN) if the effect size of any context
+        is undefined, and if each target set has one word (status "degenerate:one word").
+        `scalars`: standard_error; p_random_effects, two-sided, of the value divided by its standard error; tau2,
+        the variance between contexts; q, which is about k - 1 if contexts differ by chance alone; lowest and
+        highest, the extreme effect sizes of single contexts. `detail`: association, s(w) of each target word in
+        each context.
 
     Notes
     -----
@@ -65,11 +66,11 @@ def ceat(
     more so the more contexts there are. The permutation test, which exchanges words in all contexts at once, does not
     have this fault.
 
-    **Defaults.** The paper draws, 10,000 times, a context of a corpus for each word anew.
-    Here a context is a template, the same for all words, and each is taken once. The paper calls V_i the in-sample
-    variance; code that repeats it takes "associations", which has the unit of a squared cosine and not of an effect
-    size: it is so small that tau2 is nearly all of the variance, and contexts weigh nearly alike. The default is the
-    variance that the model is made for.
+    **Defaults.** The paper draws, 10,000 times, a new context from a corpus for each word. Here a context is a
+    template, the same for all words, and each template is used once. The paper calls V_i the in-sample variance.
+    Code that reproduces the paper takes "associations", which has the unit of a squared cosine and not of an effect
+    size. That variance is so small that tau2 is nearly all of the total variance, and contexts weigh nearly alike.
+    The default is the variance for which the random-effects model is made.
 
     References
     ----------
@@ -95,11 +96,11 @@ def ceat(
         return Score(math.nan)
     association = _associations(targets, attributes)
     all_associations = np.concatenate(association)
-    # all contexts at once: of whole sets, they can stand in place of samples
+    # Compute the effect sizes of all contexts at once: contexts take the place of samples.
     x, y = whole_sets(map(len, targets))
     sizes, variances = (n[:, 0] for n in _effect_sizes(x, y, [all_associations.T], variance, ddof))
     value, error, tau2, q = (float(number) for number in combine_effect_sizes(sizes, variances))
-    # imported here: importing scipy is slow, and planning a study does not need it
+    # Import scipy here: the import is slow, and planning a study does not need it.
     from scipy.stats import norm
 
     return Score(
@@ -123,7 +124,7 @@ def ceat(
 
 
 def combine_effect_sizes(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The random-effects model of DerSimonian and Laird.
+    """Combine effect sizes with the random-effects model of DerSimonian and Laird.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def combine_effect_sizes(sizes: np.ndarray, variances: np.ndarray) -> tuple[np.n
     q = (weights * (sizes - mean[..., None]) ** 2).sum(axis=-1)
     excess = q - (sizes.shape[-1] - 1)
     scale = total - (weights**2).sum(axis=-1) / total
-    # one context has no variance between contexts
+    # With one context, the variance between contexts is 0.
     tau2 = np.maximum(excess, 0) / np.where(scale > 0, scale, 1) if sizes.shape[-1] > 1 else excess * 0
     weights = 1 / (variances + tau2[..., None])
     total = weights.sum(axis=-1)
@@ -168,7 +169,7 @@ def _resampled(
 
 
 def _associations(targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """s(w) of each target word in each context, (words, contexts) for each set."""
+    """Return s(w) of each target word in each context, (words, contexts) for each set."""
     a, b = attributes
     return [
         np.stack(
@@ -186,7 +187,8 @@ def _associations(targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray
 def _effect_sizes(
     x: Words, y: Words, contexts: Iterable[np.ndarray], variance: str, ddof: int
 ) -> list[np.ndarray]:
-    """The effect size of each context and its variance, (samples, contexts) each, from the words' associations."""
+    """Compute the effect size of each context and its variance, (samples, contexts) each, from the words'
+    associations."""
     m, n = np.reshape(x.count, (-1, 1)), np.reshape(y.count, (-1, 1))
     differences, spreads = [], []
     for association in contexts:

@@ -1,4 +1,4 @@
-"""Any classifier of scikit-learn, or of its kind, in the place of RNSB's own."""
+"""Classifiers of scikit-learn, or with its interface, in place of RNSB's own classifier."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POSITIVE, NEGATIVE = 1, -1  # labels of the first and the second attribute set, 
 
 
 def check_estimator(estimator: Any, params: Any) -> None:
-    """Raises BiasgridError for what is no classifier with probabilities, and for parameters that it does not have."""
+    """Raise BiasgridError if an estimator is not a classifier with probabilities, or does not have the parameters."""
     if estimator is None:
         if params is not None:
             raise BiasgridError(
@@ -30,28 +30,28 @@ def check_estimator(estimator: Any, params: Any) -> None:
 
 
 def classifier(estimator: Any, params: Mapping[str, Any] | None, random_state: int | None) -> Any:
-    """A classifier that is not fitted.
+    """Create a classifier that is not fitted.
 
     Parameters
     ----------
     estimator
-        A class, an object, or the name of a class of scikit-learn's.
+        A class, an object, or the name of a class of scikit-learn.
     params
-        Its parameters by name; of an object, those that are changed.
+        Parameters by name. For an object, only the parameters to change.
     random_state
-        Its seed, where it draws at random and its parameters have no seed.
+        The seed, if the classifier draws at random and its parameters do not set a seed.
 
     Returns
     -------
     object
-        A copy where an object is given.
+        A copy if `estimator` is an object.
 
     Raises
     ------
     BiasgridError
-        For an unknown name, parameters that it does not take, and a classifier without probabilities.
+        For an unknown name, unknown parameters, and a classifier without probabilities.
     """
-    # imported here: importing scikit-learn takes longer than measuring a grid without it
+    # Import scikit-learn here: the import takes longer than measuring a grid without it.
     from sklearn.base import clone
 
     if isinstance(estimator, str):
@@ -92,29 +92,29 @@ def probabilities_of(
     attributes: list[np.ndarray],
     train: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """One fit per split.
+    """Fit one classifier per split and predict the words' classes.
 
     Parameters
     ----------
     estimator, params, random_state
-        As of `classifier`.
+        The arguments of `classifier`.
     targets : array, (target words, dimensions)
     attributes : list of array, (words, dimensions)
-        The two classes' words.
+        Words of the two classes.
     train : array of bool, (attribute words, splits)
-        Which words a split trains on.
+        Words on which each split trains.
 
     Returns
     -------
     array, (target words, splits)
         Probabilities of the second class.
     array of bool, (attribute words, splits)
-        Whether an attribute word is put into its own class.
+        True if an attribute word is assigned to its own class.
 
     Raises
     ------
     BiasgridError
-        Where the classifier cannot be fitted to these words.
+        If the classifier cannot be fitted to these words.
     """
     words, labels = np.concatenate(attributes), labels_of(attributes)
     results = []
@@ -136,19 +136,19 @@ def probabilities_of(
 
 
 def evaluation(correct: np.ndarray, held_out: np.ndarray, attributes: list[np.ndarray]) -> dict[str, float]:
-    """Precision, recall and F1 (0 to 1) of the negative class on words left out, of all splits together.
+    """Compute precision, recall and F1 (0 to 1) of the negative class on words left out, over all splits together.
 
     Parameters
     ----------
     correct, held_out : array of bool, (attribute words, splits)
-        Whether a word is put into its own class; whether it was left out of training.
+        True if a word is assigned to its own class; true if it was left out of training.
     attributes : list of array, (words, dimensions)
-        The two classes' words.
+        Words of the two classes.
 
     Returns
     -------
     dict
-        precision, recall, f1; NaN where no word is, or is said to be, negative.
+        precision, recall, f1; NaN if no word is, or is predicted to be, negative.
     """
     negative = (labels_of(attributes) == NEGATIVE)[:, None]
     hits = np.count_nonzero(held_out & negative & correct)
@@ -163,7 +163,7 @@ def evaluation(correct: np.ndarray, held_out: np.ndarray, attributes: list[np.nd
 
 
 def labels_of(attributes: list[np.ndarray]) -> np.ndarray:
-    """Labels (words,) of the words of both sets."""
+    """Return the labels (words,) of the words of both sets."""
     return np.repeat([POSITIVE, NEGATIVE], [len(words) for words in attributes])
 
 

@@ -1,4 +1,4 @@
-"""Completion: does a language model fill a gap rather with words of one set than of another?"""
+"""Completion: share of gaps that a language model fills with words of one set rather than another."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def completion(
     templates: list[str] | None = None,
     completions: np.ndarray,
 ) -> Score:
-    """How often a gap is filled from A1, not A2. The value is a share of the target words (E^Comp).
+    """Compute how often A1, not A2, fills a gap. The value is a share of the target words (E^Comp).
 
-    With the probability of each word of an attribute set in the gap, in sentences such as "The nurse is ...", and its
-    sum over the set and the mean over the templates::
+    In sentences such as "The nurse is ...", each word of an attribute set has a probability in the gap. P(A | t) is
+    the sum of these probabilities over the set, averaged over the templates::
 
         value = share of the target words t with P(A1 | t) >= P(A2 | t)
 
     Parameters
     ----------
     targets, attributes : list of array
-        Of one target set and two attribute sets.
+        Vectors of the words of one target set and two attribute sets.
     templates
-        Sentences with `{target}` and, after it, the gap `{attribute}`; None for three short ones. Their first letter
-        is made large.
+        Sentences with `{target}` and, after it, the gap `{attribute}`; None for three short ones. The first letter
+        becomes a capital.
     completions
         (templates, target words, attribute words): log-probability of each attribute word in the gap.
 
@@ -41,8 +41,8 @@ def completion(
     -------
     Score
         Range [0, 1], neutral value .5. Below it gaps are filled with words of A2, above it with words of A1. A word
-        without a score is lost; NaN where none is left. `scalars`: mean_share, the mean over target words of P(A1) /
-        (P(A1) + P(A2)); ties. `detail`: share, the same of each target word.
+        without a score is left out; NaN if no word is left. `scalars`: mean_share, the mean over target words of
+        P(A1) / (P(A1) + P(A2)); ties. `detail`: share, P(A1) / (P(A1) + P(A2)) of each target word.
 
     Notes
     -----
@@ -50,7 +50,8 @@ def completion(
     probability whatever stands before the gap. `lpbs` takes that off. A word of several pieces is as probable as
     all its pieces together.
 
-    **Defaults.** The templates are ours: the thesis has sentences of its own. Equality counts as A1, as there.
+    **Defaults.** The templates are biasgrid's: the thesis uses other sentences. Equality counts as A1, as in the
+    thesis.
 
     Examples
     --------
@@ -74,7 +75,7 @@ def completion(
 
 
 def _sums(completions: np.ndarray, first: int) -> tuple[np.ndarray, np.ndarray]:
-    """The probabilities of both sets in the gap after each target word, means over the templates."""
+    """Return the probabilities of both sets in the gap after each target word, averaged over the templates."""
     probabilities = np.exp(completions).mean(axis=0)
     return probabilities[:, :first].sum(axis=1), probabilities[:, first:].sum(axis=1)
 

@@ -1,4 +1,4 @@
-"""What the metrics of corpora share: in how many units (sentences, or windows) words of sets stand together."""
+"""Counts that the metrics of corpora share: units (sentences, or windows) with words of several sets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
 BLOCK = 1 << 23  # patterns times samples in memory at a time
 Z95 = 1.959963984540054  # half the width of a 95 % interval, in standard errors
 
-# function of counts (samples,) of units: with the first group, of these with the words, and the same of the second
+# Function of four counts (samples,): units with the first group, units with the first group and the words, and the
+# same two counts for the second group.
 Value = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 def of_model(
     model: Corpus, targets: Sequence[Any], attributes: Sequence[Any], *, window: int | None = None, **_: Any
 ) -> dict[str, Any]:
-    """The co-occurrences of all words of a query: `Metric.of_model`."""
+    """Return the co-occurrences of all words of a query. It is `Metric.of_model` of the metrics of corpora."""
     words = [key for word_set in (*targets, *attributes) for key in word_set.keys]
     return {"cooccurrence": model.cooccurrence(words, window)}
 
@@ -31,19 +32,22 @@ def of_model(
 def counts(
     cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, ...]:
-    """Units with the first group, of these with the words, with the second group, of these with the words.
+    """Count units with each group, and units with each group and the words.
 
     Parameters
     ----------
     cooccurrence
-        Of the words of both groups, then those of the other side.
+        Co-occurrences of the words of both groups, followed by the words of the other side.
     targets, attributes
-        Weights (samples, words of the side) of two groups and of one set of words, as `Metric.resampled` has them: a
-        word is in a set where its weight is above 0. An array of one row is the same for all samples.
+        Weights (samples, words of the side) of two groups and of one set of words, in the format of
+        `Metric.resampled`. A word is in a set if its weight is above 0. An array of one row is the same for all
+        samples.
 
     Returns
     -------
     tuple of array, (samples,) each
+        Units with the first group, units with the first group and the words, and the same two counts for the second
+        group.
     """
     split = targets[0].shape[1]
     sides = cooccurrence.part(slice(split)), cooccurrence.part(slice(split, None))
@@ -60,13 +64,13 @@ def counts(
 
 
 def _has_word(weights: np.ndarray, patterns: csr_array, start: int, rows: int) -> np.ndarray:
-    """Whether a pattern has a word of the set: bool (patterns, samples)."""
+    """Return whether each pattern contains a word of the set: bool (patterns, samples)."""
     block = weights if len(weights) == 1 else weights[start : start + rows]
     return patterns @ (block > 0).T.astype(np.float32) > 0
 
 
 def scalars(numbers: Sequence[np.ndarray], cooccurrence: Cooccurrence) -> dict[str, float]:
-    """The `counts` of one sample and the number of all units, as auxiliary statistics of a score."""
+    """Return the `counts` of one sample and the number of all units, as auxiliary statistics of a score."""
     names = ("units_first", "units_first_words", "units_second", "units_second_words")
     statistics = {name: float(number[0]) for name, number in zip(names, numbers, strict=True)}
     return statistics | {"units": float(cooccurrence.total)}
@@ -75,7 +79,8 @@ def scalars(numbers: Sequence[np.ndarray], cooccurrence: Cooccurrence) -> dict[s
 def sets_of(
     targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Weights of one sample: every word in its own set. The sets' arrays have a row for each word."""
+    """Return the weights of one sample, in which every word is in its own set. The sets' arrays have a row per
+    word."""
     sides = []
     for side in (targets, attributes):
         sizes = [len(words) for words in side]
@@ -90,7 +95,7 @@ def sets_of(
 def by_word(
     cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray], value: Value
 ) -> np.ndarray:
-    """The value of each word of the other side alone, (words,)."""
+    """Compute the value of each word of the other side alone, (words,)."""
     groups, _ = sets_of(targets, attributes)
     single_words = np.eye(sum(len(words) for words in attributes))
     return value(*counts(cooccurrence, groups, [single_words]))
@@ -99,7 +104,15 @@ def by_word(
 def joint(
     cooccurrence: Cooccurrence, targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Units by what they have: bool (8, 3), whether the first group, the second, the words; how many units, (8,)."""
+    """Count the units by the sets of which they contain words.
+
+    Returns
+    -------
+    kinds : array of bool, (8, 3)
+        Whether units of this kind contain the first group, the second group, and the words.
+    units : array, (8,)
+        Number of units of each kind.
+    """
     groups, words = sets_of(targets, attributes)
     split = groups[0].shape[1]
     sides = cooccurrence.part(slice(split)), cooccurrence.part(slice(split, None))
@@ -113,19 +126,19 @@ def joint(
 
 
 def standard_error(kinds: np.ndarray, units: np.ndarray, slopes: np.ndarray) -> float:
-    """Of a value of four counts, by the delta method over units (sentences) that are drawn independently.
+    """Estimate the standard error of a value by the delta method over independently drawn units (sentences).
 
     Parameters
     ----------
     kinds, units
-        As `joint` gives them.
+        The two arrays that `joint` returns.
     slopes
-        (4,): how the value grows with each count of `counts`.
+        (4,): derivatives of the value with respect to the four counts of `counts`.
 
     Returns
     -------
     float
-        Units that have both groups count in both: that the two shares are not independent is in it.
+        Units with both groups count in both, so the estimate includes the dependence between the two shares.
     """
     influences = influence(kinds) @ slopes
     mean = (units * influences).sum() / units.sum()
@@ -133,13 +146,13 @@ def standard_error(kinds: np.ndarray, units: np.ndarray, slopes: np.ndarray) -> 
 
 
 def influence(kinds: np.ndarray) -> np.ndarray:
-    """Which of the four counts a unit of each kind counts in: (kinds, 4)."""
+    """Return the counts to which a unit of each kind contributes, 0 or 1: (kinds, 4)."""
     first, second, words = kinds.T
     return np.stack([first, first & words, second, second & words], axis=1).astype(np.float64)
 
 
 def samples_of(value_of: Callable[..., Value]) -> dict[str, Any]:
-    """The fields of a metric that say its value in samples, of a value under the metric's parameters."""
+    """Build the fields `of_model`, `resampled` and `redrawn_units` of a metric from a function of its parameters."""
 
     def resampled(
         words: np.ndarray,

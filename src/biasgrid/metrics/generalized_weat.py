@@ -11,15 +11,15 @@ from .registry import Metric, Score
 
 
 def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
-    """WEAT for k pairs of target and attribute sets.
+    """Compute WEAT for k pairs of target and attribute sets.
 
     With u(S) the mean of the unit vectors of a set S, target sets X_1 ... X_k and attribute sets A_1 ...
     A_k::
 
         value = sum over i of (u(X_i) - mean of all u(X_j)) . (u(A_i) - mean of all u(A_j))
 
-    A set counts alike whatever its size. Of two sets it is half the difference of the mean associations; of m
-    words each, WEAT's statistic divided by 2 m.
+    All sets count alike, whatever their size. With two sets the value is half the difference of the mean
+    associations; with m words each, WEAT's statistic divided by 2 m.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) ->
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0; for k sets on either side it lies between -k and k. Positive:
-        target sets are nearer to the attribute sets at their own place in the query. Undefined (NaN) for a
-        zero vector. `scalars`: part_1, part_2 ..., what each set contributes to the sum.
+        Range (-inf, inf), neutral value 0; for k sets on either side it lies between -k and k. Positive: target
+        sets are nearer to the attribute sets at their own place in the query. Undefined (NaN) for a zero vector.
+        `scalars`: part_1, part_2 ..., the contribution of each set to the sum.
 
     Notes
     -----
@@ -39,8 +39,8 @@ def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) ->
     same attribute set alike, it is 0. Parts of sets cancel, too: one that is near to its own attribute set
     makes up for one that is far from its own (`scalars` has the parts).
 
-    **Defaults.** It has no parameter: unit vectors and a sum over the sets, as in the paper. WEFE 1.0.1 does
-    not have it; EmbeddingBiasScores agrees.
+    **Defaults.** It does not have parameters: unit vectors and a sum over the sets, as in the paper. WEFE 1.0.1
+    does not have the metric; EmbeddingBiasScores agrees.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         attribute_means = [mean_of_rows(weights, cosines.T) for weights in attribute_weights]
         centre = sum(attribute_means) / len(attribute_means)
-        # deviations add up to 0, so that the mean of all u(X_j) needs no subtraction
+        # Deviations add up to 0, so that the mean of all u(X_j) needs no subtraction.
         deviations = (a - centre for a in attribute_means)
         return sum(
             np.vecdot(weights, associations) / weights.sum(axis=1)
@@ -73,7 +73,7 @@ def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
 
 def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> np.ndarray:
     a = np.stack([unit(words).mean(axis=0) for words in attributes])
-    # as in `_resampled`
+    # The deviations add up to 0 (see `_resampled`).
     associations = unit(pool) @ (a - a.mean(axis=0)).T
     return sum(associations[group, i].mean(axis=1) for i, group in enumerate(places))
 

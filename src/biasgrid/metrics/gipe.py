@@ -1,10 +1,11 @@
-"""Bias in neighbourhoods: proximity and GIPE (Kumar, Bhotia, Kumar, Chakraborty, TACL 2020), and PMN, the
-share of male neighbours (Gonen, Goldberg, NAACL 2019).
+"""Bias in neighbourhoods: proximity, GIPE and PMN.
 
-All three look at the nearest neighbours that words have in the state of the model that is measured, and ask
-of these neighbours how they lie to the groups' direction in the untouched model: a debias method that takes
-words off the direction and leaves them with the neighbours that they had has hidden the bias, and not taken
-it away.
+Proximity and GIPE: Kumar, Bhotia, Kumar, Chakraborty, TACL 2020. PMN, the percentage of male neighbours: Gonen,
+Goldberg, NAACL 2019.
+
+All three metrics take the nearest neighbours of words in the measured model variant, and compare these neighbours
+with the groups' direction in the original model. A debias method can take words off the direction and leave them
+with the same neighbours. Such a method has hidden the bias and not removed it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from .neighbourhood import (
 )
 from .registry import Detail, Metric, Score
 
-# marks of neighbours in memory at a time: 4 MB; their arrays of float64 are made word by word
+# Limit marks of neighbours in memory to 4 MB at a time; their arrays of float64 are computed word by word.
 BLOCK = 2**22
 
 
@@ -57,13 +58,13 @@ def gipe(
     bias_of: BiasOf = UNTOUCHED,
     legacy_weights: bool = False,
 ) -> Score:
-    """Share of neighbours close because of bias, weighted. Gender-based Illicit Proximity Estimate (GIPE).
+    """Weigh the share of neighbours close because of bias. Gender-based Illicit Proximity Estimate (GIPE).
 
-    Words that are such neighbours of others count for more. In the graph that has an edge from each word to
-    each of its neighbours, an edge is illicit where the neighbour is near for the groups' sake; eta(w) is the
-    word's `proximity`, the share of its edges that are::
+    Words count for more if they are such neighbours of other words. Draw a graph with an edge from each word to
+    each of its neighbours. An edge is illicit if the neighbour is near because of the groups' direction. eta(w) is
+    the word's `proximity`, the share of its edges that are illicit::
 
-        gamma(w) = 1 + share of the edges to w that are illicit (1 where it has none)
+        gamma(w) = 1 + share of the edges to w that are illicit (1 without such edges)
         GIPE = sum of gamma(w) eta(w) over the words / sum of gamma(w)
 
     Parameters
@@ -73,28 +74,28 @@ def gipe(
     neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
-        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
-        that of the groups' means; "sum", that of their means at unit length.
+        Direction in which the groups, the target sets, differ. "pca": the first principal component of pairs (word
+        i of both sets is one); "all_pairs": the component of every pair; "pair": the difference of the first pair;
+        "mean": the difference of the groups' means; "sum": the difference of the groups' means at unit length.
     threshold
-        The paper's theta_s, from 0 on, below 1: .03, .05 and .07 there.
+        The paper's theta_s, from 0 on, below 1; the paper uses .03, .05 and .07.
     neighbours
-        So many nearest neighbours, by cosine, in the state of the model that is measured.
+        Number of nearest neighbours, by cosine, in the measured model variant.
     vocabulary
-        They are sought in so many rows of the model, the first ones.
+        Number of first rows of the model in which neighbours are searched.
     bias_of
-        "untouched": direction and beta are those of the model before debiasing, as in the paper (under hard
-        debias, beta would be 0 whatever the neighbours). "measured": of the state that is measured.
+        "untouched": direction and beta come from the model before debiasing, as in the paper (after hard debiasing,
+        beta would be 0 whatever the neighbours). "measured": they come from the measured model variant.
     legacy_weights
-        What the authors' code and FEE do: words that no other has among its neighbours do not count at all;
-        NaN where no word has.
+        Follow the authors' code and FEE: words that are not neighbours of any other word do not count at all. NaN
+        if all words are such words.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
-        vector, groups that do not differ, and a model of one word. `scalars`: proximity, neighbours.
-        `detail`: proximity, eta(w), and weight, gamma(w), of each word.
+        Range [0, 1], neutral value 0, no sign: larger is more biased. Undefined (NaN) for a zero
+        vector, groups that do not differ, and a model of one word. `scalars`: proximity, neighbours. `detail`:
+        proximity, eta(w), and weight, gamma(w), of each word.
 
     Notes
     -----
@@ -102,9 +103,9 @@ def gipe(
     removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
     it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
-    **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
-    beta of the model before debiasing. `legacy_weights=True` is the authors' code and FEE's,
-    `bias_of="measured"` is FEE's where it is given one model. WEFE 1.0.1 does not have the metric.
+    **Defaults.** The defaults follow the paper: 100 neighbours, one of its three thresholds, direction and beta of
+    the model before debiasing. `legacy_weights=True` follows the authors' code and FEE. `bias_of="measured"`
+    follows FEE if FEE gets one model. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------
@@ -143,7 +144,7 @@ def proximity(
     bias_of: BiasOf = UNTOUCHED,
     legacy_itself: bool = False,
 ) -> Score:
-    """Share of neighbours that are close because of bias. The paper calls it proximity bias.
+    """Compute the share of neighbours close because of bias. The paper calls it proximity bias.
 
     With the share beta(w, v) of the similarity of w and v that lies along the groups' direction
     (`indirect_bias`)::
@@ -158,25 +159,25 @@ def proximity(
     neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
-        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
-        that of the groups' means; "sum", that of their means at unit length.
+        Direction in which the groups, the target sets, differ. "pca": the first principal component of pairs (word
+        i of both sets is one); "all_pairs": the component of every pair; "pair": the difference of the first pair;
+        "mean": the difference of the groups' means; "sum": the difference of the groups' means at unit length.
     threshold
-        The paper's theta_s, from 0 on, below 1: .03, .05 and .07 there.
+        The paper's theta_s, from 0 on, below 1; the paper uses .03, .05 and .07.
     neighbours
-        So many nearest neighbours, by cosine, in the state of the model that is measured.
+        Number of nearest neighbours, by cosine, in the measured model variant.
     vocabulary
-        They are sought in so many rows of the model, the first ones.
+        Number of first rows of the model in which neighbours are searched.
     bias_of
-        "untouched": direction and beta are those of the model before debiasing, as in the paper (under hard
-        debias, beta would be 0 whatever the neighbours). "measured": of the state that is measured.
+        "untouched": direction and beta come from the model before debiasing, as in the paper (after hard debiasing,
+        beta would be 0 whatever the neighbours). "measured": they come from the measured model variant.
     legacy_itself
-        FEE counts a word among its own neighbours, in place of the last.
+        Count a word among its own neighbours, in place of the last one, as FEE does.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: larger is more biased. Undefined (NaN) for a zero
+        Range [0, 1], neutral value 0, no sign: larger is more biased. Undefined (NaN) for a zero
         vector, groups that do not differ, and a model of one word. `scalars`: neighbours. `detail`:
         proximity, eta(w) of each word.
 
@@ -186,9 +187,9 @@ def proximity(
     removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
     it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
 
-    **Defaults.** The defaults are the paper's: 100 neighbours, one of its three thresholds, direction and
-    beta of the model before debiasing. `legacy_itself=True` and `bias_of="measured"` are FEE's. WEFE 1.0.1
-    does not have the metric.
+    **Defaults.** The defaults follow the paper: 100 neighbours, one of its three thresholds, direction and beta of
+    the model before debiasing. `legacy_itself=True` and `bias_of="measured"` follow FEE. WEFE 1.0.1 does not have
+    the metric.
 
     Examples
     --------
@@ -219,7 +220,7 @@ def pmn(
     correlation: bool = False,
     legacy_itself: bool = False,
 ) -> Score:
-    """Share of nearest neighbours closer to the first group. For genders: percent male neighbours (PMN).
+    """Compute the share of neighbours nearer the first group. For genders: percent male neighbours (PMN).
 
     With the groups' direction g, which points to the first group::
 
@@ -232,30 +233,29 @@ def pmn(
     neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
-        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
-        that of the groups' means; "sum", that of their means at unit length.
+        Direction in which the groups, the target sets, differ. "pca": the first principal component of pairs (word
+        i of both sets is one); "all_pairs": the component of every pair; "pair": the difference of the first pair;
+        "mean": the difference of the groups' means; "sum": the difference of the groups' means at unit length.
     neighbours
-        So many nearest neighbours, by cosine, in the state of the model that is measured.
+        Number of nearest neighbours, by cosine, in the measured model variant.
     vocabulary
-        They are sought in so many rows of the model, the first ones.
+        Number of first rows of the model in which neighbours are searched.
     bias_of
-        "untouched": direction and beta are those of the model before debiasing, as in the paper (under hard
-        debias, beta would be 0 whatever the neighbours). "measured": of the state that is measured. FEE does
-        "measured".
+        "untouched": direction and beta come from the model before debiasing, as in the paper (after hard debiasing,
+        beta would be 0 whatever the neighbours). "measured": they come from the measured model variant, as in FEE.
     correlation
-        The value is what Gonen & Goldberg look at: Pearson's r, over the words, of their own cosine with g
-        and their share, in [-1, 1] and neutral at 0; NaN of fewer than three words.
+        Return Gonen & Goldberg's statistic: Pearson's r, over the words, of their own cosine with g and their
+        share, in [-1, 1] and neutral at 0; NaN for fewer than three words.
     legacy_itself
-        FEE counts a word among its own neighbours, in place of the last.
+        Count a word among its own neighbours, in place of the last one, as FEE does.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0.5. Above it, most neighbours lean to the first group; below it, to the
-        second. Words that lean opposite ways cancel; `correlation` tells them apart. Undefined (NaN) for a
-        zero vector, groups that do not differ, and a model of one word. `scalars`: share, correlation,
-        neighbours. `detail`: share of each word, and bias, its own cosine with g.
+        Range [0, 1], neutral value 0.5. Above it, most neighbours are closer to the first group; below it, to the
+        second. Words with opposite biases cancel; `correlation` distinguishes them. Undefined (NaN) for a zero
+        vector, groups that do not differ, and a model of one word. `scalars`: share, correlation, neighbours.
+        `detail`: share of each word, and bias, its own cosine with g.
 
     Notes
     -----
@@ -264,10 +264,10 @@ def pmn(
     `correlation=True` tells them from words without bias. It does not see how far neighbours lean, only on
     which side of the direction they lie.
 
-    **Defaults.** 100 neighbours and the bias before debiasing are the paper's. Its direction is he minus she:
-    `direction="pair"`, with these words first. The paper gives the words' shares and their correlation with
-    the words' own bias: `correlation=True`. `bias_of="measured"` and `legacy_itself=True` are FEE's. WEFE
-    1.0.1 does not have the metric.
+    **Defaults.** 100 neighbours and the bias before debiasing follow the paper. The paper's direction is he minus
+    she: `direction="pair"`, with these words first. The paper reports the words' shares and their correlation with
+    the words' own bias: `correlation=True`. `bias_of="measured"` and `legacy_itself=True` follow FEE. WEFE 1.0.1
+    does not have the metric.
 
     Examples
     --------
@@ -301,8 +301,11 @@ def _values(
     legacy_weights: bool = False,
     **_: Any,
 ) -> Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]:
-    """A function that gives the metric's values (samples,) from the cosines of words and of nodes with the samples'
-    directions (samples or 1, words or nodes) and from how often each word occurs in a sample (samples or 1, m)."""
+    """Return a function that computes the metric's values (samples,).
+
+    Its first two arguments are the cosines of words and of nodes with the samples' directions (samples or 1, words
+    or nodes). The third is how often each word occurs in a sample (samples or 1, m).
+    """
 
     def value(p: np.ndarray, q: np.ndarray, weights: np.ndarray) -> np.ndarray:
         marks = (
@@ -330,7 +333,7 @@ def _resampled(
     direction: directions.Direction = directions.PCA,
     **parameters: Any,
 ) -> Callable:
-    """`Metric.resampled`. Neighbours belong to the model and are not resampled."""
+    """Return `Metric.resampled`. Neighbours belong to the model and are not resampled."""
     project = directions.cosines_with_axes(neighbourhood.groups, direction)
     values = _values(name, neighbourhood, **parameters)
 
@@ -354,7 +357,7 @@ def _redrawn(
     direction: directions.Direction = directions.PCA,
     **parameters: Any,
 ) -> np.ndarray:
-    """`Metric.redrawn`: the direction is that of random groups, the words and their neighbours are as they are."""
+    """Compute the values with the directions of random groups; the words and their neighbours do not change."""
     axes = directions.axes_of_draws(neighbourhood.groups, places, direction)[:, 0]
     return _values_along(name, neighbourhood, axes, parameters)
 
@@ -362,7 +365,7 @@ def _redrawn(
 def _values_along(
     name: str, neighbourhood: Neighbourhood, axes: np.ndarray, parameters: dict[str, Any]
 ) -> np.ndarray:
-    """The value (draws,) along each of the axes (draws, d)."""
+    """Compute the value (draws,) along each of the axes (draws, d)."""
     values, ones = _values(name, neighbourhood, **parameters), np.ones((1, len(neighbourhood.words)))
     return in_blocks(
         lambda part: values(part @ neighbourhood.words.T, part @ neighbourhood.nodes.T, ones),

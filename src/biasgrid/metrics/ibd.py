@@ -1,5 +1,7 @@
-"""IBD and EIBD, Intersectional Bias Detection and Emergent IBD (Guo, Caliskan, AIES 2021), as areas under their
-curves."""
+"""IBD and EIBD, Intersectional Bias Detection and Emergent IBD, as areas under their curves.
+
+Guo, Caliskan, AIES 2021.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,20 @@ from ..limits import limited
 from .registry import Detail, Metric, Score
 from .sets import FLAT
 
-# thresholds at which the curve is told
+# Thresholds at which scores report the curve.
 THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
-# what is compared, by number of the groups: the first with each other one, then the two constituents
+# Compared groups, by number: the first with each other one, then the two constituents.
 CONTRASTS = (((0,), (1,)), ((0,), (2,)), ((0,), (3,)), ((0, 1), (2, 3)), ((0, 2), (1, 3)))
 COLUMNS = ["group 2", "group 3", "group 4", "groups 1 and 2", "groups 1 and 3"]
 
 
 @limited
 def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Literal[0, 1] = 1) -> Score:
-    """Words' association with one of four crossed groups. Intersectional Bias Detection (IBD).
+    """Measure association with one of four crossed groups. Intersectional Bias Detection (IBD).
 
-    The target sets are four crossed groups C11, C12, C21, C22, such as men and women of one race, then men and women
-    of the other; the value is of the first. d(w, A, B) is the effect size of one word, as of `sc_weat`. The paper
-    detects words that go with C11 rather than with any one other group, by a threshold t::
+    The target sets are four crossed groups C11, C12, C21, C22, such as men and women of one race, then men and
+    women of the other; the value describes the first. d(w, A, B) is the effect size of one word, as in `sc_weat`.
+    The paper detects words that are associated with C11 rather than with any one other group, by a threshold t::
 
         detected(t) = the words w with d(w, C11, C) > t for any of C in C12, C21, C22
         IBD = area under the share of the words in detected(t), for t from 0 on
@@ -39,18 +41,18 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
     targets, attributes : list of array, (words, dimensions)
         Vectors of the four groups' words, and of the words of one attribute set.
     ddof
-        The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+        The standard deviation of an effect size divides by the number of words minus `ddof`, 0 or 1.
 
     Returns
     -------
     Score
-        Range [0, 2], neutral value 0; of groups of unequal size, the end is that of `sc_weat`. It has no sign, and
-        is above 0 by chance alone: the largest of three effect sizes mostly is. Read it beside its tests. Undefined
-        (NaN) for a word that is as near to all words of two groups, for four groups of one word each (status
-        "degenerate:one word"), and for a zero vector. `scalars`: share_0.25, share_0.5 ... share_1.5, the curve: the
-        share of the words that are detected at that t. `detail`: area, max(0, the largest effect size) of each word;
-        thresholds, from which t on and up to which t it is detected; effect_size, against each other group, and of
-        the unions of groups.
+        Range [0, 2], neutral value 0, no sign; for groups of unequal size, the upper end is the end of `sc_weat`.
+        It is above 0 by chance alone, as the largest of three effect sizes mostly is. Read it together with its
+        tests. Undefined (NaN) for a word that is equally near to all words of two groups, for four groups of one
+        word each (status "degenerate:one word"), and for a zero vector. `scalars`: share_0.25, share_0.5 ...
+        share_1.5, the curve: the share of the words that are detected at that t. `detail`: area, max(0, the largest
+        effect size) of each word; thresholds, the lower and upper t between which it is detected; effect_size,
+        against each other group, and of the unions of groups.
 
     Notes
     -----
@@ -59,10 +61,11 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
     a list of words that people named for the group, which states no licence and does not come with biasgrid. Without
     such a list there is a curve, and no detected words.
 
-    **Defaults.** The paper does not say what the standard deviation divides by; `ddof` is that of `sc_weat`. It gives
-    words at one t; the area is biasgrid's, so that no t need be chosen. The permutation test exchanges words between
-    the first two groups, and between the other two: what the two pairs differ in, such as race, stays. Name the sets
-    in the order C11, C21, C12, C22 to exchange along the other constituent; an intersection stands out both ways.
+    **Defaults.** The paper does not report the divisor of the standard deviation; `ddof` is the same as in
+    `sc_weat`. The paper reports words at one t; the area is biasgrid's, so that no t need be chosen. The
+    permutation test exchanges words between the first two groups, and between the other two. The difference between
+    the two pairs, such as race, does not change. Name the sets in the order C11, C21, C12, C22 to exchange along
+    the other constituent; an intersection is distinct both ways.
 
     References
     ----------
@@ -84,11 +87,12 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
 
 @limited
 def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Literal[0, 1] = 1) -> Score:
-    """Association with a crossed group, but not its parts. Emergent Intersectional Bias Detection (EIBD).
+    """Measure association with a crossed group, not its parts. Emergent Intersectional Bias Detection (EIBD).
 
-    The target sets are four crossed groups C11, C12, C21, C22, as of `ibd`; the value is of the first. Of the words
-    that `ibd` detects, those are left out that go with a constituent of C11 by the same threshold t, such as its race
-    (C11 and C12 together) or its gender (C11 and C21 together)::
+    The target sets are four crossed groups C11, C12, C21, C22, as in `ibd`; the value describes the first. Some of
+    the words that `ibd` detects are also associated with a constituent of C11 by the same threshold t. Constituents
+    are, for example, its race (C11 and C12 together) and its gender (C11 and C21 together). These words are left
+    out::
 
         emergent(t) = the words w with d(w, C11, C) > t for any of C in C12, C21, C22,
                       d(w, C11 + C12, C21 + C22) <= t and d(w, C11 + C21, C12 + C22) <= t
@@ -99,14 +103,14 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
     targets, attributes : list of array, (words, dimensions)
         Vectors of the four groups' words, and of the words of one attribute set.
     ddof
-        The standard deviation of an effect size divides by the number of words less this, 0 or 1.
+        The standard deviation of an effect size divides by the number of words minus `ddof`, 0 or 1.
 
     Returns
     -------
     Score
-        Range [0, 2], neutral value 0. It has no sign; as of `ibd`, it is above 0 by chance alone, and undefined
-        (NaN) as that is. `scalars`: share_0.25 ... share_1.5, the curve. `detail`: area, over how long a stretch of t
-        each word is emergent; thresholds, from which t on and up to which t; effect_size.
+        Range [0, 2], neutral value 0, no sign; as in `ibd`, it is above 0 by chance alone, and undefined (NaN) in
+        the same cases. `scalars`: share_0.25 ... share_1.5, the curve. `detail`: area, the length of the range of t
+        in which each word is emergent; thresholds, the lower and upper end of that range; effect_size.
 
     Notes
     -----
@@ -115,8 +119,8 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
     that the intersection alone has. It does not see words that go with the intersection and more with a constituent.
     And, as of `ibd`, it names no words without a list of people's answers to choose t by.
 
-    **Defaults.** As of `ibd`. The paper leaves out words that go with a constituent in every contrast of it; of two
-    races and two genders there is one contrast each.
+    **Defaults.** As in `ibd`. The paper leaves out words that are associated with a constituent in every contrast
+    of it; with two races and two genders there is one contrast each.
 
     References
     ----------
@@ -164,9 +168,11 @@ def _score(targets: list[np.ndarray], attributes: list[np.ndarray], ddof: int, *
 def _effects(
     counts: Sequence[np.ndarray], sums: Sequence[np.ndarray], squares: Sequence[np.ndarray], ddof: int
 ) -> np.ndarray:
-    """The effect sizes of `CONTRASTS`, (contrasts, samples, words), from how many words each group has (samples, 1),
-    and sums of the words' cosines with them, and of these squared (samples, words). Cosines are centred, so that
-    squares do not cancel."""
+    """Compute the effect sizes of `CONTRASTS`, (contrasts, samples, words).
+
+    `counts` is the number of words in each group (samples, 1); `sums` and `squares` are sums of the words' cosines,
+    and of squared cosines, with each group (samples, words). Cosines are centred, so that squares do not cancel.
+    """
     effects = []
     for contrast in CONTRASTS:
         first, second = (
@@ -174,7 +180,7 @@ def _effects(
         )
         (count, total, square) = (a + b for a, b in zip(first, second, strict=True))
         variance = square / count - (total / count) ** 2
-        # what is left of a flat word's variance is rounding
+        # The remaining variance of a flat word is rounding.
         flat = 1e-13 * square / count + FLAT**2
         divisor = np.where(count > ddof, count - ddof, np.nan)
         spread = np.sqrt(np.where(variance > flat, variance, np.nan) * count / divisor)
@@ -183,7 +189,7 @@ def _effects(
 
 
 def _stretch(effects: np.ndarray, emergent: bool) -> tuple[np.ndarray, np.ndarray]:
-    """From which threshold on, and below which one, a word is detected; the same one where it never is."""
+    """Return the lower and the upper threshold between which a word is detected; equal if it is never detected."""
     start = np.maximum(effects[3:].max(axis=0), 0.0) if emergent else np.zeros(effects.shape[1:])
     return start, np.maximum(effects[:3].max(axis=0), start)
 

@@ -21,34 +21,34 @@ def indirect_bias(
     *,
     direction: directions.Direction = directions.PCA,
 ) -> Score:
-    """Share of words' similarity that is due to bias. This is the part along the groups' direction.
+    """Compute the share of similarity that is due to bias. This is the part along the groups' direction.
 
-    With the groups' direction g, unit vectors w of the first attribute set and v of the second, and w' and
-    v', what is left of them without their part along g::
+    With the groups' direction g, unit vectors w of the first attribute set and v of the second, and w' and v',
+    these vectors without their part along g::
 
         beta(w, v) = (w . v - cos(w', v')) / (w . v)
         value = mean of beta(w, v) over all w and v
 
-    It is the share of the inner product that goes when both words lose that part: of softball and
-    receptionist .67 in the paper.
+    It is the share of the inner product that disappears when both words lose that part: .67 for softball and
+    receptionist in the paper.
 
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     direction
-        What the groups, the target sets, differ in: "pca", the first principal component of pairs (word i of
-        both sets is one); "all_pairs", that of every pair; "pair", the difference of the first pair; "mean",
-        that of the groups' means; "sum", that of their means at unit length.
+        Direction in which the groups, the target sets, differ. "pca": the first principal component of pairs (word
+        i of both sets is one); "all_pairs": the component of every pair; "pair": the difference of the first pair;
+        "mean": the difference of the groups' means; "sum": the difference of the groups' means at unit length.
 
     Returns
     -------
     Score
         Range (-inf, inf), neutral value 0 (no part of it). Positive: part of the similarity is due to the
-        direction, at most 1 where both products are positive. Negative: the words are nearer without it. It
-        has no bound near w . v = 0: sets of words that have nothing in common say nothing. Undefined (NaN)
-        for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ. `detail`:
-        beta, of each word the mean with the words of the other set.
+        direction, at most 1 if both products are positive. Negative: the words are nearer without it. The value is
+        not bounded near w . v = 0, and is not informative for sets of words that have nothing in common. Undefined
+        (NaN) for orthogonal words, a word that lies on g, a zero vector, and groups that do not differ. `detail`:
+        beta, for each word the mean with the words of the other set.
 
     Notes
     -----
@@ -57,9 +57,8 @@ def indirect_bias(
     Positive and negative values of pairs of words cancel, and a pair of nearly orthogonal words can outweigh
     all others.
 
-    **Defaults.** The default is that of the paper's section 5.3, with the direction of its section 5.1. The
-    paper has a value for one pair of words; here it is the mean over all pairs. WEFE 1.0.1 does not have the
-    metric.
+    **Defaults.** The default follows section 5.3 of the paper, with the direction of its section 5.1. The paper has
+    a value for one pair of words; here it is the mean over all pairs. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------
@@ -79,8 +78,10 @@ def indirect_bias(
 
 
 def betas(products: np.ndarray, p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """beta (m, n) of m unit vectors with n others, from their inner products (m, n) and their cosines with the
-    direction, p (m, 1) and q (n,)."""
+    """Compute beta (m, n) of m unit vectors with n others.
+
+    `products` are their inner products (m, n), and p (m, 1) and q (n,) their cosines with the direction.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         remainders = (products - p * q) / np.sqrt((1 - p**2) * (1 - q**2))
         beta = (products - remainders) / products
@@ -101,8 +102,9 @@ def _resampled(
 
 
 def _mean(cosines: np.ndarray, word_vectors: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The value (samples,) from the words' cosines with each sample's direction, (samples or 1, words), and
-    how often each word stands in the two attribute sets.
+    """Compute the value (samples,) from the words' cosines with each sample's direction, (samples or 1, words).
+
+    `first` and `second` are how often each word occurs in the two attribute sets.
 
     beta = 1 - 1/(a b) + p q/(a b) / (w v), with a, b the lengths of w', v': sums over both sets are products.
     """
@@ -128,7 +130,7 @@ def _redrawn(
 
 
 def _values_along(axes: np.ndarray, attributes: Sequence[np.ndarray]) -> np.ndarray:
-    """The value (draws,) along each of the axes (draws, d)."""
+    """Compute the value (draws,) along each of the axes (draws, d)."""
     word_vectors = unit(np.concatenate(attributes))
     rows = np.arange(len(word_vectors))
     first = (rows < len(attributes[0]))[None].astype(float)

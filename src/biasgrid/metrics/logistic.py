@@ -1,17 +1,17 @@
 """Logistic regressions of many splits of the same words, solved together.
 
-Each is liblinear's: with an L2 penalty, C = 1, and an intercept that is one more penalised weight. The fits of all
-splits are one convex problem on overlapping data: what is a product of matrix and vector for one split is a product
-of two matrices for all of them.
+Each regression is liblinear's: with an L2 penalty, C = 1, and an intercept that is one more penalised weight. The
+fits of all splits are one convex problem on overlapping data. A product of matrix and vector for one split becomes
+a product of two matrices for all of them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# no probability is further from the exact one than this, or than rounding puts it where vectors are very long
+# Largest error of a probability, apart from rounding, which is larger if vectors are very long.
 PRECISION = 1e-9
-# words times splits that are worked on at once: a few arrays of 8 MB, however many splits there are
+# Words times splits that are processed at once: a few arrays of 8 MB, however many splits there are.
 BLOCK = 1_000_000
 MAX_STEPS = 100
 TINY = np.finfo(float).tiny
@@ -24,37 +24,37 @@ def classifiers(
     start: np.ndarray | None = None,
     part: float = 0.0,
 ) -> np.ndarray:
-    """Classifiers, one per split.
+    """Fit one classifier per split.
 
     Parameters
     ----------
     words : array, (words, dimensions)
-        The words' vectors, an intercept's 1 included; those of the second class times -1.
+        The words' vectors, with a 1 for the intercept; vectors of the second class are multiplied by -1.
     train : array, (words, splits)
-        Whether, or how often, a word is trained on; below 0, as a word of the other class.
+        Whether, or how often, a word is used in training; below 0: used as a word of the other class.
     longest : float
-        The length of the longest vector, of training words and of those to classify.
+        Length of the longest vector, of training words and of words to classify.
     start : array, (dimensions, 1), optional
         Weights to start from.
     part : float
-        With `start`: a split is solved when its gradient is this part of what it was at the start.
+        With `start`: a split is solved when its gradient is at most this fraction of its gradient at the start.
 
     Returns
     -------
     array, (dimensions, splits)
-        Weights. Without `part`, no probability of a word is further than PRECISION from that of the minimum. NaN
-        for a split that is not solved in MAX_STEPS steps.
+        Weights. Without `part`, no probability of a word is further than PRECISION from its value at the minimum.
+        NaN for a split that is not solved in MAX_STEPS steps.
     """
     basis = None
     if len(words) < words.shape[1]:
-        # the weights lie in the span of the words: as many coordinates as words are enough
+        # The weights lie in the span of the words: as many coordinates as words are enough.
         basis, triangle = np.linalg.qr(words.T)
         words = np.ascontiguousarray(triangle.T)
-    # the penalty curves by 1, so weights are no further from the minimum than the gradient is long, and a
-    # probability, whose slope in the margin is 1/4 at most, no further than that times longest / 4
+    # The penalty has curvature 1, so weights are no further from the minimum than the gradient is long. The slope
+    # of a probability in the margin is at most 1/4, so a probability is off by no more than that times longest / 4.
     gradient_length = 4 * PRECISION / longest
     if start is None:
-        # the splits start from what all words give together; that need be exact only if it is the answer
+        # Start the splits from the solution for all words; it need be exact only if it is the answer.
         all_words = np.sign(train.sum(axis=1, keepdims=True))
         tolerance = gradient_length if (train == all_words).all() else 1e7 * gradient_length
         start = _minimise(words, all_words, np.zeros((words.shape[1], 1)), tolerance)
@@ -69,16 +69,18 @@ def classifiers(
 def _minimise(
     words: np.ndarray, train: np.ndarray, start: np.ndarray, gradient_length: float, part: float = 0.0
 ) -> np.ndarray:
-    """Weights (coordinates, splits): column j minimises |w|^2/2 + sum log(1 + exp(-x w)), x in train[:, j] (a word
-    that is trained on k times is a term with k before it, -k times a term with k before it and -x in it).
+    """Minimise |w|^2/2 + sum log(1 + exp(-x w)) over the words x in train[:, j], for each column j.
 
-    Newton's method from `start` (coordinates, 1), all columns in step, until the gradient has the length, or the part
-    `part` of its length at the start; NaN if it does not get there.
+    A word that is trained on k times is a term with factor k; -k times, a term with factor k and -x in place of x.
+
+    Newton's method from `start` (coordinates, 1), with all columns in step. It stops when the gradient is shorter
+    than `gradient_length`, or than the fraction `part` of its length at the start. Return the weights (coordinates,
+    splits), NaN if the method does not converge.
     """
-    # single precision halves the time a step takes and is not seen in the result, as the gradient is always
-    # computed in double; next to very long vectors it would lose the penalty
+    # Single precision halves the time of a step. It does not change the result, as the gradient is always computed
+    # in double precision. With very long vectors, single precision would lose the penalty.
     rough = words.astype(np.float32 if (words**2).sum() < 1e8 else np.float64)
-    # rounding alone leaves a gradient as long as this
+    # Rounding alone leaves a gradient of this length.
     tolerance = max(gradient_length, 10 * np.finfo(float).eps * np.linalg.norm(words))
     sign = np.sign(train) if (train < 0).any() else None
     times = np.abs(train)
@@ -94,7 +96,7 @@ def _minimise(
             last_length, tolerance = tolerance, np.maximum(tolerance, part * length)
         if (length <= tolerance).all():
             return weights
-        # the nearer, the more exact a step is worth its while (Eisenstat & Walker 1996, choice 2)
+        # Near the minimum, a more exact step is worth its cost (Eisenstat & Walker 1996, choice 2).
         step = _newton_step(
             rough,
             times * push * (1 - push),
@@ -108,7 +110,7 @@ def _minimise(
         for _ in range(MAX_STEPS):
             new = weights + size * step, margins + size * margin_step
             new_loss, push = _loss(*new, times, sign)
-            # Armijo's condition, with room for rounding near the minimum
+            # Check Armijo's condition, with room for rounding near the minimum.
             is_too_far = new_loss > loss + 1e-4 * size * slope + 1e-12 * loss
             if not is_too_far.any():
                 break
@@ -120,10 +122,10 @@ def _minimise(
 def _newton_step(
     words: np.ndarray, curvature: np.ndarray, gradient: np.ndarray, goal: np.ndarray
 ) -> np.ndarray:
-    """Solves (1 + words' diag(curvature) words) step = -gradient for each split, to relative error `goal`.
+    """Solve (1 + words' diag(curvature) words) step = -gradient for each split, to relative error `goal`.
 
-    Conjugate gradients, preconditioned with the matrix of the mean split: the splits share most of their
-    words, so few rounds do; a single split is solved at once.
+    Conjugate gradients, preconditioned with the matrix of the mean split. The splits share most of their words, so
+    a few iterations are enough; a single split is solved in one.
     """
     curvature = curvature.astype(words.dtype)
     mean = words * np.sqrt(curvature.mean(axis=1, keepdims=True))
@@ -135,7 +137,7 @@ def _newton_step(
     tolerance = goal**2 * error
     for _ in range(MAX_STEPS):
         curvature_product = direction + words.T @ (curvature * (words @ direction.astype(words.dtype)))
-        # TINY: a split that is at its minimum has nothing left to divide by
+        # TINY avoids a division by 0 for a split that is at its minimum.
         size = error / np.maximum((direction * curvature_product).sum(axis=0), TINY)
         step += size * direction
         residual -= size * curvature_product
@@ -150,12 +152,12 @@ def _newton_step(
 def _loss(
     weights: np.ndarray, margins: np.ndarray, times: np.ndarray, sign: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What is minimised (splits), and minus the derivative of a word's loss by its signed margin (words, splits)."""
+    """Return the loss (splits), and minus the derivative of a word's loss by its signed margin (words, splits)."""
     loss, push = logistic(margins if sign is None else sign * margins)
     return (loss * times).sum(axis=0) + (weights**2).sum(axis=0) / 2, push
 
 
 def logistic(margins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log(1 + exp(-margins)) and 1 / (1 + exp(margins)), without overflow."""
+    """Return log(1 + exp(-margins)) and 1 / (1 + exp(margins)), without overflow."""
     small = np.exp(-np.abs(margins))
     return np.log1p(small) - np.minimum(margins, 0), np.exp(-np.maximum(margins, 0)) / (1 + small)

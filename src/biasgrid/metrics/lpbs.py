@@ -1,4 +1,4 @@
-"""Log-probability bias: does a language model expect words rather beside one group than beside another?"""
+"""Log-probability bias: whether a language model expects words next to one group rather than another."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ def lpbs(
     templates: list[str] | None = None,
     associations: np.ndarray,
 ) -> Score:
-    """Log-probability difference between two groups. Log-probability bias score (LPBS).
+    """Compare words' log-probabilities by group. Log-probability bias score (LPBS).
 
-    In sentences such as "The nurse likes dancing", with the probability P of a target word t where the model sees the
-    attribute word a, and the one where both are masked::
+    In sentences such as "The nurse likes dancing", let P(t | a) be the probability of a target word t if the model
+    sees the attribute word a, and P(t) its probability if both are masked::
 
         association(t, a) = log P(t | a) - log P(t)
         LPBS = mean over T1 and A of association - mean over T2 and A of association
 
-    A causal model predicts a from t, which is the same but for log P(a), and that the difference of the groups takes
-    off: log P(t | a) / P(t) = log P(a | t) / P(a).
+    A causal model predicts a from t. The result differs only in log P(a), which cancels in the difference of the
+    groups: log P(t | a) / P(t) = log P(a | t) / P(a).
 
     Parameters
     ----------
     targets, attributes : list of array
-        Of two target sets, the groups, and one attribute set.
+        Vectors of the words of two target sets, the groups, and of one attribute set.
     templates
-        Sentences with `{target}` and, after it, `{attribute}`; None for three short ones. Their first letter is made
-        large.
+        Sentences with `{target}` and, after it, `{attribute}`; None for three short ones. The first letter becomes
+        a capital.
     associations
         (templates, target words, attribute words), of all target words.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: words of A are expected beside T1; log 2, about .69, is twice as
-        probable. A word without a score is lost; NaN where none is left. `scalars`: templates, their number;
-        lowest_template, highest_template, the least and the greatest value of one template alone, and template_sd,
-        their standard deviation (ddof 1): how far the value hangs on the wording. `detail`: bias_by_word, the value
-        of each attribute word alone.
+        Range (-inf, inf), neutral value 0. Positive: words of A are expected next to T1; log 2, about .69, means
+        twice as probable. A word without a score is left out; NaN if no word is left. `scalars`: templates, their
+        number; lowest_template and highest_template, the extreme values of single templates, and template_sd, the
+        standard deviation of the values of single templates (ddof 1): how strongly the value depends on the
+        wording. `detail`: bias_by_word, the value of each attribute word alone.
 
     Notes
     -----
@@ -60,7 +60,7 @@ def lpbs(
     as a whole and its pieces' log-probabilities are added up, where the paper has only words of one piece; rare words
     have many pieces.
 
-    **Defaults.** The templates are ours, as those of the paper are made for its word sets: name your own.
+    **Defaults.** The templates are biasgrid's, as the paper's templates are made for its word sets: write your own.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def lpbs(
     1.386
     """
     first = len(targets[0])
-    # (templates, attribute words)
+    # Compute the values of single words, (templates, attribute words).
     by_word = associations[:, :first].mean(axis=1) - associations[:, first:].mean(axis=1)
     template_values = by_word.mean(axis=1)
     value = float(template_values.mean())
@@ -100,7 +100,7 @@ def lpbs_es(
     one_word: OneWord = of_one_word.NAN,
     associations: np.ndarray,
 ) -> Score:
-    """WEAT's effect size from log-probabilities. A language model's log-probabilities take the place of cosines.
+    """Compute an effect size of log-probabilities. It is WEAT's, with log-probabilities for cosines.
 
     With the association of `lpbs`, of a target word t and the attribute sets::
 
@@ -110,19 +110,19 @@ def lpbs_es(
     Parameters
     ----------
     targets, attributes : list of array
-        Of two target sets and two attribute sets.
+        Vectors of the words of two target sets and two attribute sets.
     templates, associations
-        As of `lpbs`.
+        As in `lpbs`.
     one_word
-        The value where each target set has one word: "nan", undefined; "keep", 2 or -2.
+        The value if each target set has one word: "nan", undefined; "keep", 2 or -2.
 
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1 is
-        rather expected beside A1. NaN where all words have the same association, where each target set has one word
-        (status "degenerate:one word"). A word without a score is lost.
-        `scalars`: as of `lpbs`. `detail`: association, s of each target word.
+        Range [-2, 2], neutral value 0; for sets of m and n words, the ends are ±(m + n) / sqrt(m n). Positive: T1
+        is expected next to A1 rather than A2, compared with T2. NaN if all words have the same association, and if
+        each target set has one word (status "degenerate:one word"). A word without a score is left out. `scalars`:
+        as in `lpbs`. `detail`: association, s of each target word.
 
     Notes
     -----
@@ -130,10 +130,10 @@ def lpbs_es(
     hangs on the templates as `lpbs` does. Two sets of one word each are at an end, 2 or -2, whatever the words: the
     size of the value is fixed by construction.
 
-    How probable a word is by itself cancels out, of both sides.
+    The probability of a word by itself cancels, on both sides.
 
-    **Defaults.** The templates are ours. The standard deviation has the divisor of `weat_es` (`ddof` 0); the paper
-    does not print one.
+    **Defaults.** The templates are biasgrid's. The standard deviation has the same divisor as in `weat_es` (`ddof`
+    0); the paper does not print one.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def lpbs_es(
     if of_one_word.is_undefined(targets, one_word):
         return Score(math.nan)
     middle = len(attributes[0])
-    # (templates, target words)
+    # Compute s, (templates, target words).
     s = associations[:, :, :middle].mean(axis=2) - associations[:, :, middle:].mean(axis=2)
     mean = s.mean(axis=0)
     x, y = whole_sets(map(len, targets))

@@ -14,7 +14,7 @@ from .registry import Detail, Metric, Score
 
 @limited
 def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_pooled: bool = False) -> Score:
-    """Mean cosine distance of targets from attributes. Mean Average Cosine distance (MAC).
+    """Average the cosine distances of targets to attributes. Mean Average Cosine distance (MAC).
 
     With the words t of all target sets and the attribute sets A_1 ... A_n::
 
@@ -27,15 +27,15 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     legacy_pooled
-        Attribute words count alike, and a set the more, the more it has, as in EmbeddingBiasScores; it makes
-        a difference for sets of different size.
+        Weight all attribute words alike, and so a set by its size, as in EmbeddingBiasScores. This makes a
+        difference for sets of different size.
 
     Returns
     -------
     Score
-        Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased. Below 1: target words are on
-        average near to attribute words; above 1: they point away from them. Undefined (NaN) for a zero vector.
-        `detail`: targets_eval, the distance of each target word to each attribute set.
+        Range [0, 2], neutral value 1 (orthogonal): nearer to 1 is less biased. Below 1: target words are on average
+        near to attribute words; above 1: they point away from them. Undefined (NaN) for a zero vector. `detail`:
+        targets_eval, the distance of each target word to each attribute set.
 
     Notes
     -----
@@ -44,8 +44,8 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
     them, and it is not neutral for a word in the middle between two attribute sets that are near to each
     other.
 
-    **Defaults.** The default is the paper's and WEFE 1.0.1's: all words and all attribute sets count alike.
-    `legacy_pooled=True` is EmbeddingBiasScores', where all attribute words count alike.
+    **Defaults.** The default follows the paper and WEFE 1.0.1: all words and all attribute sets count alike.
+    `legacy_pooled=True` follows EmbeddingBiasScores: all attribute words count alike.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _redrawn(
     legacy_pooled: bool = False,
 ) -> np.ndarray:
     directions = unit(pool)
-    # the mean of cosines with a set's words is the product with the mean of their directions
+    # The mean of cosines with a set's words is the product with the mean of their directions.
     by_word = [1.0 - directions @ unit(words).mean(axis=0) for words in attributes]
     weights = [len(words) if legacy_pooled else 1 for words in attributes]
     return np.average(by_word, axis=0, weights=weights)[np.concatenate(places, axis=1)].mean(axis=1)

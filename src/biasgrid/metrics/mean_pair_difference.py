@@ -1,4 +1,4 @@
-"""Mean paired difference: by how much more probable the first sentence of a pair is, on average."""
+"""Mean paired difference: the mean difference in log-likelihood between the two sentences of a pair."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mean_pair_difference(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """Mean log-likelihood difference of pairs. It compares the two sentences of each pair.
+    """Average log-likelihood differences of pairs. It compares the two sentences of each pair.
 
     With the scores s of the sentences, such as the stereotyping one of a pair and the other::
 
@@ -35,39 +35,41 @@ def mean_pair_difference(
     Parameters
     ----------
     targets : list of array, (pairs, 1)
-        The two sets of sentences; those in one place are a pair.
+        The two sets of sentences; sentences at the same place in the sets are a pair.
     attributes : list
-        None.
+        Empty.
     score
-        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have. "l2r": of a masked model the pseudo-log-likelihood in
-        which, with each piece, those of its word to the right of it are masked, too (PLL-word-l2r, Kauf and Ivanova
-        2023); "sz" holds a word of several pieces for more probable than it is, as they predict each other.
-        "term": of a masked model the mean probability of the masked tokens in which the two sentences differ.
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": for a masked
+        model, only the tokens that both sentences of a pair have. "l2r": for a masked model, the
+        pseudo-log-likelihood in which, with each token, the tokens of its word to the right are also masked
+        (PLL-word-l2r, Kauf and Ivanova 2023). "sz" overestimates the probability of a word of several tokens, as
+        they predict each other. "term": for a masked model, the mean probability of the masked tokens in which the
+        two sentences differ.
     trim
-        Only pairs whose difference lies strictly between the quantiles `trim` and 1 - `trim` of all count. The thesis
-        takes .01.
+        Count only pairs whose difference lies strictly between the quantiles `trim` and 1 - `trim` of all pairs.
+        The thesis takes .01.
     variant
-        "signed", or "lm-eval": the mean of absolute differences, as lm-evaluation-harness has it (`likelihood_diff`
-        of its task crows_pairs_english). That says how unlike the sentences of a pair are, and not which of them a
-        model prefers.
+        "signed", or "lm-eval": the mean of absolute differences, as in lm-evaluation-harness (`likelihood_diff` of
+        its task crows_pairs_english). The latter measures how unlike the sentences of a pair are, not which of them
+        a model prefers.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
-        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
-        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
+        probability, which is minus the logarithm of the perplexity per token (for a masked model, of Salazar et
+        al.'s pseudo-perplexity). None: scores are sums. A table of scores does not contain the number of a
+        sentence's tokens.
     scores
         The sentences' scores, set after set.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0, in nats, with `normalize` per token; of "lm-eval" [0, inf). Positive:
-        sentences of the first set are more probable. A pair with a sentence that has no score is left out. NaN where
+        Range (-inf, inf), neutral value 0, in nats, with `normalize` per token; for "lm-eval" [0, inf). Positive:
+        sentences of the first set are more probable. A pair with an unscored sentence is left out. NaN if
         no pair is left. `scalars`: kept, the number of pairs that count; standard_error of the mean; p_z and
-        p_wilcoxon, two-sided p-values of the z-test and of the signed-rank test (Wilcoxon 1945) that the mean is 0.
-        The thesis instead tests the two sets as unpaired: ks, p_ks (Kolmogorov-Smirnov, over all pairs). correlation
-        (Pearson, of the two scores of a pair) shows why its test finds nothing. `detail`: difference, a sentence's
-        score minus its partner's.
+        p_wilcoxon, two-sided p-values of the z-test and of the signed-rank test (Wilcoxon 1945) of a mean of 0. The
+        thesis instead tests the two sets as unpaired: ks, p_ks (Kolmogorov-Smirnov, over all pairs). correlation
+        (Pearson, between the two scores of a pair) shows why the unpaired test rarely rejects. `detail`:
+        difference, a sentence's score minus its partner's.
 
     Notes
     -----
@@ -75,11 +77,11 @@ def mean_pair_difference(
     many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says, unless
     `normalize` divides by its length. Quantiles that are cut off can hold what is looked for.
 
-    How probable a sentence is depends on its length and its words, which the two sentences of a pair share. The
-    difference of a pair is free of them; two sets that are compared as wholes differ by far less than the sentences
-    of each do.
+    The probability of a sentence depends on its length and its words, which the two sentences of a pair share. The
+    difference of a pair is free of both. Two sets that are compared as wholes differ by far less than the sentences
+    within each set do.
 
-    **Defaults.** All pairs count. The thesis cuts off the hundredth part at either end (`trim: 0.01`), without a
+    **Defaults.** All pairs count. The thesis cuts off one hundredth at either end (`trim: 0.01`), without giving a
     reason.
 
     Examples
@@ -97,7 +99,7 @@ def mean_pair_difference(
     inner_differences = _trim(difference, trim)
     if np.isnan(scores).any() or not len(inner_differences):
         return Score(math.nan, detail=detail)
-    # imported here: importing scipy is slow, and planning a study does not need it
+    # Import scipy here: the import is slow, and planning a study does not need it.
     from scipy.stats import norm, wilcoxon
 
     mean, error = float(inner_differences.mean()), math.nan
@@ -127,7 +129,7 @@ def _of_variant(difference: np.ndarray, variant: str) -> np.ndarray:
 
 
 def _trim(difference: np.ndarray, trim: float) -> np.ndarray:
-    """What lies strictly between the two quantiles; all of it where none is cut off."""
+    """Return the differences strictly between the two quantiles; all of them if `trim` is 0."""
     if not trim:
         return difference
     low, high = np.quantile(difference, [trim, 1 - trim])
@@ -144,7 +146,7 @@ def _resampled(
     variant: str = "signed",
     normalize: Normalize = None,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    # a pair's sign is that of its sentence in the sample's first set
+    # The sign of a pair's difference follows its sentence in the sample's first set.
     difference = _of_variant(scores - np.roll(scores, len(scores) // 2), variant)
     if np.isnan(difference).any():
         difference = np.full(len(difference), math.nan)

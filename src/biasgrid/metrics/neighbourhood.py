@@ -1,4 +1,4 @@
-"""Words and their nearest neighbours, as the metrics of bias in neighbourhoods see them."""
+"""Words and their nearest neighbours, in the form that the metrics of bias in neighbourhoods use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BiasOf = Literal["untouched", "measured"]
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Words and their neighbours, with the vectors that bias is taken from: unit vectors, NaN where there is none.
+    """Words and their neighbours, with unit vectors for measuring bias; NaN for a zero vector.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class Neighbourhood:
     nodes
         (u, d), vectors of all neighbours.
     places
-        (m, k), which of the nodes are a word's neighbours, nearest first.
+        (m, k), indices of a word's neighbours among the nodes, nearest first.
     word_ids
         (m,), a number for each word; a word that is in two sets has one number.
     edges
-        (3, e), sorted by the last row: a word's place, the place of one of its neighbours that is also one of the
+        (3, e), sorted by the last row: a word's index, the place of one of its neighbours that is also one of the
         words, and that neighbour's number (`word_ids`).
     """
 
@@ -54,7 +54,7 @@ class Neighbourhood:
 
     @cached_property
     def products(self) -> np.ndarray:
-        """Inner products of words and their neighbours, (m, k)."""
+        """Compute the inner products of words and their neighbours, (m, k)."""
         return np.stack([self.nodes[p] @ w for w, p in zip(self.words, self.places, strict=True)])
 
     def axis(self, direction: str) -> np.ndarray:
@@ -72,7 +72,7 @@ def find_neighbourhood(
     legacy_itself: bool = False,
     **_: Any,
 ) -> dict[str, Any]:
-    """The neighbourhood of the attribute sets' words; see `Neighbourhood`."""
+    """Find the neighbourhood of the attribute sets' words; see `Neighbourhood`."""
     source = model.model if bias_of == UNTOUCHED and isinstance(model, DebiasedModel) else model
     groups = [key for s in targets for key in s.keys]
     keys = [key for s in attributes for key in s.keys]
@@ -81,13 +81,13 @@ def find_neighbourhood(
         model, keys, neighbours - legacy_itself, vocabulary
     )
     if legacy_itself:
-        # words beyond the first `vocabulary` rows are their own neighbours, too
+        # Words beyond the first `vocabulary` rows also become their own neighbours.
         places = np.concatenate([len(entries) + np.arange(len(keys))[:, None], places], axis=1)
         entries, entry_rows = [*entries, *keys], np.concatenate([entry_rows, rows])
     distinct, inverse = np.unique(places, return_inverse=True)
     places, nodes = inverse.reshape(places.shape), entry_rows[distinct]
     words = unit(source.take(keys, rows))
-    # a word whose measured vector is zero has no neighbours
+    # A word whose measured vector is zero does not have neighbours.
     words[~(np.abs(np.concatenate([s.vectors for s in attributes])).sum(axis=1) > 0)] = np.nan
     distinct_rows, word_ids = np.unique(rows, return_inverse=True)
     positions = np.searchsorted(distinct_rows, nodes).clip(max=len(distinct_rows) - 1)
@@ -105,7 +105,7 @@ def find_neighbourhood(
 
 
 def axis_cosines(neighbourhood: Neighbourhood, direction: str) -> tuple[np.ndarray, np.ndarray]:
-    """Cosines of words (1, m) and of nodes (1, u) with the groups' direction."""
+    """Compute the cosines of words (1, m) and of nodes (1, u) with the groups' direction."""
     g = neighbourhood.axis(direction)
     return (neighbourhood.words @ g)[None], (neighbourhood.nodes @ g)[None]
 
@@ -113,10 +113,10 @@ def axis_cosines(neighbourhood: Neighbourhood, direction: str) -> tuple[np.ndarr
 def illicit_marks(
     neighbourhood: Neighbourhood, word_cosines: np.ndarray, node_cosines: np.ndarray, threshold: float
 ) -> np.ndarray:
-    """Which neighbours are illicit: bool (m, k, samples), for cosines of words (samples, m) and of nodes
-    (samples, u) with the samples' directions.
+    """Return which neighbours are illicit: bool (m, k, samples).
 
-    It is beta > threshold without the division: |w v| - (+-) p q < (1 - threshold) |w v| |w'| |v'|.
+    Cosines of words (samples, m) and of nodes (samples, u) are with the samples' directions. The condition is beta
+    > threshold without the division: |w v| - (+-) p q < (1 - threshold) |w v| |w'| |v'|.
     """
     p, q = word_cosines.T, np.ascontiguousarray(node_cosines.T)
     a, b = np.sqrt(1 - p**2), np.sqrt(1 - q**2)
@@ -131,12 +131,12 @@ def illicit_marks(
 
 
 def leaning_marks(neighbourhood: Neighbourhood, node_cosines: np.ndarray) -> np.ndarray:
-    """Which neighbours lean to the first group: bool (m, k, samples)."""
+    """Return which neighbours are nearer to the first group: bool (m, k, samples)."""
     return np.ascontiguousarray(node_cosines.T > 0)[neighbourhood.places]
 
 
 def marked_shares(word_cosines: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """The share of each word's neighbours that have a mark: (samples, m), NaN for a word without a vector."""
+    """Compute the share of each word's neighbours that are marked: (samples, m), NaN for a word without a vector."""
     count = marks.shape[1] or np.nan
     return np.where(np.isfinite(word_cosines), marks.sum(axis=1).T / count, np.nan)
 
@@ -144,7 +144,7 @@ def marked_shares(word_cosines: np.ndarray, marks: np.ndarray) -> np.ndarray:
 def word_weights(
     neighbourhood: Neighbourhood, illicit: np.ndarray, counts: np.ndarray, legacy: bool
 ) -> np.ndarray:
-    """GIPE's weights (samples, m) of words that occur `counts` (samples or 1, m) times in the samples."""
+    """Compute GIPE's weights (samples, m) of words that occur `counts` (samples or 1, m) times in the samples."""
     word, place, word_ids = neighbourhood.edges
     base_weight = 0.0 if legacy else 1.0
     samples = max(illicit.shape[2], len(counts))
@@ -162,8 +162,11 @@ def word_weights(
 
 
 def correlations(word_cosines: np.ndarray, share: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Pearson's r (samples,) of cosines (samples or 1, m) and shares (samples, m) of words that occur `counts`
-    (samples or 1, m) times; NaN where one of the two is the same for all words, and for fewer than three words."""
+    """Compute Pearson's r (samples,) of cosines (samples or 1, m) and shares (samples, m).
+
+    Words occur `counts` (samples or 1, m) times. NaN if cosines or shares are the same for all words, and for fewer
+    than three words.
+    """
     word_cosines, share = (x - weighted_mean(counts, x)[:, None] for x in (word_cosines, share))
     products = [weighted_mean(counts, x) for x in (word_cosines * share, word_cosines**2, share**2)]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -176,7 +179,7 @@ def by_set(values: np.ndarray, sets: Sequence[np.ndarray]) -> list[np.ndarray]:
     return np.split(values, np.cumsum([len(s) for s in sets])[:-1])
 
 
-# the metrics' `Metric.asks` and so on, by name; CORRELATION_FIELDS are those of PMN with `correlation`
+# Texts of the metrics (`Metric.asks` and so on), by name. CORRELATION_FIELDS belong to PMN with `correlation`.
 NEAR = "of the nearest neighbours of the words of {A} are near because of the direction in which {T1} and {T2} differ"
 SENTENCES: dict[str, dict[str, Any]] = {
     "gipe": {
@@ -201,5 +204,5 @@ CORRELATION_FIELDS = {
     "asks": "Do words of {A} that are closer to {T1} have more nearest neighbours that are, too?",
     "above": "words of {A} that are closer to {T1} have more neighbours that are, too",
     "below": "words of {A} that are closer to {T1} have fewer neighbours that are, too",
-    "nearer": "",  # of a set's value
+    "nearer": "",
 }

@@ -18,27 +18,34 @@ VOCABULARY = 50_000
 def nearest(
     model: Model, words: Sequence[str], count: int, vocabulary: int = VOCABULARY
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """The `count` nearest neighbours, by cosine, of vocabulary entries among the first `vocabulary` rows of
-    the model.
+    """Find the `count` nearest neighbours, by cosine, of words among the first `vocabulary` rows of a model.
 
-    Returns places (words, count or as many as there are), nearest first; the entries that they are places in;
-    and those entries' rows in the store (int64). A word is not its own neighbour, nor is a vector of zeros
-    anybody's. Of equally near ones the first in the model comes first. The same for any number of cores.
+    A word is not its own neighbour, and a vector of zeros is nobody's neighbour. Among equally near neighbours, the
+    first in the model comes first. The result is the same for any number of cores.
+
+    Returns
+    -------
+    places : array, (words, `count` or fewer)
+        Indices of each word's neighbours in `entries`, nearest first.
+    entries : list of str
+        The vocabulary entries that were searched.
+    rows : array of int64
+        The entries' rows in the store.
     """
     return _nearest(model, tuple(words), count, vocabulary)
 
 
-# metrics of neighbours, and their tests, ask for those of the same words one after the other
+# Metrics of neighbours, and their tests, request the neighbours of the same words one after the other.
 @remember(4)
 def _nearest(
     model: Model, words: tuple[str, ...], count: int, vocabulary: int
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     entries, rows = model.vocabulary(vocabulary)
     word_rows = model.rows(words)
-    # BLAS of several threads rounds otherwise
+    # BLAS rounds differently with several threads.
     with threadpool_limits(1):
         word_vectors = unit(model.take(words, word_rows)).astype(np.float32)
-        # one more than any word may have, where not all of them are in the vocabulary
+        # This is one more than any word may have if not all words are in the vocabulary.
         count = min(count, len(rows) - 1)
         cosines = np.full((len(words), count), -np.inf, dtype=np.float32)
         places = np.zeros((len(words), count), dtype=np.int64)
@@ -49,7 +56,7 @@ def _nearest(
             with np.errstate(invalid="ignore"):
                 block_cosines = word_vectors @ (vectors / np.where(lengths > 0, lengths, np.nan)).T
             block_cosines[np.isnan(block_cosines) | (word_rows[:, None] == rows[part])] = -np.inf
-            # strictly nearer than the last of those that were found: of equally near ones the first stays
+            # Take strictly nearer words only: among equally near ones, the first stays.
             for word, is_nearer in enumerate(block_cosines > cosines[:, -1:]):
                 new = np.flatnonzero(is_nearer)
                 if len(new) > count:
@@ -60,7 +67,7 @@ def _nearest(
                     order = np.argsort(-values, kind="stable")[:count]
                     cosines[word] = values[order]
                     places[word] = np.concatenate([places[word], new + start])[order]
-    # vectors of zeros are nobody's neighbours, and a word that has one has none: its places mean nothing
+    # Vectors of zeros are nobody's neighbours, and words with such a vector lack neighbours: ignore their places.
     has_vector = np.isfinite(word_vectors).all(axis=1)
     fewest = int((cosines[has_vector] > -np.inf).sum(axis=1).min(initial=count))
     return places[:, :fewest], entries, rows

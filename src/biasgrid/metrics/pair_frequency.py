@@ -1,4 +1,4 @@
-"""Pair frequency: of the sentences in which words stand beside either of two groups, the share of the first."""
+"""Pair frequency: share of the first group among sentences with the words and either of two groups."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ def pair_frequency(
     window: Annotated[int, Ge(2)] | None = None,
     cooccurrence: Cooccurrence,
 ) -> Score:
-    """Share of co-occurrences that are with the first group. Counted in the sentences of a corpus.
+    """Compute the share of co-occurrences with the first group. Counted in the sentences of a corpus.
 
-    With the sentences that have a word of the attribute set and one of the first target set, n_1x, and of the second,
-    n_2x::
+    With the number of sentences that have a word of the attribute set and one of the first target set, n_1x, and of
+    the second, n_2x::
 
         pair frequency = n_1x / (n_1x + n_2x)
 
     Parameters
     ----------
     targets, attributes : list of array, (words, 1)
-        How often each word occurs, of the two target sets and of one attribute set.
+        Frequencies of the words of the two target sets and of one attribute set.
     window
-        Count in windows of so many words, one after the other, in place of sentences; None for the corpus' own.
+        Count in consecutive windows of this number of words, in place of sentences; None for the corpus' own units.
     cooccurrence
-        Which of the words stand together in how many sentences.
+        Counts of sentences by the words that they contain together.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0.5. Above it: beside the first group more often; below it, the second. NaN where
-        no sentence has the words and a group. `scalars`: units_first, units_first_words, units_second,
-        units_second_words, units, as those of `pmi`; p_binomial, the two-sided binomial test against one half;
-        standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`: share_by_word, the value
-        of each attribute word alone.
+        Range [0, 1], neutral value 0.5. Above it: more often with the first group; below it, with the second. NaN
+        if no sentence has the words and a group. `scalars`: units_first, units_first_words, units_second,
+        units_second_words, units, as in `pmi`; p_binomial, the two-sided binomial test against one half;
+        standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`: share_by_word, the
+        value of each attribute word alone.
 
     Notes
     -----
@@ -53,7 +53,8 @@ def pair_frequency(
     stand beside them more often, and the value is above 0.5 for nearly all words. `pmi` compares shares, and so takes
     that out. Sentences with both groups count for both, which the binomial test does not know (the interval does).
 
-    **Defaults.** Equation 3.2 of the thesis, of sentences and not of pairs of words. WEFE does not have the metric.
+    **Defaults.** Equation 3.2 of the thesis, for sentences and not for pairs of words. WEFE does not have the
+    metric.
 
     Examples
     --------
@@ -73,7 +74,7 @@ def pair_frequency(
         error = corpus_counts.standard_error(*corpus_counts.joint(cooccurrence, targets, attributes), slopes)
         from scipy.special import bdtr  # imported here: planning a study does not need it
 
-        # two-sided test of one half: twice the tail beyond the smaller number
+        # Test one half, two-sided: twice the tail beyond the smaller number.
         p_binomial = min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))
     word_values = corpus_counts.by_word(cooccurrence, targets, attributes, _value)
     return Score(

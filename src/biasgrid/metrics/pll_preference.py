@@ -1,4 +1,4 @@
-"""PLL preference: in how many pairs of sentences a language model holds the first for the more probable one."""
+"""PLL preference: share of sentence pairs in which a language model finds the first sentence more probable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def pll_preference(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """How often the first sentence is likelier. It compares the two sentences of each pair.
+    """Compare the likelihoods of paired sentences. Count the pairs whose first sentence is likelier.
 
     With the scores s of the sentences, such as the stereotyping one of a pair and the other::
 
@@ -30,31 +30,33 @@ def pll_preference(
     Parameters
     ----------
     targets : list of array, (pairs, 1)
-        The two sets of sentences; those in one place are a pair.
+        The two sets of sentences; sentences at the same place in the sets are a pair.
     attributes : list
-        None.
+        Empty.
     score
-        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have. "l2r": of a masked model the pseudo-log-likelihood in
-        which, with each piece, those of its word to the right of it are masked, too (PLL-word-l2r, Kauf and Ivanova
-        2023); "sz" holds a word of several pieces for more probable than it is, as they predict each other.
-        "term": of a masked model the mean probability of the masked tokens in which the two sentences differ.
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": for a masked
+        model, only the tokens that both sentences of a pair have. "l2r": for a masked model, the
+        pseudo-log-likelihood in which, with each token, the tokens of its word to the right are also masked
+        (PLL-word-l2r, Kauf and Ivanova 2023). "sz" overestimates the probability of a word of several tokens, as
+        they predict each other. "term": for a masked model, the mean probability of the masked tokens in which the
+        two sentences differ.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
-        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
-        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
+        probability, which is minus the logarithm of the perplexity per token (for a masked model, of Salazar et
+        al.'s pseudo-perplexity). None: scores are sums. A table of scores does not contain the number of a
+        sentence's tokens.
     scores
         The sentences' scores, set after set.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it those of the
-        first. A pair with a sentence that has no score is left out. NaN for "cp" or "l2r" of a causal model.
-        `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z test that has the share itself in its
-        variance (as the thesis prints it), p_binomial, the exact test, p_untied, that of the pairs that are no ties;
-        ci_low, ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, by which a sentence's score is
-        above that of its partner.
+        Range [0, 1], neutral value .5. Below it the model prefers sentences of the second set, above it sentences
+        of the first. A pair with an unscored sentence is left out. NaN for "cp" or "l2r" of a causal model.
+        `scalars`: pairs, preferred, ties; p_normal, two-sided, of the z test with the share itself in its variance
+        (the formula of the thesis); p_binomial, the exact test; p_untied, the exact test without ties; ci_low,
+        ci_high, the share's 95 % interval (Wilson 1927). `detail`: difference, a sentence's score minus its
+        partner's.
 
     Notes
     -----
@@ -62,11 +64,11 @@ def pll_preference(
     frequency alone, and "sz" prefers the shorter of two, unless `normalize` divides by its length. Blodgett et al.
     (2021) find that many pairs of CrowS-Pairs and StereoSet do not ask what they are meant to ask.
 
-    Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number. So many
-    of them move the value and p_binomial. The permutation test and p_untied leave them out.
+    Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number. They
+    shift the value and p_binomial. The permutation test and p_untied leave them out.
 
-    **Defaults.** "sz" can be asked of every model; CrowS-Pairs' own score is "cp", which only masked models have, as
-    they alone have "l2r".
+    **Defaults.** "sz" is available for every model. CrowS-Pairs' own score is "cp", which only masked models have,
+    as only they have "l2r".
 
     Examples
     --------
@@ -81,7 +83,7 @@ def pll_preference(
     detail = {"difference": Detail("target", [first - second, second - first])}
     if np.isnan(scores).any():
         return Score(math.nan, detail=detail)
-    # imported here: importing scipy is slow, and planning a study does not need it
+    # Import scipy here: the import is slow, and planning a study does not need it.
     from scipy.stats import binomtest, norm
 
     pairs, preferences = len(first), int((first > second).sum())
@@ -111,7 +113,7 @@ def _resampled(
     preferences = (scores > np.roll(scores, len(scores) // 2)).astype(np.float64)
     if np.isnan(scores).any():
         preferences[:] = math.nan
-    # a pair counts where its sentence in the sample's first set is the more probable one
+    # A pair counts if its sentence in the sample's first set is the more probable one.
     return lambda targets, _: targets[0] @ preferences / targets[0].sum(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""PMI bias: how much more often words stand beside one group than beside another, in a corpus."""
+"""PMI bias: how much more often words occur with one group than with another, in a corpus."""
 
 from __future__ import annotations
 
@@ -24,37 +24,38 @@ def pmi(
     window: Annotated[int, Ge(2)] | None = None,
     cooccurrence: Cooccurrence,
 ) -> Score:
-    """Log ratio of words' co-occurrence with two groups. Difference in pointwise mutual information (PMI bias).
+    """Compare words' co-occurrence with two groups. Difference in pointwise mutual information (PMI bias).
 
-    With the sentences that have a word of the first target set, n_1, of these the ones that also have a word of the
-    attribute set, n_1x, and the same of the second target set::
+    Let n_1 be the number of sentences with a word of the first target set, and n_1x the number of these that also
+    have a word of the attribute set. n_2 and n_2x are the same numbers for the second target set::
 
         PMI bias = log((n_1x / n_1) / (n_2x / n_2))
 
-    A sentence counts once, however many of the words it has.
+    A sentence counts once, even if it has several of the words.
 
     Parameters
     ----------
     targets, attributes : list of array, (words, 1)
-        How often each word occurs, of the two target sets and of one attribute set.
+        Frequencies of the words of the two target sets and of one attribute set.
     estimator
-        "risk_ratio": of shares, as above. "odds_ratio": of odds, n_1x / (n_1 - n_1x) in place of n_1x / n_1.
+        "risk_ratio": the ratio of shares, as above. "odds_ratio": the ratio of odds, n_1x / (n_1 - n_1x) in place
+        of n_1x / n_1.
     smoothing
-        From 0: so much is added to the number of sentences with and without the words, in both groups. With 0.5 there
-        is a value where no sentence has both.
+        From 0: this is added to the numbers of sentences with and without the words, in both groups. With 0.5 the
+        value is defined even if no sentence has both.
     window
-        Count in windows of so many words, one after the other, in place of sentences; None for the corpus' own.
+        Count in consecutive windows of this number of words, in place of sentences; None for the corpus' own units.
     cooccurrence
-        Which of the words stand together in how many sentences.
+        Counts of sentences by the words that they contain together.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: a sentence with the first group has the words more often; log 2,
-        about .69, is twice as often. NaN where no sentence has a group and the words (`smoothing` 0). `scalars`:
+        Range (-inf, inf), neutral value 0. Positive: a sentence with the first group has the words more often; log
+        2, about .69, means twice as often. NaN if no sentence has a group and the words (`smoothing` 0). `scalars`:
         units_first, units_first_words, units_second, units_second_words, units, the numbers of sentences n_1, n_1x,
-        n_2, n_2x and of all; standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method. `detail`:
-        pmi_by_word, the value of each attribute word alone.
+        n_2, n_2x and of all sentences; standard_error, ci_low, ci_high, over sentences, 95 %, by the delta method.
+        `detail`: pmi_by_word, the value of each attribute word alone.
 
     Notes
     -----
@@ -64,11 +65,12 @@ def pmi(
     is not nearer for it.
 
     **Defaults.** The risk ratio is the printed formula of Maddalozzo (2023, equation 3.3). The thesis's code takes
-    the odds ratio; the two agree where words are rare. Without smoothing, as there. WEFE does not have the metric.
+    the odds ratio; the two agree if words are rare. The default is without smoothing, as in the thesis. WEFE does
+    not have the metric.
 
-    **The interval** holds sentences to be independent of each other, which those of one text are not quite. It knows
-    that sentences with both groups count in both shares. Without such sentences it is Katz's (risk ratio) or Woolf's
-    (odds ratio), which Valentini et al. (2023) take.
+    **The interval** assumes that sentences are independent of each other, which is only approximately true within
+    one text. It takes into account that sentences with both groups count in both shares. Without such sentences it
+    is Katz's interval (risk ratio) or Woolf's (odds ratio), which Valentini et al. (2023) use.
 
     Examples
     --------
@@ -122,7 +124,8 @@ def _value_of(estimator: str = "risk_ratio", smoothing: float = 0.0) -> corpus_c
 def _slopes(
     first: float, first_words: float, second: float, second_words: float, *, estimator: str, smoothing: float
 ) -> np.ndarray:
-    """How the value grows with units of the first group, of these those with the words, and of the second."""
+    """Return the derivatives of the value by the counts: first group, first group with words, and the same for the
+    second."""
     slopes = []
     for sign, whole, part in ((1, first, first_words), (-1, second, second_words)):
         with_words = 1 / (part + smoothing)

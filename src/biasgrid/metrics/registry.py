@@ -1,8 +1,8 @@
-"""What a metric is, and the list of all of them.
+"""Declarations of metrics.
 
-A metric is one file in this package. It holds a function of arrays and a module-level `METRICS` tuple that says
-what the function needs (template), where its values lie (range), what "no bias" is (neutral value) and where it was
-published. Putting the file here is all it takes: the grid, the tables and the command line find it by itself.
+A metric is one file in this package. It contains a function of arrays and a module-level `METRICS` tuple that
+declares the function's needs (template), its range, its value for "no bias" (neutral value) and its publication.
+Nothing else needs to be edited: the results table, the other tables and the command line find it automatically.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Role = Literal["target", "attribute"]
 
 @dataclass(frozen=True)
 class Detail:
-    """Values per word: one array for each set of that role, row i belonging to word i of the set.
+    """Values per word: one array for each set of that role; row i belongs to word i of the set.
 
     `columns` names the second axis of two-dimensional arrays.
     """
@@ -36,10 +36,11 @@ class Detail:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Numbers of one group of words against another, or (`second` None) against all others together.
+    """Numbers for one group of words against another, or (`second` None) against all others together.
 
-    Groups are counted from 0 among the sets of the metric's side of groups (`Metric.groups`); so is `words` among
-    those of the other side, the only set of words that the numbers are of, or None for all of them together.
+    Groups are counted from 0 among the sets of the metric's side of groups (`Metric.groups`). `words` is counted in
+    the same way among the sets of the other side: the only set of words that the numbers cover, or None for all of
+    them together.
     """
 
     first: int
@@ -50,7 +51,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Score:
-    """What a metric function returns. `value` is NaN where the metric is undefined for these vectors."""
+    """Result of a metric function. `value` is NaN if the metric is undefined for these vectors."""
 
     value: float
     scalars: dict[str, float] = field(default_factory=dict)
@@ -60,7 +61,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: its function, and what the grid needs to know of it.
+    """Metric: its function and its declaration.
 
     Attributes
     ----------
@@ -68,113 +69,121 @@ class Metric:
         (targets, attributes, **parameters) -> Score. Each set is a float64 array (words, dimensions); for other kinds
         of models than vectors, (words, ...).
     template
-        How many target and attribute sets it takes. "n" is any number from one on, "k" any from two on, and the same
-        on both sides where both are "k".
+        Number of target and attribute sets. "n" is any number from one on, "k" any from two on; if both are "k",
+        both sides have the same number.
     range
-        The closed interval in which its values lie.
+        Closed interval in which its values lie.
     sized
-        That interval where it depends on the sizes of the sets; `range` is then that of sets of one size: (sizes of
-        the target sets, sizes of the attribute sets, **parameters) -> range.
+        Function for a `range` that depends on the sizes of the sets; `range` is then the range for sets of equal
+        size: (sizes of the target sets, sizes of the attribute sets, **parameters) -> range.
     neutral
         The value that means no bias. Rankings use the distance from it.
     needs
-        The kind of model that it is measured on (`biasgrid.embeddings.kinds`), which says what its function's arrays
-        hold for each word.
+        Kind of model that it is measured on (`biasgrid.embeddings.kinds`), which defines the content of its
+        function's arrays for each word.
     groups
-        Which side has the (protected) groups that words of the other side are near to or not.
+        Side that has the (protected) groups to which words of the other side are near or not.
     paired
         Whether its target sets are lists of pairs: word i of one belongs to word i of the others.
     seeded
         Whether it draws at random and takes a `seed` parameter.
     resampled
-        Its value where words are permuted, drawn with replacement or left out, for many such samples at once: (words,
-        attributes, **parameters) -> statistic. `words` (n, dimensions) are those of all target sets, one set after
-        the other; `attributes` (m, dimensions) likewise. `statistic(targets, attributes)` takes weights to values
-        (samples,): one array (samples, n) per target set and one (samples, m) per attribute set say how often each
-        word is in the set; an array of one row is the same for all samples. In a sample of a metric of pairs, each
-        set has one word of a pair. None: `function` is called sample by sample, which is slow.
+        Function that computes its value in many samples at once, in which words are permuted, drawn with
+        replacement or left out: (words, attributes, **parameters) -> statistic. `words` (n, dimensions) are the
+        words of all target sets, one set after the other; `attributes` (m, dimensions) likewise.
+        `statistic(targets, attributes)` maps weights to values (samples,): one array (samples, n) per target set
+        and one (samples, m) per attribute set contain how often each word is in the set; an array of one row is the
+        same for all samples. In a sample of a metric of pairs, each set has one word of a pair. None: `function` is
+        called sample by sample, which is slow.
     redrawn
-        Its value for random groups, for many draws at once: (pool, places, words, **parameters) -> values (draws,).
-        `pool` (n, d) are all words of such groups; `places` says which words each group has, one array (draws, words)
-        per group; `words` are the sets on the other side. None: `function` is called draw by draw, which is slow.
+        Function that computes its value for many draws of random groups at once: (pool, places, words,
+        **parameters) -> values (draws,). `pool` (n, d) are all words of such groups; `places` are the indices of
+        each group's words, one array (draws, words) per group; `words` are the sets on the other side. None:
+        `function` is called draw by draw, which is slow.
     regrouped
-        Which sets a test of random groups replaces by random ones: "targets", the sets of protected groups, or
+        Sets that a test of random groups replaces by random ones: "targets", the sets of protected groups, or
         "attributes".
     exchanged
-        What a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two words of
-        a pair; "attributes", words of the attribute sets; "constituents", of four crossed groups, words of the first
-        two target sets with each other, and of the other two. By default "pairs" for a metric of pairs, else
-        "targets".
+        Items that a permutation test exchanges between sets: "targets", words of the target sets; "pairs", the two
+        words of a pair; "attributes", words of the attribute sets; "constituents", with four crossed groups, words
+        of the first two target sets with each other, and of the other two. By default "pairs" for a metric of
+        pairs, otherwise "targets".
     test_of
-        What that test is about: "words", those that the query asks about; "labels", those of the words that a
-        classifier learns from, which says nothing about the target words. `TESTS` has a sentence for each.
+        Subject of that test: "words", the words that the query is about; "labels", the labels of the words that a
+        classifier learns from, in which case the test is not about the target words. `TESTS` has a sentence for
+        each.
     pairs_won
-        Of a metric of pairs whose value is the share of pairs in which the first wins: (words, attributes,
-        **parameters) -> in how many the first wins, and how many are no ties. Its permutation test is then exact.
+        For a metric of pairs whose value is the share of pairs in which the first wins: (words, attributes,
+        **parameters) -> number of pairs in which the first wins, and number of pairs without a tie. Its permutation
+        test is then exact.
     no_test
-        Why no permutation of words tests this metric, in a sentence; empty where one does.
+        Reason, in a sentence, why no permutation of words tests this metric; empty if a permutation does.
     redrawn_units
-        Of a metric of corpora, its value where the corpus' sentences (or windows) are drawn with replacement:
-        (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` gives values (draws,), NaN where there
-        is none.
+        For a metric of corpora, its value if the corpus' sentences (or windows) are drawn with replacement:
+        (targets, attributes, **parameters) -> draw, where `draw(rng, draws)` returns values (draws,), NaN if
+        undefined.
     of_model
-        What it needs of the model besides the words' vectors: (model, targets, attributes, **parameters) -> further
-        keyword arguments of `function`, `resampled`, `redrawn` and `redrawn_units`; row i of their
-        arrays may belong to word i. `model` is a store or a debiased model; the sets are `words.FoundSet`s, which
-        know the words' vocabulary entries. A metric that has it has `resampled`, too.
+        Function that reads what the metric needs of the model besides the words' vectors: (model, targets,
+        attributes, **parameters) -> further keyword arguments of `function`, `resampled`, `redrawn` and
+        `redrawn_units`; row i of their arrays may belong to word i. `model` is a store or a debiased model; the
+        sets are `words.FoundSet`s, which have the words' vocabulary entries. A metric with `of_model` also has
+        `resampled`.
     unscored
-        Of a metric that asks the model for scores, the texts that have none: (model, targets, attributes,
-        **parameters) -> for each target set, then each attribute set, {place in the set: why}. They are lost, as
-        words without a vector are. For a metric of pairs, the sets are cut to whole pairs.
+        For a metric that requests scores from the model, the texts without a score: (model, targets, attributes,
+        **parameters) -> for each target set, then each attribute set, {place in the set: reason}. They are missing,
+        like words without a vector. For a metric of pairs, the sets are cut to whole pairs.
     variant
-        Which of these fields differ under some parameters: (**parameters) -> {field: value}; see `under`.
+        Function that returns the fields that differ under some parameters: (**parameters) -> {field: value}; see
+        `under`.
     contrasts
-        Whether its scores have contrasts, which make a table of a study.
+        Whether its scores have contrasts, which form a table of a study.
     word_bias
-        The detail that says which of two groups each word is nearer to: positive, the first; negative, the second.
+        Detail that shows to which of two groups each word is nearer: positive, the first; negative, the second.
     scored_by
-        The detail that has a number of each word alone, and what is taken of several numbers: "first", their "mean",
-        the "difference" of the first and the second, or "" where there is one. By default `word_bias`, else the first
-        of `details`.
+        Detail that has a number for each word alone, and how several numbers are reduced to one: "first", their
+        "mean", the "difference" of the first and the second, or "" if there is only one. By default `word_bias`,
+        otherwise the first of `details`.
     nearer
-        Which of two groups, "first" or "second", a word with a higher number is nearer to, and so are the words of a
-        query with a higher value, where values can lie on both sides of the neutral one. Empty where numbers do not
-        say this. By default, with `word_bias`, the first.
+        Group, "first" or "second", to which a word with a higher number is nearer. The same holds for the words of
+        a query with a higher value, if values can lie on both sides of the neutral one. Empty if numbers do not
+        show this. By default, with `word_bias`, the first.
     word_neutral
-        The number of a word that is nearer to neither group.
+        Number of a word that is nearer to neither group.
     by_item
-        A word's number by each item (word, pair, template) of the other side, where it is a weighted sum of means
-        over them: (targets, attributes, **parameters) -> for each set of scored words, one (weight, array (words,
-        items)) per list of items; nothing where it is no such sum for these sets. None: it is no such sum.
+        Function that returns a word's number by each item (word, pair, template) of the other side, if it is a
+        weighted sum of means over them: (targets, attributes, **parameters) -> for each set of scored words, one
+        (weight, array (words, items)) per list of items; an empty list if it is not such a sum for these sets.
+        None: it is not such a sum.
     item_note
-        In words, why it is none, or what limits what is said of the items.
+        In words, why the number is not such a sum, or a limit of the statements about items.
     halved
-        Parameters that replace those given where words are scored by half of the items.
+        Parameters that replace the given ones if words are scored by half of the items.
     has_directions
-        Whether values above and below the neutral one are bias towards different groups, if there are both. MAC's are
-        not: they say whether words are near or far.
+        Whether values above and below the neutral one are bias towards different groups, if there are both. MAC's
+        values are not: they show whether words are near or far.
     compares_models
-        Whether models are compared by its standardised bias. By MAC they are not: there, random words have more
+        Whether models are compared by its standardised bias. They are not for MAC: there, random words have more
         standardised bias in some models than in others (docs/calibration.md).
     asks
-        What it asks of a query, as a question. `sentence` fills in the sets' names: {T1}, {T2}, {A1}, {A2} are one
-        target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} are the groups and {W} the sets on the other
-        side, whichever side `groups` is.
+        Question that it answers about a query. `sentence` fills in the sets' names: {T1}, {T2}, {A1}, {A2} are one
+        target or attribute set, {T} and {A} all of them; {G1}, {G2}, {G} are the groups and {W} the sets on the
+        other side, whichever side `groups` is.
     above
-        What a value above the neutral one means, in a clause with the same names; empty where there is none.
+        Meaning of a value above the neutral one, in a clause with the same names; empty if such values do not exist.
     below
-        What a value below it means.
+        Meaning of a value below the neutral one.
     details
-        Name of a detail -> what its number of a word is, in words; the most informative detail comes first.
+        Name of a detail -> meaning of its number for a word; the most informative detail comes first.
     one_word
-        Which sets fix its absolute value by construction if each of them has one word: "targets" or "attributes";
-        empty if none do. Its value is then undefined, unless its parameter `one_word` is "keep" (`one_word.py`).
+        Sets that fix its absolute value by construction if each of them has one word: "targets" or "attributes";
+        empty if no sets do. Its value is then undefined, unless its parameter `one_word` is "keep" (`one_word.py`).
     scaled
         Whether its values grow with the length of all vectors, so that models with longer vectors get larger values.
     check
-        Called with all parameters before anything is measured; raises BiasgridError for a wrong value.
+        Function that is called with all parameters before anything is measured; it raises BiasgridError for a wrong
+        value.
     reference
-        The paper and equation that it is written from.
+        Paper and equation that it is written from.
     """
 
     name: str
@@ -234,15 +243,15 @@ class Metric:
         return self.measure(query, model, **options)
 
     def under(self, parameters: Mapping[str, Any]) -> Metric:
-        """The metric as it is under these parameters: template, range and the like may depend on them.
+        """Return the metric with these parameters set: template, range and the like may depend on them.
 
-        Raises BiasgridError for a parameter that it does not have, or a value that it cannot take.
+        Raises BiasgridError for an unknown parameter, or a value that is not allowed.
         """
         self.check_parameters(parameters)
         return replace(self, **self.variant(**{**self.parameters, **parameters})) if self.variant else self
 
     def sentence(self, text: str, targets: Sequence[str], attributes: Sequence[str]) -> str:
-        """A text of `asks`, `above`, `below` or `details` with the sets' names."""
+        """Fill the sets' names into a text of `asks`, `above`, `below` or `details`."""
         groups, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
         sides = {"T": targets, "A": attributes, "G": groups, "W": words}
         names = {side: _join_names(sets) for side, sets in sides.items()}
@@ -250,8 +259,11 @@ class Metric:
         return text.format(**names)
 
     def poles(self, targets: Sequence[str], attributes: Sequence[str]) -> tuple[str, str, str] | None:
-        """What is nearer to which of two sets, of the names of sets: the words, the set of values above the neutral
-        one, and the set of values below it; None where the sign does not say so (`nearer`), or of more than two."""
+        """Return the names of the words, of the set nearer to values above the neutral one, and of the set nearer
+        to values below.
+
+        Return None if the sign does not show this (`nearer`), and for more than two sets.
+        """
         if not self.nearer or self.bias != "two-sided":
             return None
         ends, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
@@ -263,25 +275,28 @@ class Metric:
         return _join_names(words), above, below
 
     def is_fixed(self, targets: Sequence[int], attributes: Sequence[int]) -> bool:
-        """Whether sets of so many words fix its absolute value by construction (`one_word`)."""
+        """Return whether sets of these sizes fix its absolute value by construction (`one_word`)."""
         sizes = {"targets": targets, "attributes": attributes}.get(self.one_word, ())
         return len(sizes) > 0 and all(size == 1 for size in sizes)
 
     @property
     def bias(self) -> Literal["greater", "less", "two-sided"]:
-        """Which values are more biased, as an alternative of a test: where the neutral value is an end of the range,
-        those towards the other end; else those on both sides."""
+        """Return which values are more biased, as an alternative of a test.
+
+        If the neutral value is one end of the range, values towards the other end are more biased; otherwise values
+        on both sides.
+        """
         low, high = self.range
         return "greater" if self.neutral == low else "less" if self.neutral == high else "two-sided"
 
     @property
     def is_directed(self) -> bool:
-        """Whether the sides of the neutral value are two directions of bias."""
+        """Return whether the sides of the neutral value are two directions of bias."""
         return self.bias == "two-sided" and self.has_directions
 
     @property
     def sign(self) -> str:
-        """What the sign of a value says, or the side of the neutral value that it is on, of any query."""
+        """Describe the meaning of a value's sign, or of its side of the neutral value, for any query."""
         if self.bias != "two-sided":
             direction = {"greater": "higher", "less": "lower"}[self.bias]
             return f"no sign; {self.neutral:g} is unbiased, {direction} is more biased"
@@ -301,13 +316,13 @@ class Metric:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Parameter -> default, without the seed and what `of_model` gives."""
+        """Return the default of each parameter, without the seed and the arguments that `of_model` returns."""
         return dict(_defaults(self.function))
 
     def check_parameters(self, parameters: Mapping[str, Any], extra_names: Sequence[str] = ()) -> None:
-        """Raises BiasgridError for a parameter that the metric does not have, or a value that it cannot take.
+        """Raise BiasgridError for an unknown parameter, or a value that is not allowed.
 
-        `extra_names` are allowed here, too, though they are no parameters of the metric.
+        `extra_names` are also allowed here, although they are not parameters of the metric.
         """
         for name in parameters:
             if name not in self.parameters:
@@ -318,7 +333,7 @@ class Metric:
             self.check(**{**self.parameters, **parameters})
 
 
-# a single call asks six times, and each would take as long as WEAT does
+# A single call uses the defaults six times, and each inspection would take as long as WEAT does.
 @lru_cache(maxsize=256)
 def _defaults(function: Callable[..., Score]) -> dict[str, Any]:
     signature = inspect.signature(function).parameters.values()
@@ -334,7 +349,7 @@ def _join_names(names: Sequence[str]) -> str:
 def one_by_one(
     metric: Metric, words: np.ndarray, attributes: np.ndarray, parameters: Mapping[str, Any], seed: int = 0
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    """What `Metric.resampled` gives, for a metric that has none: its function on each sample's words."""
+    """Return `Metric.resampled` for a metric that does not have it: its function, called on each sample's words."""
     options = {**parameters, **({"seed": seed} if metric.seeded else {})}
 
     def rows(weights: np.ndarray, sample: int) -> np.ndarray:
@@ -342,7 +357,7 @@ def one_by_one(
 
     def target_rows(weights: np.ndarray, sample: int, pairs: int) -> np.ndarray:
         sample_rows = rows(weights, sample)
-        # in the order of the pairs, whichever of its two words a pair has in this set
+        # Keep the order of the pairs, whichever of its two words a pair has in this set.
         return sample_rows[np.argsort(sample_rows % pairs, kind="stable")] if metric.paired else sample_rows
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:

@@ -22,7 +22,7 @@ def ripa(
     *,
     relation: Literal["component", "mean"] = COMPONENT,
 ) -> Score:
-    """Projection on the difference of word pairs, with length. Relational Inner Product Association (RIPA).
+    """Project words on word pairs' differences, with length. Relational Inner Product Association (RIPA).
 
     Row i of the two target sets is a pair (x_i, y_i). With the relation vector b of the pairs::
 
@@ -35,21 +35,20 @@ def ripa(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     relation
-        "component": b is the first principal component of the differences x_i - y_i, not centred and at their
-        own length (their first right singular vector). It has unit length and the direction in which the mean
-        difference points. The two words of a pair may change places without changing it, and a pair of one
-        and the same word says nothing of it. "mean": each pair has a relation vector of its own, its
-        difference at unit length, and the value is the mean over pairs, too (WEFE). Of one pair both are the
-        same.
+        "component": b is the first principal component of the differences x_i - y_i, not centred and at their own
+        length (their first right singular vector). It has unit length and the direction of the mean difference.
+        Exchanging the two words of a pair does not change it, and a pair with the same word twice does not
+        contribute. "mean": each pair has its own relation vector, its difference at unit length, and the value is
+        also the mean over pairs (WEFE). For one pair the two are the same.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: the words lean to the first target set. Undefined (NaN)
-        where no pair is left; of "component", where all pairs' words coincide, where the component is not
-        unique (the second one is as long), and where the mean difference is orthogonal to it, so that nothing
-        says which of its ends is the first set's; of "mean", where the words of one pair coincide. `detail`:
-        inner_product of each word; of "mean", word_values, the mean and standard deviation (ddof 0) over the
+        Range (-inf, inf), neutral value 0. Positive: the words are closer to the first target set. Undefined (NaN)
+        if no pair is left. "component" is undefined if the words of all pairs coincide, or if the component is not
+        unique (the second one is as long). It is also undefined if the mean difference is orthogonal to it, as its
+        direction is then not determined. "mean" is undefined if the words of one pair coincide. `detail`:
+        inner_product of each word; with "mean", word_values, the mean and standard deviation (ddof 0) over the
         pairs. `scalars`: pairs, pairs_lost.
 
     Notes
@@ -59,10 +58,10 @@ def ripa(
     length can pass for bias. Where the component lies across what the groups' means differ in, there is no
     value.
 
-    **Defaults.** The default is the paper's definition 3. WEFE 1.0.1 takes the mean over pairs, though its
-    documentation describes the component: `relation="mean"`. The two can differ in sign. WEFE pairs words by
-    place after lost words are removed; here pairs are those of the sets as given, a pair that lost a word is
-    left out, and no option repeats WEFE's.
+    **Defaults.** The default is definition 3 of the paper. WEFE 1.0.1 takes the mean over pairs, although its
+    documentation describes the component: `relation="mean"`. The two can differ in sign. WEFE pairs words by place
+    after missing words are removed. Here pairs are the pairs of the sets as given, and a pair with a missing word
+    is left out; no option reproduces WEFE's pairs.
 
     Examples
     --------
@@ -87,15 +86,15 @@ def ripa(
 
 
 def _differences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Rows (pairs, d) of first - second; one that is rounding beside its words is 0."""
+    """Compute the rows (pairs, d) of first - second; a difference that is rounding compared with its words is 0."""
     differences = first - second
-    # the largest component, not the norm: for very short vectors a sum of squares underflows
+    # Take the largest component, not the norm: for very short vectors a sum of squares underflows.
     size, words = (np.abs(rows).max(axis=1) for rows in (differences, np.hstack([first, second])))
     return np.where((size <= FLAT * words)[:, None], 0.0, differences)
 
 
 def _component(differences: np.ndarray) -> np.ndarray:
-    """The relation vector (d,) of all pairs; NaN where there is none."""
+    """Compute the relation vector (d,) of all pairs; NaN if it is undefined."""
     no_component = np.full(differences.shape[1], np.nan)
     if not np.isfinite(differences).all():
         return no_component
@@ -109,8 +108,11 @@ def _component(differences: np.ndarray) -> np.ndarray:
 
 
 def _is_defined(longest: Any, next_longest: Any, mean: Any, pairs: Any) -> Any:
-    """Whether the first component is unique and has a sign: of two of one length, or of a mean of 0 along it,
-    rounding would decide. The root mean square of the differences along it is longest / sqrt(pairs)."""
+    """Return whether the first component is unique and has a sign.
+
+    Rounding would decide between two components of equal length, and decide the sign if the mean along the
+    component is 0. The root mean square of the differences along it is longest / sqrt(pairs).
+    """
     return (longest - next_longest > FLAT * longest) & (np.abs(mean) * np.sqrt(pairs) > FLAT * longest)
 
 
@@ -123,7 +125,7 @@ def _resampled(
     products = attributes @ unit(words[:pairs] - words[pairs:]).T
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        # a pair whose words have changed places has the opposite relation vector
+        # A pair whose words have changed places has the opposite relation vector.
         first = targets[0]
         by_pair = mean_of_rows(attribute_weights[0], products)
         return weighted_sum(first[:, :pairs] - first[:, pairs:], by_pair) / first.sum(axis=1)
@@ -132,10 +134,13 @@ def _resampled(
 
 
 def _components(differences: np.ndarray, attributes: np.ndarray) -> Callable:
-    """The right singular vector of weighted rows comes from the eigenvector of the rows' products: of ten pairs a
-    matrix of ten by ten, whatever the dimensions."""
+    """Return the statistic of `_resampled` for relation "component".
+
+    The right singular vector of weighted rows comes from the eigenvector of the rows' products: for ten pairs a
+    matrix of ten by ten, whatever the dimensions.
+    """
     pairs = len(differences)
-    # the component is the same at any scale, and squares of this one neither overflow nor vanish
+    # The component is the same at any scale, and squares at this scale neither overflow nor vanish.
     differences = differences / (np.abs(differences).max() or 1.0)
     gram, products = differences @ differences.T, differences @ attributes.T
 
@@ -152,7 +157,7 @@ def _components(differences: np.ndarray, attributes: np.ndarray) -> Callable:
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first = targets[0]
-        # a pair has one word in each set of the sample, in either order
+        # A pair has one word in each set of the sample, in either order.
         counts = first[:, :pairs] + first[:, pairs:]
         mean = (first[:, :pairs] - first[:, pairs:]) / counts.sum(axis=1, keepdims=True)
         coefficients = in_blocks(to_component, gram.size, counts, mean)
@@ -174,7 +179,7 @@ def _redrawn(
         differences = pool[first] - pool[second]
         if relation == MEAN:
             return (unit(differences) @ mean).mean(axis=1)
-        # see _components
+        # Compute the component as in `_components`.
         squares, vectors = np.linalg.eigh(differences @ differences.swapaxes(1, 2))
         longest = np.sqrt(squares[:, -1].clip(min=0))
         next_longest = np.sqrt(squares[:, -2].clip(min=0)) if pairs > 1 else 0.0

@@ -16,7 +16,7 @@ from .registry import Detail, Metric, Score
 def rnd(
     targets: list[np.ndarray], attributes: list[np.ndarray], *, distance: Literal["norm", "cos"] = "norm"
 ) -> Score:
-    """Difference in distance to the means of two groups. Relative Norm Distance (RND).
+    """Compare words' distances to the means of two groups. Relative Norm Distance (RND).
 
     With the means m_1 and m_2 of the two target sets' vectors::
 
@@ -27,15 +27,15 @@ def rnd(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     distance
-        "norm": the Euclidean distance. "cos": the cosine similarity in its place, as the paper and WEFE have
-        it, so that the sign is the opposite one.
+        "norm": the Euclidean distance. "cos": the cosine similarity in its place, as in the paper and WEFE, which
+        reverses the sign.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: the words are nearer to the second target set; with
-        "cos", to the first. "norm" depends on how long vectors are; "cos" is undefined (NaN) for a zero
-        vector. `detail`: distance_by_word, the difference of each word.
+        Range (-inf, inf), neutral value 0. Positive: the words are nearer to the second target set; with "cos", to
+        the first. "norm" depends on the length of vectors; "cos" is undefined (NaN) for a zero vector. `detail`:
+        distance_by_word, the difference of each word.
 
     Notes
     -----
@@ -43,9 +43,9 @@ def rnd(
     for one that leans further to the other. It does not tell bias from length: a group whose mean is long is
     far from most words, and values of models whose vectors have other lengths do not compare.
 
-    **Defaults.** The default is WEFE's: the mean over words, of vectors at their own length. The paper takes
-    vectors at unit length and adds up: `normalize=True`, times the number of words. `distance="cos"` is
-    WEFE's `cos`, with its sign.
+    **Defaults.** The default follows WEFE: the mean over words, with vectors at their own length. The paper takes
+    vectors at unit length and adds up: `normalize=True`, times the number of words. `distance="cos"` is WEFE's
+    `cos`, with its sign.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def rnd(
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, distance: Literal["norm", "cos"] = "norm"
 ) -> Callable:
-    """From the words' inner products alone: no sample's mean vector is computed."""
+    """Return the statistic, computed from the words' inner products alone, without samples' mean vectors."""
     gram, products = words @ words.T, words @ attributes.T
     squares = (attributes**2).sum(axis=1)
 
@@ -77,12 +77,12 @@ def _resampled(
         product = share @ products
         if distance == "cos":
             return np.clip(product / np.sqrt(length * squares), -1.0, 1.0)
-        # squared distances, in place: arrays of many samples and words are slow to make
+        # Compute squared distances in place: arrays of many samples and words are slow to allocate.
         product *= -2
         product += length
         product += squares
         if product.min() < 1e-12 * squares.min():
-            # the mean is the word itself: the distance is rounding
+            # The mean is the word itself: the distance is rounding.
             product[product < 1e-14 * (length + squares)] = 0.0
         return np.sqrt(product, out=product)
 
@@ -113,7 +113,7 @@ def _redrawn(
 def _by_item(
     targets: list[np.ndarray], attributes: list[np.ndarray], **_: Any
 ) -> list[list[tuple[float, np.ndarray]]]:
-    """Of cosines with a group's mean: a mean over its words, up to the mean's length."""
+    """Return cosines with a group's mean as means over its words, up to the mean's length."""
     weights = [
         sign / np.linalg.norm(group.mean(axis=0)) for sign, group in zip((1, -1), targets, strict=True)
     ]

@@ -1,6 +1,6 @@
 """RNSB, Relative Negative Sentiment Bias (Sweeney & Najafian, ACL 2019, section 3).
 
-Its classifiers, one per split of the attribute words, are those of `biasgrid.metrics.logistic`.
+The module `biasgrid.metrics.logistic` fits its classifiers, one per split of the attribute words.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .logistic import TINY, classifiers, logistic
 from .registry import Detail, Metric, Score
 from .sets import Weighted, Whole, Words
 
-# how exactly samples' classifiers are fitted, as a share of their distance from the classifier of all words: ROUGH
-# with more attribute words than MANY, else FINE
+# Tolerance of samples' classifiers, as a share of their distance from the classifier of all words: ROUGH with more
+# attribute words than MANY, otherwise FINE.
 ROUGH, FINE = 1e-3, 1e-8
 MANY = 1000
-# for vectors longer than this, the classifier's penalty is lost to rounding
+# For vectors longer than this, the classifier's penalty is lost to rounding.
 LONGEST = 1e6
-# all splits are in memory before the first classifier is fitted
+# All splits are in memory before the first classifier is fitted.
 MOST_ITERATIONS = 100_000
 
 
@@ -47,16 +47,16 @@ def rnsb(
     estimator_params: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Score:
-    """How unevenly a sentiment classifier rates target words. Relative Negative Sentiment Bias (RNSB).
+    """Compare how a sentiment classifier rates target words. Relative Negative Sentiment Bias (RNSB).
 
-    RNSB is the Relative Negative Sentiment Bias. A classifier learns to tell the first attribute set
-    (positive) from the second (negative) and gives each of the n target words a probability of being
-    negative; p_i is that of word i, divided by the sum of all::
+    A classifier learns to distinguish the first attribute set (positive) from the second (negative) and assigns
+    each of the n target words a probability of being negative. p_i is the probability of word i, divided by the sum
+    of all probabilities::
 
         RNSB = KL(p || uniform) = sum over i of p_i log(p_i n)
 
-    The words of all target sets are pooled; one that is in two sets counts twice. It is not symmetric in the
-    attribute sets.
+    The words of all target sets are pooled; a word in two sets counts twice. It is not symmetric in the attribute
+    sets.
 
     Parameters
     ----------
@@ -65,43 +65,42 @@ def rnsb(
     n_iterations
         Splits of the attribute words to average over; None is 100, or 1 with a `random_state`.
     holdout
-        Whether each split leaves the share `test_size` of the attribute words out of training; False: one
-        training on all of them, with no chance in it, whatever `n_iterations`.
+        Whether each split leaves the share `test_size` of the attribute words out of training. False: one training
+        run on all of them, without randomness, whatever `n_iterations`.
     test_size
-        The share that is left out, between 0 and 1.
+        Share of words left out, between 0 and 1.
     random_state
-        Take the split that scikit-learn's train_test_split makes of this number, as WEFE does; otherwise
-        splits are drawn with `seed`.
+        Take the split that scikit-learn's train_test_split draws with this number, as WEFE does; otherwise splits
+        are drawn with `seed`.
     solver
         "exact": a logistic regression at its minimum. "liblinear": scikit-learn's LogisticRegression with its
-        default tolerance, as in WEFE, which on thousands of words stops up to .3 % of RNSB short of the
-        minimum.
+        default tolerance, as in WEFE, which for thousands of words stops up to .3 % of RNSB before the minimum.
     estimator
-        Another classifier in place of the logistic regression: a class or an object of scikit-learn, or of
-        its kind (`fit`, `predict_proba`, `classes_`), or the name of a class of scikit-learn, such as
-        "GaussianNB". It is fitted once per split, and in a permutation test or bootstrap once per split and
-        draw: take few `draws`, or `holdout=False`.
+        Another classifier in place of the logistic regression: a class or an object of scikit-learn or with its
+        interface (`fit`, `predict_proba`, `classes_`), or the name of a class of scikit-learn, such as
+        "GaussianNB". It is fitted once per split, and in a permutation test or bootstrap once per split and draw:
+        take few `draws`, or `holdout=False`.
     estimator_params
-        Parameters of the `estimator`, by name. A `random_state` that is not given is `random_state`, or else
-        `seed`.
+        Parameters of the `estimator`, by name. If they do not contain `random_state`, it is the argument
+        `random_state`, or else `seed`.
     seed
-        Of the splits, from 0.
+        Seed of the splits, from 0.
 
     Returns
     -------
     Score
-        Range [0, inf), neutral value 0. It has no sign: which words are the more negative is in `detail`.
-        Undefined (NaN) where the attribute sets are too small to split, for a single target word, whose p is
-        certain, and for vectors of length 1e6 or more. `scalars`: rnsb; n_iterations; accuracy on the words
-        left out; with an `estimator` also their precision, recall and f1 of the negative class;
-        standard_deviation over the iterations and standard_error of their mean, the part of the value that is
-        luck of the draw. `detail`: negative_sentiment_probabilities, the mean probability of each target
-        word, and negative_sentiment_distribution, these divided by their sum.
+        Range [0, inf), neutral value 0, no sign: `detail` shows which words are more negative. Undefined (NaN) if
+        the attribute sets are too small to split, for a single target word, whose p is certain, and for vectors of
+        length 1e6 or more. `scalars`: rnsb; n_iterations; accuracy on the words left out; with an `estimator` also
+        precision, recall and f1 of the negative class on these words; standard_deviation over the iterations and
+        standard_error of their mean, the part of the value that is due to the random splits. `detail`:
+        negative_sentiment_probabilities, the mean probability of each target word, and
+        negative_sentiment_distribution, these probabilities divided by their sum.
 
     Raises
     ------
     BiasgridError
-        For a parameter out of range, several iterations of one random_state, and an estimator that gives no
+        For a parameter out of range, several iterations of one random_state, and an estimator without
         probabilities.
 
     Notes
@@ -111,10 +110,10 @@ def rnsb(
     on how near they are to the attribute words. With a holdout, part of the value is luck of the splits
     (`standard_error`).
 
-    **Defaults.** The paper has one classifier and no splits: `holdout=False`. WEFE 1.0.1 makes one unseeded
-    split by default; here 100 seeded splits are averaged, and `random_state` takes one of WEFE's. `test_size`
-    .2 is WEFE's (.33 in 2020, .1 in 2021). The classifier is WEFE's, whose intercept is penalised, at its
-    exact minimum; `solver="liblinear"` stops where WEFE's stops.
+    **Defaults.** The paper has one classifier and no splits: `holdout=False`. WEFE 1.0.1 draws one unseeded split
+    by default; here 100 seeded splits are averaged, and `random_state` reproduces one of WEFE's. `test_size` .2 is
+    WEFE's (.33 in 2020, .1 in 2021). The classifier is WEFE's, whose intercept is penalised, at its exact minimum;
+    `solver="liblinear"` stops at the same point as WEFE's.
 
     Examples
     --------
@@ -145,9 +144,9 @@ def rnsb(
     if not np.isfinite(negative).all():
         return Score(math.nan)
     share = negative / negative.sum(axis=0)
-    # 0 log 0 is 0
+    # Define 0 log 0 as 0.
     divergence = (share * np.log(np.maximum(share * len(share), TINY))).sum(axis=0)
-    # uniform probabilities give 0 but for rounding, which can be negative
+    # Uniform probabilities give 0 up to rounding, which can be negative.
     value = max(float(divergence.mean()), 0.0)
     scalars = {"rnsb": value, "n_iterations": len(divergence)}
     if holdout:
@@ -173,15 +172,15 @@ def _resampled(
     test_size: float = 0.2,
     **_: Any,
 ) -> Callable:
-    """RNSB of many samples, one classifier per sample.
+    """Return RNSB of many samples, with one classifier per sample.
 
-    In place of many random splits, each of which trains on the share 1 - test_size of the words, every word has that
-    weight in training: to first order this is the splits' mean, without their randomness.
+    In place of many random splits, each of which trains on the share 1 - test_size of the words, every word has
+    that weight in training. To first order this is the splits' mean, without their randomness.
     """
     weight = 1 - test_size if holdout else 1.0
     words, attributes = map(_with_intercept, (words, attributes))
     longest = _longest(words, attributes)
-    # the length is part of the key, as the fit depends on it: no value depends on which query came first
+    # Put the length into the key, as the fit depends on it: no value depends on which query came first.
     attributes_key = _digest(attributes), longest
 
     def shared(train: np.ndarray) -> np.ndarray:
@@ -194,14 +193,14 @@ def _resampled(
             return classifiers(attributes, train, longest)
         start = np.zeros((attributes.shape[1], 1))
         if ((train >= 0).all(axis=1) | (train <= 0).all(axis=1)).all():
-            # no word changes sets: samples' classifiers are near to that of all words
+            # No word changes sets: samples' classifiers are near the classifier of all words.
             all_word_weights = weight * np.sign(train.sum(axis=1, keepdims=True))
             start = shared(all_word_weights)
         return classifiers(attributes, train, longest, start, ROUGH if len(attributes) > MANY else FINE)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         first, second = attribute_weights
-        # in a sample, a word is in one set at most: the weight says how often, its sign in which
+        # In a sample, a word is in one set at most: the absolute weight is its count, the sign shows the set.
         train = weight * (first - second).T
         if not longest < LONGEST:
             return np.full(train.shape[1], np.nan)
@@ -220,7 +219,7 @@ def _redrawn(
     test_size: float = 0.2,
     **_: Any,
 ) -> np.ndarray:
-    """RNSB of other target words under one classifier, that of `_resampled`."""
+    """Compute RNSB of other target words under one classifier, fitted to all attribute words."""
     sizes = [len(words) for words in attributes]
     words, target_places = np.concatenate(attributes), np.concatenate(places, axis=1)
     train = (1 - test_size if holdout else 1.0) * np.repeat([1.0, -1.0], sizes)[:, None]
@@ -233,8 +232,8 @@ def _redrawn(
 
 
 def _divergence(words: Words, negative: np.ndarray) -> np.ndarray:
-    """RNSB of samples, from the probabilities of all words (samples or 1, words)."""
-    # 0 log 0 is 0
+    """Compute RNSB of samples, from the probabilities of all words (samples or 1, words)."""
+    # Define 0 log 0 as 0.
     surprise = negative * np.log(np.maximum(negative, TINY))
     total = words.sum(negative)
     divergence = words.sum(surprise) / total + np.log(words.count / total)
@@ -249,7 +248,7 @@ MOST_CLASSIFIERS = 256
 
 
 def _train_once(key: tuple[bytes, float, bytes], train: Callable[[], np.ndarray]) -> np.ndarray:
-    """What `train` returns, computed once for all threads that have the key."""
+    """Return the result of `train`, computed once for all threads that have the key."""
     with _LOCK:
         lock = _LOCKS.setdefault(key, Lock())
     with lock:
@@ -294,22 +293,22 @@ def _check(
 
 
 def _variant(*, estimator: object, **_: object) -> dict[str, Any]:
-    """With another classifier, samples are measured one by one."""
+    """Return the fields for another classifier, with which samples are measured one by one."""
     return {} if estimator is None else {"resampled": None, "redrawn": None}
 
 
 def draw_splits(
     sizes: list[int], test_size: float, n_iterations: int, rng: np.random.Generator
 ) -> np.ndarray | None:
-    """Which words are trained on: bool (words of the two sets, iterations); None where that is impossible.
+    """Draw the training words: bool (words of the two sets, iterations); None if a split is impossible.
 
-    Each set gives its share, rounded as in scikit-learn's StratifiedShuffleSplit; where both have the same
-    claim to the word that remains, a draw decides.
+    Each set contributes its share, rounded as in scikit-learn's StratifiedShuffleSplit. If both sets have the same
+    claim to the remaining word, it is drawn at random.
     """
     n_train = _training_words(sizes, test_size)
     if n_train is None:
         return None
-    # scikit-learn's order of operations, so that fractions are equal exactly where they are equal there
+    # Follow scikit-learn's order of operations, so that the same fractions are exactly equal.
     share = np.array(sizes) / sum(sizes) * n_train
     counts = np.floor(share).astype(int)
     rest = share - counts
@@ -326,10 +325,10 @@ def draw_splits(
 
 
 def sklearn_split(sizes: list[int], test_size: float, random_state: int) -> np.ndarray | None:
-    """The split of scikit-learn's train_test_split, in the form of `draw_splits`."""
+    """Return the split of scikit-learn's train_test_split, in the form of `draw_splits`."""
     if _training_words(sizes, test_size) is None:
         return None
-    # imported here: importing scikit-learn takes longer than measuring a grid without it
+    # Import scikit-learn here: the import takes longer than measuring a grid without it.
     from sklearn.model_selection import train_test_split
 
     labels = np.repeat([1, -1], sizes)
@@ -342,7 +341,7 @@ def sklearn_split(sizes: list[int], test_size: float, random_state: int) -> np.n
 
 
 def _training_words(sizes: list[int], test_size: float) -> int | None:
-    """How many words train; None where scikit-learn refuses to split."""
+    """Return the number of training words; None if scikit-learn refuses to split."""
     n_test = math.ceil(test_size * sum(sizes))
     n_train = sum(sizes) - n_test
     return n_train if min(*sizes, n_train, n_test) >= 2 else None
@@ -351,14 +350,16 @@ def _training_words(sizes: list[int], test_size: float) -> int | None:
 def probabilities(
     targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A classifier for each column of `train` (attribute words, splits): whether, or how often, a word is trained on;
-    a number below 0 trains on it as a word of the other set.
+    """Fit a classifier for each column of `train` and predict the words' classes.
 
-    Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that
-    are too long, and whether an attribute word is put into its own class (attribute words, splits).
+    `train` (attribute words, splits) is whether, or how often, a word is used in training; with a number below 0,
+    it is used as a word of the other set.
+
+    Returns the target words' probabilities of the second class (target words, splits), NaN for vectors that are too
+    long. The second array is whether an attribute word is assigned to its own class (attribute words, splits).
     """
     targets, first, second = map(_with_intercept, (targets, *attributes))
-    # the second class is mirrored: a word's product with the weights is positive where it is classified correctly
+    # Mirror the second class: a word's product with the weights is positive if it is classified correctly.
     words = np.vstack([first, -second])
     longest = _longest(words, targets)
     if not longest < LONGEST:
@@ -370,8 +371,8 @@ def probabilities(
 def liblinear_probabilities(
     targets: np.ndarray, attributes: list[np.ndarray], train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What `probabilities` returns, as WEFE 1.0.1 computes it: one scikit-learn fit for each split."""
-    # imported here: see `sklearn_split`
+    """Return the same as `probabilities`, with one scikit-learn fit for each split, as in WEFE 1.0.1."""
+    # Import scikit-learn here: see `sklearn_split`.
     from sklearn.linear_model import LogisticRegression
 
     words = np.concatenate(attributes)
@@ -393,7 +394,7 @@ METRICS = (
         details={"negative_sentiment_probabilities": "the classifier's probability that the word is of {A2}"},
         nearer="second",
         word_neutral=0.5,
-        # one classifier per half: the splits are the halves
+        # Fit one classifier per half: the splits are the halves.
         halved={"holdout": False, "n_iterations": None},
         template=("n", 2),
         range=(0.0, np.inf),

@@ -25,37 +25,37 @@ def same(
     orientation: roles.Orientation = roles.PAPER,
     legacy_l1: bool = False,
 ) -> Score:
-    """Strength of words' association with any of the groups.
+    """Measure the strength of association with any group.
 
     With u(S) the mean of the unit vectors of a group S, groups A_0 ... A_n and words w::
 
         value = mean of the length of the projection of w / |w| on the span of u(A_1) - u(A_0) ... u(A_n) - u(A_0)
 
-    Of two groups it is the mean of `|cos(w, u(A_0) - u(A_1))|`.
+    For two groups it is the mean of `|cos(w, u(A_0) - u(A_1))|`.
 
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     orientation
-        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
-        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        "paper": the target sets are the groups, and the value covers the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
         (`biasgrid.metrics.orientation`).
     legacy_l1
-        What the authors' code does with more than two groups: components are added up, all but the first
-        weighted by the length of what earlier differences left of theirs. It depends on the order of the
+        Follow the authors' code for more than two groups: components are added up, and all but the first are
+        weighted by the length of the remainder after earlier differences. The value depends on the order of the
         groups and can exceed 1.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. Undefined
-        (NaN) where all groups have the same mean, and for a zero vector. More groups than dimensions leave no
-        room for 0. `detail`: bias of each word, signed (positive: towards the first group) where there are
-        two groups; components, on the differences' Gram-Schmidt basis in the order of the groups, so that
-        what two differences share is credited to the earlier one: `direction_cosine_i_j` of `scalars` says
-        how much that is. `contrasts`: SAME, skew and stereotype of each pair of groups and, where there are
-        more than two, of each against the union of the others, for all words and for each set of them.
+        Range [0, 1], neutral value 0, no sign: `detail` shows which group a word is closer to. Undefined (NaN) if
+        all groups have the same mean, and for a zero vector. With more groups than dimensions, the value cannot be
+        0. `detail`: bias of each word, signed (positive: towards the first group) for two groups; components, on
+        the differences' Gram-Schmidt basis in the order of the groups. A part that two differences share is
+        assigned to the earlier one: `direction_cosine_i_j` of `scalars` shows how large the shared part is.
+        `contrasts`: SAME, skew and stereotype of each pair of groups, for all words and for each set of them. For
+        more than two groups, also of each group against the union of the others.
 
     Notes
     -----
@@ -63,10 +63,9 @@ def same(
     have the value of words that lean apart. `same_skew` and `same_stereotype` tell these from each other;
     SAME is 0 only where no word leans.
 
-    **Defaults.** The default is that of the paper's section 4.1: groups of protected words, and neutral words
-    that are near to them or not. WEFE 1.0.1 does not have the metric, but its benchmark chapter has numbers
-    of it, made with EmbeddingBiasScores, for which the attribute sets are the groups:
-    `orientation="wefe_benchmark"`.
+    **Defaults.** The default follows section 4.1 of the paper: groups of protected words, and neutral words that
+    are near to them or not. WEFE 1.0.1 does not have the metric. Its benchmark chapter has numbers of it, computed
+    with EmbeddingBiasScores, for which the attribute sets are the groups: `orientation="wefe_benchmark"`.
 
     Examples
     --------
@@ -86,7 +85,7 @@ def same(
     else:
         sizes = [np.linalg.norm(c, axis=1) for c in components]
     role: Role = "attribute" if orientation == roles.PAPER else "target"
-    # a component runs from the first group to another
+    # A component runs from the first group to another.
     bias = [-c[:, 0] for c in components] if len(groups) == 2 else sizes
     axes = unit(differences)
     return Score(
@@ -120,11 +119,11 @@ def _resampled(
 
 
 def biases_of(words: np.ndarray, attributes: np.ndarray, orientation: str, contrast: str) -> Callable:
-    """A function of samples' weights that gives b of every word, a list of one array (samples or 1, words) per
-    contrast, and the words' weights.
+    """Return a function that computes b of every word from samples' weights.
 
-    A sample's groups are weighted words: cosines with differences of groups come from the inner products of words,
-    without computing vectors of samples. For "span" there is one contrast, the length of the projection.
+    The function returns a list of one array (samples or 1, words) per contrast, and the words' weights. A sample's
+    groups are weighted words: cosines with differences of groups come from the inner products of words, without
+    computing vectors of samples. For "span" there is one contrast, the length of the projection.
     """
     pool, word_vectors = roles.groups_and_words(unit(words), unit(attributes), orientation)
     gram, products = pool @ pool.T, pool @ word_vectors.T
@@ -166,7 +165,7 @@ def _redrawn(
 def along_axes(
     axes: np.ndarray, words: Vectors, orientation: str, value: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray:
-    """`value` (draws,) of the words' components (draws, axes, words) along axes (draws, axes, d)."""
+    """Compute `value` (draws,) of the words' components (draws, axes, words) along axes (draws, axes, d)."""
     word_vectors = unit(np.concatenate(roles.sets_of_value(words, orientation)))
     return in_blocks(lambda part: value(part @ word_vectors.T), len(word_vectors) * axes.shape[1], axes)
 
@@ -183,21 +182,24 @@ def rest_of(groups: Vectors, i: int) -> np.ndarray:
 
 
 def _differences(groups: Vectors) -> np.ndarray:
-    """Differences (groups - 1, d) of the groups' means of unit vectors to the first group's."""
+    """Compute the differences (groups - 1, d) of the groups' means of unit vectors from the first group's mean."""
     means = np.stack([unit(group).mean(axis=0) for group in groups])
     return means[1:] - means[0]
 
 
 def axis_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The direction (d,) from one group to the other's opposite; NaN where they have the same mean."""
+    """Compute the direction (d,) from the second group's mean to the first group's; NaN if both are the same."""
     difference = unit(first).mean(axis=0) - unit(second).mean(axis=0)
     length = np.linalg.norm(difference)
     return difference / (length if length > FLAT else np.nan)
 
 
 def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """An orthonormal basis of the span (groups - 1, d), with a row of zeros for a difference that earlier ones span,
-    and the lengths of what they leave of each; no basis where all differences are zero, or not finite."""
+    """Compute an orthonormal basis of the span (groups - 1, d), and the lengths of the differences' remainders.
+
+    The basis has a row of zeros for a difference in the span of earlier ones. It is None if all differences are
+    zero, or not finite.
+    """
     longest = np.linalg.norm(differences, axis=1).max(initial=0.0)
     if not longest > FLAT:
         return None, np.zeros(len(differences))
@@ -213,7 +215,7 @@ def _gram_schmidt(differences: np.ndarray) -> tuple[np.ndarray | None, np.ndarra
 
 
 def contrasts_of(groups: Vectors, words: Vectors, orientation: str) -> list[Contrast]:
-    """SAME, skew and stereotype, of unit vectors `words`."""
+    """Compute SAME, skew and stereotype of unit vectors `words` for each pair of groups."""
     pairs: list[Any] = [(i, j, (groups[i], groups[j])) for i, j in combinations(range(len(groups)), 2)]
     if len(groups) > 2:
         pairs += [(i, None, (group, rest_of(groups, i))) for i, group in enumerate(groups)]
@@ -231,7 +233,7 @@ def contrasts_of(groups: Vectors, words: Vectors, orientation: str) -> list[Cont
 
 
 def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
-    # sums of components have no upper bound, and no fast way to resample
+    # Sums of components do not have an upper bound, and cannot be resampled fast.
     legacy = {"range": (0.0, np.inf), "resampled": None, "redrawn": None} if legacy_l1 else {}
     return roles.fields_of_orientation(orientation, ("k", "n")) | legacy
 

@@ -1,4 +1,4 @@
-"""The skew and the stereotype of SAME (Schroeder et al., Evaluating Metrics for Bias in Word Embeddings, 2021)."""
+"""Skew and stereotype of SAME (Schroeder et al., Evaluating Metrics for Bias in Word Embeddings, 2021)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contr
 from .sets import Weighted, Whole, Words, mean, std
 
 ContrastKind = Literal["pair", "rest"]
-Moment = Callable[..., np.ndarray]  # of a set of words and what they lean by, (samples or contrasts, words)
+# Function of a set of words and their biases, (samples or contrasts, words).
+Moment = Callable[..., np.ndarray]
 
 
 @limited
@@ -29,7 +30,7 @@ def same_skew(
     orientation: roles.Orientation = roles.PAPER,
     contrast: ContrastKind = "pair",
 ) -> Score:
-    """Mean association with one group rather than the other.
+    """Average words' association with one of two groups.
 
     With u(S) the mean of the unit vectors of a group S, groups A and B and words w::
 
@@ -41,27 +42,27 @@ def same_skew(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     orientation
-        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
-        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        "paper": the target sets are the groups, and the value covers the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
         (`biasgrid.metrics.orientation`).
     contrast
-        "pair": one group and another, of more than two each pair in turn. "rest": each group against the
-        union of all others' words; the value is that of the group with the largest distance from 0.
+        "pair": one group and another; with more than two groups, each pair in turn. "rest": each group against the
+        union of all others' words; the value is taken from the group with the largest distance from 0.
 
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0. Positive: towards the first group. It is 0, too, where some words lean
-        one way and as many the other: only with the stereotype does it show that there is no bias. Undefined
-        (NaN) where the groups have the same mean.
+        Range [-1, 1], neutral value 0. Positive: towards the first group. It is also 0 if some words are closer to
+        one group and equally many to the other. Only together with the stereotype does it show that there is no
+        bias. Undefined (NaN) if the groups have the same mean.
 
     Notes
     -----
     **What it cannot see.** Words that lean opposite ways cancel; `same_stereotype` sees them.
 
-    **Defaults.** The default is that of the paper's section 4.2; `contrast="rest"` compares each of more than
-    two groups with all others. WEFE 1.0.1 does not have the metric; the numbers of its benchmark chapter,
-    where the attribute sets are the groups, are `orientation="wefe_benchmark"`.
+    **Defaults.** The default follows section 4.2 of the paper; `contrast="rest"` compares each of more than two
+    groups with all others. WEFE 1.0.1 does not have the metric. The numbers of its benchmark chapter, in which the
+    attribute sets are the groups, are `orientation="wefe_benchmark"`.
 
     Examples
     --------
@@ -82,9 +83,9 @@ def same_stereotype(
     contrast: ContrastKind = "pair",
     as_printed: bool = False,
 ) -> Score:
-    """Spread of the associations with two groups.
+    """Measure the spread of the associations with two groups.
 
-    With b(w) as of `same_skew`::
+    With b(w) as in `same_skew`::
 
         value = standard deviation (ddof 0) of b(w) over the words
 
@@ -93,30 +94,29 @@ def same_stereotype(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     orientation
-        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
-        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        "paper": the target sets are the groups, and the value covers the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
         (`biasgrid.metrics.orientation`).
     contrast
-        "pair": one group and another, of more than two each pair in turn. "rest": each group against the
-        union of all others' words; the value is that of the group with the largest distance from 0.
+        "pair": one group and another; with more than two groups, each pair in turn. "rest": each group against the
+        union of all others' words; the value is taken from the group with the largest distance from 0.
     as_printed
-        The paper's formula, which its prose contradicts: it divides by the root of the number of words once
-        more.
+        Use the paper's formula, which its prose contradicts: it also divides by the root of the number of words.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: larger is more biased. It is 0, too, where all words
-        lean alike. Undefined (NaN) where the groups have the same mean.
+        Range [0, 1], neutral value 0, no sign: larger is more biased. It is also 0 if all words are equally close
+        to one group. Undefined (NaN) if the groups have the same mean.
 
     Notes
     -----
     **What it cannot see.** It does not see what all words have in common: where all of them lean to one group
     alike, it is 0. `same_skew` sees that.
 
-    **Defaults.** The default is a standard deviation, as the text of the paper's section 4.2 says and
-    EmbeddingBiasScores does. The formula that is printed there divides by the root of the number of words
-    once more: `as_printed=True`. WEFE 1.0.1 does not have the metric; its benchmark chapter's orientation is
+    **Defaults.** The default is a standard deviation, as in the text of the paper's section 4.2 and in
+    EmbeddingBiasScores. The formula printed there also divides by the root of the number of words:
+    `as_printed=True`. WEFE 1.0.1 does not have the metric; its benchmark chapter uses
     `orientation="wefe_benchmark"`.
 
     Examples
@@ -146,7 +146,8 @@ def _moment(
     biases = [np.stack([w @ axis_between(first, second) for first, second in sides]) for w in unit_words]
     b = np.concatenate(roles.sets_of_value(biases, orientation), axis=1)
     by_contrast = moment(Whole(0, b.shape[1]), b)
-    farthest = int(np.argmax(np.abs(by_contrast)))  # of a NaN, if there is one
+    # If a contrast is NaN, argmax returns its index.
+    farthest = int(np.argmax(np.abs(by_contrast)))
     role: Role = "attribute" if orientation == roles.PAPER else "target"
     return Score(
         float(by_contrast[farthest]),
@@ -202,7 +203,7 @@ def _farthest_from_zero(by_contrast: list[np.ndarray]) -> np.ndarray:
 
 
 def _sides(groups: Vectors, contrast: str) -> list[tuple[np.ndarray, np.ndarray]]:
-    """What is contrasted: the words of one group and of another, or of one and of all others."""
+    """Return the words of the contrasted sides: one group and another, or one group and all others."""
     if contrast == "pair" or len(groups) == 2:
         return [(groups[0], groups[1])]
     return [(group, rest_of(groups, i)) for i, group in enumerate(groups)]

@@ -1,5 +1,7 @@
-"""SC-WEAT, the single-category WEAT, which has a score for every word (the WEFAT of Caliskan, Bryson,
-Narayanan, Science 2017), and NAS, the name under which the R package sweater has it."""
+"""SC-WEAT, the single-category WEAT, with a score for every word, and NAS, its name in the R package sweater.
+
+SC-WEAT is the WEFAT of Caliskan, Bryson, Narayanan, Science 2017.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def sc_weat(
     ddof: Literal[0, 1] = 1,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """Words' association with two groups, as effect size. Single-category WEAT, also called WEFAT.
+    """Measure association with two groups as an effect size. Single-category WEAT, also called WEFAT.
 
     With groups A and B and words w::
 
@@ -40,26 +42,24 @@ def sc_weat(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     orientation
-        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
-        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        "paper": the target sets are the groups, and the value covers the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
         (`biasgrid.metrics.orientation`).
     ddof
-        The standard deviation divides by the number of words less this: 1, with which Caliskan et al.'s
-        printed effect sizes of WEAT come out (they print no divisor), and which PsychWordVec and sweater
-        have; or 0.
+        The standard deviation divides by the number of words minus `ddof`. 1 reproduces the effect sizes of WEAT
+        that Caliskan et al. print without a divisor, and is the divisor of PsychWordVec and sweater. Or 0.
     one_word
-        The value where each group has one word: "nan", undefined; "keep", the mean of 1.41 and -1.41 (`ddof` 0: 2
-        and -2), which says how many words lean to either group.
+        The value if each group has one word. "nan": undefined. "keep": the mean of 1.41 and -1.41 (`ddof` 0: 2 and
+        -2), which counts the words that are closer to either group.
 
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group.
-        Words that lean opposite ways cancel. It says how well a word tells the groups apart, and not how far
-        they lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
-        Undefined (NaN) for such groups (status "degenerate:one word"), for a word that is as near to all words of
-        both groups, and for a zero vector.
-        `detail`: effect_size, d(w) of each word; difference, of the means alone.
+        Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group. Words
+        with opposite associations cancel. It shows how well a word separates the groups, and not how far they are
+        apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word. Undefined (NaN) for
+        such groups (status "degenerate:one word"), for a word that is equally near to all words of both groups, and
+        for a zero vector. `detail`: effect_size, d(w) of each word; difference, of the means alone.
 
     Notes
     -----
@@ -67,9 +67,9 @@ def sc_weat(
     word's own spread, it can also be 0 where the words on average lean to one group. And it does not see how
     far groups lie apart: a small difference with a small spread counts as much as a large one.
 
-    **Defaults.** The paper's supplement (WEFAT) scores one word at a time and does not say what the standard
-    deviation divides by; the value here is the mean over words. `ddof` 1 is that of PsychWordVec and sweater,
-    0 that of `weat_es` here. WEFE 1.0.1 does not have the metric.
+    **Defaults.** The paper's supplement (WEFAT) scores one word at a time and does not report the divisor of the
+    standard deviation; the value here is the mean over words. `ddof` 1 follows PsychWordVec and sweater, 0 follows
+    `weat_es` here. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------
@@ -101,34 +101,35 @@ def nas(
     orientation: roles.Orientation = roles.PAPER,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """`sc_weat` with ddof 1, as in the R package sweater. There it is the Normalised Association Score (NAS).
+    """Compute `sc_weat` with ddof 1, as in R's sweater. There it is the Normalised Association Score (NAS).
 
-    sweater gives the words' scores and no number for all of them; the value is their mean. Both names exist
-    because papers have both: a ranking or correlation that has both metrics counts one twice.
+    sweater reports the words' scores and no number for all of them; the value is their mean. Both names exist
+    because papers use both: a ranking or correlation with both metrics counts one twice.
 
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     orientation
-        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
-        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        "paper": the target sets are the groups, and the value covers the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
         (`biasgrid.metrics.orientation`).
     one_word
-        As of `sc_weat`; "keep" is sweater's.
+        As in `sc_weat`; "keep" follows sweater.
 
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0. Positive: towards the first group; otherwise as of `sc_weat`.
+        Range [-2, 2], neutral value 0. Positive: towards the first group; otherwise as in `sc_weat`, also when it
+        is NaN.
 
     Notes
     -----
     **What it cannot see.** It does not see what `sc_weat` does not see: words that lean opposite ways cancel,
     and it does not say how far the groups lie apart.
 
-    **Defaults.** It is sweater's, with `ddof` 1. sweater gives the words' scores and no number for all of
-    them; here their mean is the value. WEFE 1.0.1 does not have the metric. Have either `nas` or `sc_weat` in
+    **Defaults.** The default follows sweater, with `ddof` 1. sweater reports the words' scores and no number for
+    all of them; here their mean is the value. WEFE 1.0.1 does not have the metric. Use either `nas` or `sc_weat` in
     a study.
 
     Examples
@@ -153,7 +154,7 @@ def _resampled(
 ) -> Callable:
     pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
     cosine = cosines(pool, word_vectors)
-    # centred, so that squares do not cancel; what is left of a flat word's variance is rounding
+    # Centre the cosines, so that squares do not cancel. The remaining variance of a flat word is rounding.
     cosine = cosine - cosine.mean(axis=0)
     squares = cosine**2
     flat = 1e-13 * squares.max(axis=0) + FLAT**2

@@ -1,4 +1,4 @@
-"""SemAxis (An, Kwak, Ahn, ACL 2018): where words lie on an axis between two groups."""
+"""SemAxis (An, Kwak, Ahn, ACL 2018): position of words on an axis between two groups."""
 
 from __future__ import annotations
 
@@ -25,36 +25,35 @@ def semaxis(
     neighbours: Annotated[int, Ge(0)] = 0,
     vocabulary: Annotated[int, Ge(2)] = neighbour_search.VOCABULARY,
 ) -> Score:
-    """Position of words on the axis between two groups.
+    """Locate words on the axis between two groups.
 
     With groups A and B and words w::
 
         value = mean of cos(w, mean(A) - mean(B)) over the words
 
-    Vectors of the groups keep their length, so that long ones count for more in the axis (the look-up's
-    `normalize` changes that; with it SemAxis is SAME's skew).
+    Vectors of the groups keep their length, so that long ones count for more in the axis. The look-up's `normalize`
+    changes that; with it SemAxis is SAME's skew.
 
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     orientation
-        "paper": the target sets are the groups, and the value is of the words of all attribute sets.
-        "wefe_benchmark": the attribute sets are the groups, and the value is of the first target set
+        "paper": the target sets are the groups, and the value covers the words of all attribute sets.
+        "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
         (`biasgrid.metrics.orientation`).
     neighbours
-        So many nearest neighbours (by cosine) of each word of the groups are averaged with it, as the paper
-        makes an axis of two words; 0 takes the words alone.
+        Number of nearest neighbours (by cosine) of each word of the groups that are averaged with it, as the paper
+        does for an axis between two words; 0 takes the words alone.
     vocabulary
-        Neighbours are sought in so many rows of the model, the first ones.
+        Number of first rows of the model in which neighbours are searched.
 
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0. Positive: towards the first group. Words that lean opposite ways
-        cancel. Undefined (NaN) where the groups have the same mean, and for a word whose vector is zero; in a
-        group, such a vector is one of length 0 (with `neighbours`, undefined, too). `detail`: score of each
-        word.
+        Range [-1, 1], neutral value 0. Positive: towards the first group. Words on opposite sides cancel. Undefined
+        (NaN) if the groups have the same mean, and for a word whose vector is zero. In a group, such a vector is
+        one of length 0; with `neighbours`, the value is undefined. `detail`: score of each word.
 
     Notes
     -----
@@ -62,9 +61,9 @@ def semaxis(
     few long ones decide where the axis points, and a word that is nearer to one group by its mean cosine can
     have the score 0.
 
-    **Defaults.** The paper scores one word at a time, on an axis between two words, each averaged with its
-    nearest neighbours; here groups of words make the axis, no neighbours are needed (`neighbours` 0), and the
-    mean over words is the value. `neighbours` is sweater's `l`. WEFE 1.0.1 does not have the metric.
+    **Defaults.** The paper scores one word at a time, on an axis between two words, each averaged with its nearest
+    neighbours. Here groups of words define the axis, no neighbours are needed (`neighbours` 0), and the mean over
+    words is the value. `neighbours` is sweater's `l`. WEFE 1.0.1 does not have the metric.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def _semaxis_of_poles(
     neighbours: int = 0,
     vocabulary: int = neighbour_search.VOCABULARY,
 ) -> Score:
-    """`semaxis` with neighbours: `poles` stand for the words of the groups, row by row."""
+    """Compute `semaxis` with `poles` in place of the words of the groups, row by row."""
     _, words = roles.groups_and_words(targets, attributes, orientation)
     return semaxis(*roles.groups_and_words(poles, words, orientation), orientation=orientation)
 
@@ -109,16 +108,17 @@ def _poles(
     neighbours: int = 0,
     vocabulary: int = neighbour_search.VOCABULARY,
 ) -> dict[str, Any]:
-    """Means of the groups' words and their neighbours."""
+    """Compute the means of the groups' words and their neighbours."""
     groups, _ = roles.groups_and_words(targets, attributes, orientation)
     keys = [key for group in groups for key in group.keys]
     places, entries, rows = neighbour_search.nearest(model, keys, neighbours, vocabulary)
-    # each neighbour is read once, also where several words have it
+    # Read each neighbour once, also if several words have it.
     distinct, inverse = np.unique(places, return_inverse=True)
     vectors = model.take([entries[place] for place in distinct], rows[distinct])
     group_vectors = np.concatenate([group.vectors for group in groups])
     if not np.array_equal(group_vectors, model.take(keys, model.rows(keys))):
-        vectors = unit(vectors)  # the look-up scales the groups' words to unit length
+        # The look-up has scaled the groups' words to unit length: scale their neighbours as well.
+        vectors = unit(vectors)
     neighbour_sums = vectors[inverse.reshape(places.shape)].sum(axis=1) if places.size else 0.0
     poles = np.where(
         group_vectors.any(axis=1, keepdims=True),
@@ -178,7 +178,7 @@ def _by_item(
     orientation: roles.Orientation = roles.PAPER,
     **_: Any,
 ) -> list[list[tuple[float, np.ndarray]]]:
-    """Up to the axis' length, one factor for all words."""
+    """Return words' numbers by item, up to the axis' length, which is one factor for all words."""
     groups, words = roles.groups_and_words(targets, attributes, orientation)
     first, second = poles or groups
     return [[(1.0, unit(w) @ first.T), (-1.0, unit(w) @ second.T)] for w in words]

@@ -1,4 +1,4 @@
-"""What the metrics of sentence pairs share: the scores that a language model gives to the sentences of a query."""
+"""Scores that a language model assigns to the sentences of a query, for the metrics of sentence pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..errors import join_names, quote
 
 ScoreKind = Literal["sz", "cp", "l2r", "term"]
 Normalize = Literal["tokens"] | None
-# between two sentences in one text, of which the second is to follow the first
+# Separates two sentences in one text if the second should follow the first.
 SEPARATOR = " [SEP] "
 
 
@@ -29,19 +29,19 @@ def of_model(
     normalize: Normalize = None,
     **_: Any,
 ) -> dict[str, Any]:
-    """The scores of a query's sentences, set after set (sentences of all sets,): `Metric.of_model`.
+    """Score a query's sentences, set after set (sentences of all sets,): `Metric.of_model`.
 
     Parameters
     ----------
     score
         "sz": the log-likelihood of a causal model, the pseudo-log-likelihood (Salazar et al. 2020) of a masked one.
-        "cp": of a masked model only the pieces that a sentence shares with the other of its pair (Nangia et al.
-        2020). "l2r": as "sz" of a masked model, which does not see the rest of a piece's word (Kauf & Ivanova 2023).
-        "term": of a masked model the mean probability of the tokens of the sentence's term (`terms`), masked
-        (Nadeem et al. 2021). "next": of a masked model the probability that the second of two sentences in a text
-        follows the first.
-        Of an even number of sets the first and the second belong together, the third and the fourth, and so on; of
-        an odd number all.
+        "cp": for a masked model, only the tokens that a sentence shares with the other sentence of its pair (Nangia
+        et al. 2020). "l2r": for a masked model, like "sz", but the model does not see the rest of a token's word
+        (Kauf & Ivanova 2023). "term": for a masked model, the mean probability of the masked tokens of the
+        sentence's term (`terms`) (Nadeem et al. 2021). "next": for a masked model, the probability that the second
+        of two sentences in a text follows the first.
+        If the number of sets is even, the first and the second belong together, the third and the fourth, and so
+        on; if it is odd, all sets do.
     normalize
         "tokens": each score is divided by the number of its tokens.
     """
@@ -51,8 +51,7 @@ def of_model(
 def unscored(
     model: LanguageModel, targets: Sequence[Any], attributes: Sequence[Any], *, score: str = "sz", **_: Any
 ) -> list[dict[int, str]]:
-    """Return the sentences of each set that have no score, or cannot be compared with their partners, and why:
-    `Metric.unscored`."""
+    """Return the unscored sentences of each set, or those without comparable partners: `Metric.unscored`."""
     sets = range(len(targets))
     asked = [[[sentence] for sentence in _requests_of_set(targets, number, score)] for number in sets]
     if score == "next" and not model.takes(asked[0][0][0]):
@@ -68,15 +67,15 @@ def lost_sentences(
 ) -> list[dict[int, str]]:
     """Return the sentences of each set that have no score, or cannot be compared with their partners, and why.
 
-    Two sentences that differ in a token that the tokenizer does not know cannot be compared. Unknown tokens that both
-    have are scored like others, as in the published benchmarks.
+    Two sentences that differ in a token unknown to the tokenizer cannot be compared. Unknown tokens that both have
+    are scored like others, as in the published benchmarks.
 
     Parameters
     ----------
     asked
-        For each set, for each of its sentences, what the model is asked.
+        For each set, for each of its sentences, the requests to the model.
     partners
-        For each set the sets whose sentences are compared with its own.
+        For each set, the sets whose sentences are compared with its own.
     """
     requests = [request for of_set in asked for of_sentence in of_set for request in of_sentence]
     if not model.takes(requests[0]):
@@ -108,8 +107,8 @@ NO_TERM: Span = (0, 0)
 def terms(texts: Sequence[str]) -> list[Span]:
     """Return the term of each sentence of an item: the words that the item's sentences do not share.
 
-    Words at the beginning and the end that all sentences have are shared. Punctuation at either end of a term is not
-    of it. Without a word of its own, or a shared word, a sentence has no term: (0, 0).
+    Words at the beginning and the end that all sentences have are shared. Punctuation at either end of a term does
+    not belong to it. Without a word of its own, or a shared word, a sentence does not have a term: (0, 0).
     """
     words = [list(re.finditer(r"\S+", text)) for text in texts]
     fewest = min(map(len, words))
@@ -125,7 +124,7 @@ def terms(texts: Sequence[str]) -> list[Span]:
 
 
 def _shared(words: Sequence[Sequence[re.Match[str]]], places: range) -> int:
-    """How many of the places, from the first on, have the same word in all texts."""
+    """Count the places, from the first on, that have the same word in all texts."""
     for number, place in enumerate(places):
         if len({found[place].group() for found in words}) > 1:
             return number
@@ -149,7 +148,7 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _requests(targets: Sequence[Any], score: str) -> list[Sentence]:
-    """Return what a model is asked, set after set."""
+    """Return the requests to a model, set after set."""
     return [
         sentence for number in range(len(targets)) for sentence in _requests_of_set(targets, number, score)
     ]
@@ -171,22 +170,22 @@ def _requests_of_set(targets: Sequence[Any], number: int, score: str) -> Iterato
 
 
 def _partners(number: int, sets: int) -> list[int]:
-    """The sets whose sentences belong together with those of a set, and itself: two, or all of an odd number."""
+    """Return the sets that belong together with a set, and itself: two, or all sets if their number is odd."""
     return sorted({number, number ^ 1}) if sets % 2 == 0 else list(range(sets))
 
 
 def by_set(scores: np.ndarray, targets: Sequence[np.ndarray]) -> np.ndarray:
-    """The scores of each set: (sets, sentences of a set). The sets' arrays have a row for each sentence."""
+    """Split scores by set: (sets, sentences of a set). The sets' arrays have a row for each sentence."""
     return scores.reshape(len(targets), -1)
 
 
 def ks_test(first: np.ndarray, second: np.ndarray) -> tuple[float, float]:
-    """The Kolmogorov-Smirnov statistic of two sets of numbers, and its p-value if the sets have nothing in common."""
-    # imported here: importing scipy is slow, and planning a study does not need it
+    """Compute the Kolmogorov-Smirnov statistic of two sets of numbers, and its p-value for unpaired sets."""
+    # Import scipy here: the import is slow, and planning a study does not need it.
     from scipy.stats import ks_2samp
 
     with warnings.catch_warnings():
-        # for few numbers with ties it warns that the p-value is asymptotic
+        # For few numbers with ties, it warns that the p-value is asymptotic.
         warnings.simplefilter("ignore", RuntimeWarning)
         test = ks_2samp(first, second)
     return float(test.statistic), float(test.pvalue)

@@ -1,6 +1,6 @@
-"""A set of words in samples: a formula of sets is written once, for words that are weighted and for whole sets.
+"""Sets of words in samples. A formula of sets is written once, for weighted words and for whole sets.
 
-Values are (samples or 1, words), of all words that the sets are made of; what is said of them is (samples,).
+Values are (samples or 1, words), for all words of the sets; statistics of them are (samples,).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FLAT = 1e-12  # identical words give rounding noise, not a spread
 
 @dataclass(frozen=True)
 class Weighted:
-    """A set by how often each of all words is in each sample, (samples or 1, words)."""
+    """Set with the count of each word in each sample, (samples or 1, words)."""
 
     weights: np.ndarray
 
@@ -37,7 +37,7 @@ class Weighted:
 
 @dataclass(frozen=True)
 class Whole:
-    """A set whose words are the same columns of all rows of values; sets that are added stand side by side."""
+    """Set whose words are the same columns of all rows of values. Sets that are added must be adjacent."""
 
     start: int
     end: int
@@ -57,22 +57,22 @@ Words = TypeVar("Words", Weighted, Whole)
 
 
 def whole_sets(sizes: Iterable[int]) -> list[Whole]:
-    """Sets of so many words, one after the other."""
+    """Return consecutive sets of these sizes."""
     return [Whole(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
 
 
 def mean(words: Words, values: np.ndarray) -> np.ndarray:
-    """Of the values of a set's words, (samples,)."""
+    """Compute the mean of the values of a set's words, (samples,)."""
     return words.sum(values) / words.count
 
 
 def std(words: Words, values: np.ndarray, ddof: int = 0) -> np.ndarray:
-    """Of the values of a set's words, (samples,); NaN of no more words than `ddof`."""
+    """Compute the standard deviation of the values of a set's words, (samples,); NaN for at most `ddof` words."""
     variation = words.sum((values - mean(words, values)[..., None]) ** 2)
     return np.sqrt(variation / np.where(words.count > ddof, words.count - ddof, np.nan))
 
 
 def effect_size(x: Words, y: Words, values: np.ndarray, ddof: int = 0, flat: float = FLAT) -> np.ndarray:
-    """The difference of two sets' means, divided by the standard deviation of both sets; NaN where that is flat."""
+    """Divide the difference of two sets' means by the standard deviation of both sets; NaN if that is flat."""
     spread = std(x + y, values, ddof)
     return (mean(x, values) - mean(y, values)) / np.where(spread > flat, spread, np.nan)

@@ -1,4 +1,4 @@
-"""StereoSet's scores: does a model tell sense from nonsense, and does it prefer stereotypes?"""
+"""StereoSet's scores: preference for meaningful sentences, and preference for stereotypes."""
 
 from __future__ import annotations
 
@@ -25,39 +25,40 @@ def stereoset_lms(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """How often meaningful sentences are preferred. StereoSet's language modelling score (lms).
+    """Measure preference for meaningful sentences. StereoSet's language modelling score (lms).
 
-    Each item has three sentences, of which two make sense, and each of the two is compared with the third::
+    Each item has three sentences, of which two are meaningful. Each of the two is compared with the third::
 
         lms = 100 * share of comparisons with s(meaningful) > s(unrelated)
 
     Parameters
     ----------
     targets : list of array, (items, 1)
-        Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
+        Three sets: stereotypes, anti-stereotypes, unrelated sentences. Sentences at the same place in the sets are
+        an item.
     attributes : list
-        None.
+        Empty.
     score
-        "term": of a masked model the probability of the term in which an item's sentences differ, masked. Of a term
-        of several tokens it is the mean of their probabilities, each predicted from those before it. "sz": the
-        log-likelihood of the sentence of a causal model, the pseudo-log-likelihood of a masked one. "l2r": of a
-        masked model as "sz", without the rest of a piece's word. "next": of a masked model with a next-sentence
-        head the probability that the second sentence follows the first, of items that are two sentences. None: as in
-        the papers, "term" of a masked model, or "next" of such items; "sz" of others.
+        "term": for a masked model, the probability of the masked term in which an item's sentences differ. For a
+        term of several tokens it is the mean of their probabilities, each predicted from the tokens before it.
+        "sz": the log-likelihood of the sentence for a causal model, the pseudo-log-likelihood for a masked one.
+        "l2r": for a masked model, like "sz", without the rest of a token's word. "next": for a masked model with a
+        next-sentence head, the probability that the second sentence follows the first, if items are two sentences.
+        None: as in the papers, "term" for a masked model, or "next" for such items; "sz" for other models.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
-        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
-        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
-        It does not change "term" and "next", which are no sums.
+        probability, which is minus the logarithm of the perplexity per token (for a masked model, of Salazar et
+        al.'s pseudo-perplexity). None: scores are sums. A table of scores does not contain the number of a
+        sentence's tokens. It does not change "term" and "next", which are not sums.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
     Returns
     -------
     Score
-        Range [0, 100], neutral value 100: a model that always prefers what makes sense. 50 is one that guesses. It
-        has no sign. An item with a sentence that has no score is left out; NaN where none is left. `scalars`: items,
-        lms, lms_thesis, ss, ss_ties (ss where ties count for the stereotype) and icat, which
+        Range [0, 100], neutral value 100, no sign. A model that always prefers meaningful sentences has 100, and a
+        model that guesses 50. An item with an unscored sentence is left out; NaN if no item is left. `scalars`:
+        items, lms, lms_thesis, ss, ss_ties (ss if ties count for the stereotype) and icat, which
         `biasgrid.metrics.stereoset_icat` describes. `detail`: score, the sentence's.
 
     Notes
@@ -65,12 +66,12 @@ def stereoset_lms(
     **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
     StereoSet averages over its target terms; here every item counts alike.
 
-    `lms_thesis` is as Maddalozzo 2023 (section 4.2) has it: the share of items in which both meaningful sentences
-    together are more probable than the unrelated one, which is never less than the share of items in which either is.
-    Ties count as not preferred.
+    `lms_thesis` follows Maddalozzo 2023 (section 4.2): the share of items in which both meaningful sentences
+    together are more probable than the unrelated one. It is never less than the share of items in which either
+    sentence is more probable. Ties count as not preferred.
 
-    **Defaults.** Of a masked model, "term" and "next" are the published scores. Of a causal one StereoSet's authors
-    divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
+    **Defaults.** For a masked model, "term" and "next" are the published scores. For a causal model, StereoSet's
+    authors divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def stereoset_ss(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """How often the stereotype is preferred. StereoSet's stereotype score (ss), against the anti-stereotype.
+    """Measure preference for stereotypes. StereoSet's stereotype score (ss).
 
     ::
 
@@ -103,21 +104,22 @@ def stereoset_ss(
     Parameters
     ----------
     targets : list of array, (items, 1)
-        Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
+        Three sets: stereotypes, anti-stereotypes, unrelated sentences. Sentences at the same place in the sets are
+        an item.
     attributes : list
-        None.
+        Empty.
     score
-        "term": of a masked model the probability of the term in which an item's sentences differ, masked. Of a term
-        of several tokens it is the mean of their probabilities, each predicted from those before it. "sz": the
-        log-likelihood of the sentence of a causal model, the pseudo-log-likelihood of a masked one. "l2r": of a
-        masked model as "sz", without the rest of a piece's word. "next": of a masked model with a next-sentence
-        head the probability that the second sentence follows the first, of items that are two sentences. None: as in
-        the papers, "term" of a masked model, or "next" of such items; "sz" of others.
+        "term": for a masked model, the probability of the masked term in which an item's sentences differ. For a
+        term of several tokens it is the mean of their probabilities, each predicted from the tokens before it.
+        "sz": the log-likelihood of the sentence for a causal model, the pseudo-log-likelihood for a masked one.
+        "l2r": for a masked model, like "sz", without the rest of a token's word. "next": for a masked model with a
+        next-sentence head, the probability that the second sentence follows the first, if items are two sentences.
+        None: as in the papers, "term" for a masked model, or "next" for such items; "sz" for other models.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
-        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
-        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
-        It does not change "term" and "next", which are no sums.
+        probability, which is minus the logarithm of the perplexity per token (for a masked model, of Salazar et
+        al.'s pseudo-perplexity). None: scores are sums. A table of scores does not contain the number of a
+        sentence's tokens. It does not change "term" and "next", which are not sums.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
@@ -125,21 +127,22 @@ def stereoset_ss(
     -------
     Score
         Range [0, 100], neutral value 50. Below it the model prefers anti-stereotypes, above it stereotypes. An item
-        with a sentence that has no score is left out; NaN where none is left. `scalars` and
-        `detail` as of `biasgrid.metrics.stereoset_lms`.
+        with an unscored sentence is left out; NaN if no item is left. `scalars` and `detail` as in
+        `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
     **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
     guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
 
-    Ties count for the anti-stereotype. Every item counts alike, where StereoSet averages over its target terms.
+    Ties count for the anti-stereotype. Every item counts alike, whereas StereoSet averages over its target terms.
 
-    With "term", ss is Maddalozzo's E^Stereo (section 4.2.1), and `ss_ties` the baseline E^Comp on the same sentences:
-    the words that make a sentence a stereotype, or an anti-stereotype, are then its one option of each kind.
+    With "term", ss is Maddalozzo's E^Stereo (section 4.2.1), and `ss_ties` the baseline E^Comp on the same
+    sentences: the words that make a sentence a stereotype, or an anti-stereotype, are then its one option of each
+    kind.
 
-    **Defaults.** Of a masked model, "term" and "next" are the published scores. Of a causal one StereoSet's authors
-    divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
+    **Defaults.** For a masked model, "term" and "next" are the published scores. For a causal model, StereoSet's
+    authors divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
 
     Examples
     --------
@@ -163,7 +166,7 @@ def stereoset_icat(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """Language modelling combined with lack of bias. StereoSet's idealised CAT score (icat).
+    """Combine language modelling with lack of bias. StereoSet's idealised CAT score (icat).
 
     ::
 
@@ -172,39 +175,40 @@ def stereoset_icat(
     Parameters
     ----------
     targets : list of array, (items, 1)
-        Three sets: stereotypes, anti-stereotypes, unrelated sentences; those in one place are an item.
+        Three sets: stereotypes, anti-stereotypes, unrelated sentences. Sentences at the same place in the sets are
+        an item.
     attributes : list
-        None.
+        Empty.
     score
-        "term": of a masked model the probability of the term in which an item's sentences differ, masked. Of a term
-        of several tokens it is the mean of their probabilities, each predicted from those before it. "sz": the
-        log-likelihood of the sentence of a causal model, the pseudo-log-likelihood of a masked one. "l2r": of a
-        masked model as "sz", without the rest of a piece's word. "next": of a masked model with a next-sentence
-        head the probability that the second sentence follows the first, of items that are two sentences. None: as in
-        the papers, "term" of a masked model, or "next" of such items; "sz" of others.
+        "term": for a masked model, the probability of the masked term in which an item's sentences differ. For a
+        term of several tokens it is the mean of their probabilities, each predicted from the tokens before it.
+        "sz": the log-likelihood of the sentence for a causal model, the pseudo-log-likelihood for a masked one.
+        "l2r": for a masked model, like "sz", without the rest of a token's word. "next": for a masked model with a
+        next-sentence head, the probability that the second sentence follows the first, if items are two sentences.
+        None: as in the papers, "term" for a masked model, or "next" for such items; "sz" for other models.
     normalize
         "tokens": each score is divided by the number of its tokens. It is then the mean logarithm of a token's
-        probability, which is minus the logarithm of the perplexity per token (of a masked model, of Salazar et al.'s
-        pseudo-perplexity). None: scores are sums. A table of scores does not say how many tokens a sentence has.
-        It does not change "term" and "next", which are no sums.
+        probability, which is minus the logarithm of the perplexity per token (for a masked model, of Salazar et
+        al.'s pseudo-perplexity). None: scores are sums. A table of scores does not contain the number of a
+        sentence's tokens. It does not change "term" and "next", which are not sums.
     scores
         The sentences' log-likelihoods or pseudo-log-likelihoods, set after set.
 
     Returns
     -------
     Score
-        Range [0, 100], neutral value 100. It has no sign. By the paper's axioms 100 is an ideal model (lms 100, ss
-        50), 0 one that always, or never, prefers the stereotype, 50 one that guesses (lms 50, ss 50). An item
-        with a sentence that has no score is left out; NaN where none is left. `scalars` and
-        `detail` as of `biasgrid.metrics.stereoset_lms`.
+        Range [0, 100], neutral value 100, no sign. By the paper's axioms, 100 is an ideal model (lms 100, ss 50), 0
+        a model that always, or never, prefers the stereotype, and 50 a model that guesses (lms 50, ss 50). An item
+        with an unscored sentence is left out; NaN if no item is left. `scalars` and `detail` as in
+        `biasgrid.metrics.stereoset_lms`.
 
     Notes
     -----
     **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
     in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
 
-    **Defaults.** Of a masked model, "term" and "next" are the published scores. Of a causal one StereoSet's authors
-    divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
+    **Defaults.** For a masked model, "term" and "next" are the published scores. For a causal model, StereoSet's
+    authors divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.
 
     Examples
     --------
@@ -231,7 +235,7 @@ def _score(name: str, targets: list[np.ndarray], scores: np.ndarray) -> Score:
 
 
 def _items(sets: np.ndarray) -> dict[str, np.ndarray]:
-    """What each item adds to the scores, from 0 to 100 (items,)."""
+    """Return the contribution of each item to the scores, from 0 to 100 (items,)."""
     stereotypes, anti_stereotypes, unrelated_sentences = sets
     return {
         "lms": 50.0 * ((stereotypes > unrelated_sentences) * 1.0 + (anti_stereotypes > unrelated_sentences)),
@@ -253,7 +257,7 @@ def _pairs_won(words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray,
 def _resampled(name: str) -> Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]]:
     def resampled(words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, **_: Any):
         sets = scores.reshape(3, -1)
-        # in a sample, an item's stereotype and anti-stereotype can have changed sets
+        # In a sample, an item's stereotype and anti-stereotype can have changed sets.
         items, swapped_items = _items(sets), _items(sets[[1, 0, 2]])
         values_by_score = {key: np.concatenate([items[key], swapped_items[key]]) for key in ("lms", "ss")}
         if np.isnan(scores).any():
@@ -282,8 +286,10 @@ def _unscored(
 
 
 def _with_score(model: LanguageModel, targets: Sequence[Any], options: dict[str, Any]) -> dict[str, Any]:
-    """The options with the score that the papers take, where none is given. Raises BiasgridError where the score that
-    is given is not of such sentences."""
+    """Add the papers' score to the options if none is given.
+
+    Raises BiasgridError if a given score does not fit such sentences.
+    """
     of_two, score = sentences.has_two_sentences(targets), options.get("score")
     if score is None:
         of_masked = "next" if of_two else "term"

@@ -1,4 +1,4 @@
-"""What the metrics of words in templates share: how probable a language model holds a word beside another."""
+"""Probabilities that a language model assigns to words next to other words, for the metrics of words in templates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..embeddings.language.sentence import Sentence, Span
 from ..errors import BiasgridError, join_names, not_allowed, quote
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
-# short, so that nouns, names and adjectives fit; for one kind of words write longer ones
+# The templates are short, so that nouns, names and adjectives fit; for one kind of words, write longer ones.
 TEMPLATES = ["{target} and {attribute}.", "{target} is {attribute}.", "{target} likes {attribute}."]
 
 
@@ -25,27 +25,27 @@ def likelihoods(
     predicted_word: Literal["target", "attribute"] = "target",
     prior: bool = False,
 ) -> np.ndarray:
-    """How probable a model holds each target word beside each attribute word, in each template.
+    """Compute a model's log-probability of each target word next to each attribute word, in each template.
 
     Parameters
     ----------
     model
-        A language model. A masked one predicts a word from the whole sentence; a causal one can predict only what
-        comes last, the attribute word, with the space before it: most models have the two in one piece.
+        A language model. A masked model predicts a word from the whole sentence. A causal model can predict only
+        the last word, the attribute word, with the space before it: most models have the two in one token.
     targets, attributes
         The found sets of both sides.
     templates
-        Sentences with `{target}` and, after it, `{attribute}`; None for three of our own.
+        Sentences with `{target}` and, after it, `{attribute}`; None for three templates of biasgrid.
     predicted_word
-        Which of the two words a masked model predicts.
+        Word of the two that a masked model predicts.
     prior
-        Whether the logarithm of the word's probability where the model does not see the other word is taken off (of a
+        Whether to subtract the logarithm of the word's probability if the model does not see the other word (for a
         masked model; Kurita et al. 2019).
 
     Returns
     -------
     array, (templates, target words, attribute words)
-        Natural logarithms of probabilities; with `prior`, of ratios of two.
+        Natural logarithms of probabilities; with `prior`, of ratios of two probabilities.
     """
     sides = [[key for s in side for key in s.keys] for side in (targets, attributes)]
     asked, priors = _requests(model, sides[0], sides[1], templates, predicted_word, prior)
@@ -58,7 +58,7 @@ def likelihoods(
 def unscored_words(
     predicted_word: Literal["target", "attribute"], prior: bool = False
 ) -> Callable[..., list[dict[int, str]]]:
-    """Return `Metric.unscored` of a metric that asks for `likelihoods` with these arguments."""
+    """Return `Metric.unscored` of a metric that requests `likelihoods` with these arguments."""
 
     def unscored(
         model: LanguageModel,
@@ -69,7 +69,7 @@ def unscored_words(
         **_: Any,
     ) -> list[dict[int, str]]:
         sets = [*targets, *attributes]
-        # a tokenizer may know a word in small letters, and not where it begins a sentence
+        # A tokenizer may know a word in lower case, but not at the beginning of a sentence.
         forms = {
             key: {
                 text[slice(*spans[role])]
@@ -100,7 +100,7 @@ def _take_off(
     sides: Sequence[Sequence[str]],
     why: dict[str, str],
 ) -> None:
-    """Add words to `why` until every sentence without a score has one of them: first the word of most of these."""
+    """Add words to `why` until every sentence without a score has one of them, the most frequent word first."""
     shape = (-1, *map(len, sides))
     numbers = np.arange(len(asked)).reshape(shape)
     is_missing = np.array([sentence in reasons for sentence in asked]).reshape(shape)
@@ -122,8 +122,10 @@ def _requests(
     predicted_word: str,
     prior: bool,
 ) -> tuple[list[Sentence], list[Sentence]]:
-    """Return what a model is asked, by template, target and attribute; and the same where it does not see the other
-    word: none without `prior`, and none of a causal model."""
+    """Return the requests to a model, by template, target and attribute, and the requests that hide the other word.
+
+    The latter are empty without `prior`, and for a causal model.
+    """
     templates = TEMPLATES if templates is None else templates
     filled_templates = [
         _fill(template, target, attribute)
@@ -148,12 +150,12 @@ def _with_space(text: str, spans: dict[str, Span], word: str) -> dict[str, Span]
 
 
 def _fill(template: str, target: str, attribute: str) -> tuple[str, dict[str, Span]]:
-    """A template with both words, its first letter large, and where the words are."""
+    """Fill both words into a template, with a capital first letter, and return the positions of the words."""
     start, _, rest = template.partition(TARGET)
     middle, _, end = rest.partition(ATTRIBUTE)
     text = f"{start}{target}{middle}{attribute}{end}"
     first, second = len(start), len(start) + len(target) + len(middle)
-    # the upper case of some letters is two letters
+    # The upper case of some letters is two letters.
     capital = text[:1].upper() if len(text[:1].upper()) == 1 else text[:1]
     return capital + text[1:], {
         "target": (first, first + len(target)),
@@ -162,7 +164,7 @@ def _fill(template: str, target: str, attribute: str) -> tuple[str, dict[str, Sp
 
 
 def check_templates(templates: Any) -> None:
-    """Raises BiasgridError for what is no list of templates, and for a template without its two places."""
+    """Raise BiasgridError for a value that is not a list of templates, and for a template without its two places."""
     allowed_values = "lists of sentences with {target} and, after it, {attribute}"
     if templates is None:
         return

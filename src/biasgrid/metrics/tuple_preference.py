@@ -23,7 +23,7 @@ def tuple_preference(
     normalize: Normalize = None,
     scores: np.ndarray,
 ) -> Score:
-    """How often the first version is likelier. It compares versions of a sentence.
+    """Compare the first version with the others. Count how often the first version of a sentence is likelier.
 
     A tuple has a version of a sentence for each of two or more groups. The first version is compared with each of
     the others::
@@ -33,27 +33,27 @@ def tuple_preference(
     Parameters
     ----------
     targets : list of array, (tuples, 1)
-        Two or more sets of sentences; those in one place are a tuple. The first set has the versions about the
-        stereotyped group.
+        Two or more sets of sentences; sentences at the same place in the sets are a tuple. The first set has the
+        versions about the stereotyped group.
     attributes : list
-        None.
+        Empty.
     score
-        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the tokens that the two sentences of a comparison share. "l2r": of a masked model as "sz", with the
-        tokens of a token's word to its right masked, too.
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": for a masked
+        model, only the tokens that the two sentences of a comparison share. "l2r": for a masked model, like "sz",
+        but the tokens to the right in a token's word are also masked.
     normalize
         "tokens": each score is divided by the number of its tokens. None: scores are sums.
     scores
-        (sets, sets, tuples), flattened: the score of each set's sentence beside that of each set.
+        (sets, sets, tuples), flattened: the score of each set's sentence, compared with each set.
 
     Returns
     -------
     Score
         Range [0, 1], neutral value .5: the first version is at a random place among the others. Below it the model
-        prefers the other versions, above it the first ones. A tuple with a sentence that has no score is left out.
-        NaN for "cp" or "l2r" of a causal model. `scalars`: tuples, comparisons, preferred, ties; first, the share of
-        tuples in which the first version is the most probable; p_exact, two-sided, if in each tuple any version could
-        be the first. `detail`: share, of the others that each sentence is more probable than.
+        prefers the other versions, above it the first ones. A tuple with an unscored sentence is left out.
+        NaN for "cp" or "l2r" of a causal model. `scalars`: tuples, comparisons, preferred, ties; first, the share
+        of tuples in which the first version is the most probable; p_exact, two-sided, if in each tuple any version
+        could be the first. `detail`: share of the other versions that are less probable than the sentence.
 
     Notes
     -----
@@ -62,8 +62,8 @@ def tuple_preference(
 
     Ties count as not preferred.
 
-    **Defaults.** "sz" can be asked of every model. EmbeddingBiasScores compares tokens that neighbouring sentences of
-    a tuple share; "cp" takes those that the two compared sentences share.
+    **Defaults.** "sz" is available for every model. EmbeddingBiasScores compares the tokens that neighbouring
+    sentences of a tuple share; "cp" takes the tokens that the two compared sentences share.
 
     Examples
     --------
@@ -95,12 +95,13 @@ def tuple_preference(
 
 
 def _by_pair(scores: np.ndarray, sets: int) -> np.ndarray:
-    """(sets, sets, tuples): entry (i, j) is the score of set i's sentence beside set j's."""
+    """Reshape scores to (sets, sets, tuples): entry (i, j) is the score of set i's sentence, compared with set j."""
     return scores.reshape(sets, sets, -1)
 
 
 def _shares(beside: np.ndarray) -> np.ndarray:
-    """Of how many of the other versions each version is more probable than (sets, tuples); NaN without a score."""
+    """Compute the share of other versions that are less probable than each version (sets, tuples); NaN without a
+    score."""
     is_other = ~np.eye(len(beside), dtype=bool)[:, :, None]
     is_scored = ~np.isnan(beside) | ~is_other
     shares = ((beside > beside.swapaxes(0, 1)) & is_other).sum(axis=1) / (len(beside) - 1)
@@ -108,7 +109,7 @@ def _shares(beside: np.ndarray) -> np.ndarray:
 
 
 def _p_exact(wins: np.ndarray) -> float:
-    """The p-value of the first versions' wins, if each version of a tuple is as likely to be the first."""
+    """Compute the p-value of the first versions' wins, if each version of a tuple is as likely to be the first."""
     sets, tuples = wins.shape
     distribution = np.ones(1)
     for place in range(tuples):
@@ -151,7 +152,7 @@ def _unscored(
 
 
 def _asked(targets: Sequence[Any], number: int, score: str) -> list[list[Sentence]]:
-    """What the model is asked of each sentence of a set: a score beside the sentence of each set."""
+    """Return the requests for each sentence of a set: one score for each set that it is compared with."""
     return [
         [
             Sentence(text, beside=other.keys[place]) if score == "cp" else Sentence(text, l2r=score == "l2r")
@@ -164,10 +165,10 @@ def _asked(targets: Sequence[Any], number: int, score: str) -> list[list[Sentenc
 def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray, **_: Any
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    # a score for each of the words, all sets' sentences, beside each set
+    # Scores are a score for each of the words, the sentences of all sets, compared with each set.
     sets = len(scores) // len(words)
     shares = _shares(_by_pair(scores, sets)).ravel()
-    # a tuple counts with its sentence in the sample's first set
+    # A tuple counts with its sentence in the sample's first set.
     return lambda targets, _: targets[0] @ shares / targets[0].sum(axis=1)
 
 

@@ -25,7 +25,7 @@ def weat(
     ddof: Literal[0, 1] = 0,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """Differential association of two target sets. Word Embedding Association Test (WEAT).
+    """Compare two target sets by association with attributes. Word Embedding Association Test (WEAT).
 
     With target sets X and Y and attribute sets A and B::
 
@@ -37,19 +37,18 @@ def weat(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     return_effect_size
-        Whether the value is the effect size, as of `weat_es`, in place of the statistic.
+        Whether the value is the effect size, as in `weat_es`, instead of the statistic.
     ddof
-        Of the effect size: the standard deviation divides by the number of words less this, 0 or 1.
+        For the effect size: the standard deviation divides by the number of words minus `ddof`, 0 or 1.
     one_word
-        The effect size where each target set has one word: "nan", undefined, or "keep", as of `weat_es`.
+        The effect size if each target set has one word: "nan", undefined, or "keep", as in `weat_es`.
 
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: the first target set is nearer to the first attribute
-        set. It grows with the number of words, so that statistics of sets of different size do not compare.
-        Undefined (NaN) for a zero vector. `scalars`: weat, effect_size. `detail`: association, s(w) of each
-        target word.
+        Range (-inf, inf), neutral value 0. Positive: the first target set is nearer to the first attribute set. It
+        grows with the number of words, so that statistics of sets of different size are not comparable. Undefined
+        (NaN) for a zero vector. `scalars`: weat, effect_size. `detail`: association, s(w) of each target word.
 
     Notes
     -----
@@ -57,10 +56,10 @@ def weat(
     same attribute set alike, WEAT is 0, however far they lean. As it is a sum over words, sets of unequal
     size can cancel, too: one word that leans far, against two that lean half as far.
 
-    **Defaults.** The statistic and the effect size are the paper's, and WEFE 1.0.1 has both. The paper does
-    not say what the standard deviation divides by: `ddof` 0 is WEFE's, and 1 gives the effect sizes that the
-    paper prints. The paper and WEFE test with one tail: `permutation={"alternative": "greater"}`. WEFE draws
-    words with replacement there, which is not the paper's permutation test, and no option repeats it.
+    **Defaults.** The statistic and the effect size are the paper's, and WEFE 1.0.1 has both. The paper does not
+    report the divisor of the standard deviation: `ddof` 0 is WEFE's, and 1 gives the effect sizes that the paper
+    prints. The paper and WEFE test with one tail: `permutation={"alternative": "greater"}`. WEFE draws words with
+    replacement there, which is not the paper's permutation test; no option reproduces it.
 
     Examples
     --------
@@ -91,9 +90,9 @@ def weat_es(
     ddof: Literal[0, 1] = 0,
     one_word: OneWord = of_one_word.NAN,
 ) -> Score:
-    """Standardised differential association, an effect size. It is the effect size of WEAT.
+    """Standardise the differential association of WEAT. It is the effect size of WEAT.
 
-    With target sets X and Y, attribute sets A and B, and s(w) as of `weat`::
+    With target sets X and Y, attribute sets A and B, and s(w) as in `weat`::
 
         d = (mean of s(x) over x in X - mean of s(y) over y in Y) / standard deviation of s(w) over w in X and Y
 
@@ -102,20 +101,20 @@ def weat_es(
     targets, attributes : list of array, (words, dimensions)
         Vectors of each target set's and each attribute set's words.
     ddof
-        The standard deviation divides by the number of words less this: 0, as WEFE has it, or 1, which gives
-        the printed values of Caliskan et al.
+        The standard deviation divides by the number of words minus `ddof`: 0, as in WEFE, or 1, which gives the
+        printed values of Caliskan et al.
     one_word
-        The value where each target set has one word, after lost words are left out: "nan", undefined; "keep", 2
-        or -2 (1.41 or -1.41 with `ddof` 1), as WEFE has it.
+        The value if each target set has one word, after missing words are left out. "nan": undefined. "keep": 2 or
+        -2 (1.41 or -1.41 with `ddof` 1), as in WEFE.
 
     Returns
     -------
     Score
-        Range [-2, 2], neutral value 0; of sets of m and n words, the ends are ±(m + n) / sqrt(m n) with
-        `ddof` 0, and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer
-        to the first attribute set. It is large, too, where a small difference has a small spread. Undefined
-        (NaN) where all words have the same association, and where each target set has one word: status
-        "degenerate:one word". `scalars` and `detail`: as of `weat`.
+        Range [-2, 2], neutral value 0; for sets of m and n words, the ends are ±(m + n) / sqrt(m n) with `ddof` 0,
+        and sqrt((m + n - 1) / (m + n)) times that with 1. Positive: the first target set is nearer to the first
+        attribute set. It is also large if a small difference has a small spread. Undefined (NaN) if all words have
+        the same association, and if each target set has one word: status "degenerate:one word". `scalars` and
+        `detail`: as in `weat`.
 
     Notes
     -----
@@ -124,10 +123,10 @@ def weat_es(
     nothing else varies. Two sets of one word each are always at an end, whatever the words: the size of the value is
     fixed by construction. `weat` says how far two words lean apart.
 
-    **Defaults.** The paper prints no divisor. `ddof` 0 is WEFE's; with 1, 9 of the 10 effect sizes that the
-    paper prints for word2vec come out, and it is EmbeddingBiasScores'. `sc_weat` has 1 by default: in a study
-    that has both, set one of them. The paper has no set of one word. WEFE gives such sets a value of 2 or -2:
-    `one_word="keep"`.
+    **Defaults.** The paper does not print a divisor. `ddof` 0 is WEFE's. With 1, 9 of the 10 effect sizes that the
+    paper prints for word2vec are reproduced, and it is EmbeddingBiasScores' divisor. `sc_weat` has 1 by default: in
+    a study with both, set one of them. The paper does not have sets of one word. WEFE assigns such sets a value of
+    2 or -2: `one_word="keep"`.
 
     Examples
     --------
@@ -149,7 +148,7 @@ def _value(
     ddof: int = 0,
     one_word: OneWord = of_one_word.NAN,
 ) -> np.ndarray:
-    """Of samples (samples,), from s(w) of all words (samples or 1, words)."""
+    """Compute the value of samples (samples,) from s(w) of all words (samples or 1, words)."""
     if not return_effect_size:
         return x.sum(association) - y.sum(association)
     undefined = of_one_word.undefined_samples(x, y, one_word)
@@ -157,7 +156,7 @@ def _value(
 
 
 def _resampled(words: np.ndarray, attributes: np.ndarray, **parameters: Any) -> Callable:
-    """Where only target words change, it is a product with one vector."""
+    """Return the statistic. If only target words change, it is a product with one vector."""
     cosine = cosines(attributes, words)
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:

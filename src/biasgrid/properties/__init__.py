@@ -1,9 +1,10 @@
-"""Which metric may be trusted for what: properties D5 to D8 of Schroeder et al. (2021), computed for every metric.
+"""Properties D5 to D8 of Schroeder et al. (2021), computed for every metric: which metric may be trusted for what.
 
 A word is biased if it is nearer to one group than to another: s(w, A) is its mean cosine with the words of group A.
-A set of words has skew if it is nearer to one group on the whole, stereotype if its words lean differently.
-`PROPERTIES` asks of a metric whether its value follows. A "no" has a counterexample: vectors, to be measured again.
-Finding none is no proof: the answer is "yes" only where there is an argument (`ARGUMENTS`).
+A set of words has skew if it is nearer to one group on the whole, and stereotype if its words are nearer to
+different groups. `PROPERTIES` are questions whether a metric's value follows. The answer "no" has a counterexample:
+vectors that can be measured again. A failed search for one is not a proof: the answer is "yes" only with an
+argument (`ARGUMENTS`).
 """
 
 from .examine import examine, examine_metric

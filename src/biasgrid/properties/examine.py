@@ -1,4 +1,4 @@
-"""Metrics examined: each property of each metric, with a verdict."""
+"""Examination of metrics: a verdict on each property of each metric."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .questions import (
 from .search import Search, sides
 from .verdicts import Verdict
 
-# kind of model -> which of its metrics can be examined on examples that are no vectors, and what does so
+# Kind of model -> function that selects its metrics with examples other than vectors, and the examination of them.
 WITHOUT_VECTORS: dict[str, tuple[Callable[[Metric], bool], Callable[..., Any]]] = {
     "corpus": (lambda metric: True, texts.verdicts),
     "language_model": (scores.can_be_examined, scores.verdicts),
@@ -35,7 +35,7 @@ WITHOUT_VECTORS: dict[str, tuple[Callable[[Metric], bool], Callable[..., Any]]] 
 
 
 def examine(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
-    """Every metric's properties, those of a metric's one word before those of several."""
+    """Examine every metric's properties, for one word before sets of words."""
     return [
         verdict
         for metric in registry.values()
@@ -45,10 +45,10 @@ def examine(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
 
 
 def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) -> list[Verdict]:
-    """The properties of one metric, with these parameters.
+    """Examine the properties of one metric, with these parameters.
 
-    The order of what is tried decides which counterexample is kept: the catalogue's, then small whole numbers drawn
-    at random, then what a descent to the neutral value finds.
+    The first counterexample that is found is kept. The catalogue's settings come first, then small whole numbers
+    drawn at random, then the results of a descent to the neutral value.
     """
     parameters = dict(parameters or {})
     variant = ", ".join(f"{key}: {json.dumps(value).strip(chr(34))}" for key, value in parameters.items())
@@ -98,7 +98,7 @@ def _verdicts_without_vectors(
     label: str,
     variant: str,
 ) -> list[Verdict]:
-    """The verdicts on a metric of corpora or of language models, whose counterexamples are texts or scores."""
+    """Return the verdicts on a metric of corpora or of language models, whose counterexamples are texts or scores."""
     verdicts = []
     for level, answers in verdicts_by_level(metric, parameters).items():
         general_arguments, level_arguments = (

@@ -1,4 +1,4 @@
-"""Figures of the metrics' properties: the matrix, and what each metric cannot see, drawn."""
+"""Figures of the metrics' properties: the matrix, and the counterexamples of each metric."""
 
 from __future__ import annotations
 
@@ -32,14 +32,18 @@ MEANING = {
 }
 GROUPS = MODEL_COLOURS[:4]
 NAMES = "ABCD"
-TWO = ("he-words", "she-words")  # what two groups may be
-ROW = 0.13  # inches of a row of the matrix
-IF_ORDERED = 0.68  # of a cell, what is so under the condition
-DRAWING, ALONE = 0.78, 1.0  # inches of a counterexample: of many, of the few of one metric
+# Typical words of two groups.
+TWO = ("he-words", "she-words")
+# Height of a row of the matrix, in inches.
+ROW = 0.13
+# Share of a cell that shows the answer under the condition.
+IF_ORDERED = 0.68
+# Height of a counterexample, in inches: among many, and among the few of one metric.
+DRAWING, ALONE = 0.78, 1.0
 BARS: list[Look] = [
     {"color": colour, "linewidth": 1.6, "marker": "|", "markersize": 5} for colour in ("black", "#999999")
 ]
-# what a counterexample shows, in the order in which a panel says it
+# Problems that a counterexample shows, in the order in which a panel lists them.
 SHOWS = {
     "skew": "skew unseen",
     "stereotype": "stereotype unseen",
@@ -51,7 +55,7 @@ SHOWS = {
 
 @styled
 def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
-    """Metrics by properties: what each can and cannot see. Rows of one word and of sets of words."""
+    """Draw the matrix of metrics by properties, with rows for one word and for sets of words."""
     import pandas as pd
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Rectangle
@@ -101,7 +105,7 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
         looks=looks,
     )
     for i, j, holds in ordered:
-        # the condition's own colour, in the right part of the cell
+        # Draw the condition's own colour in the right part of the cell.
         corner, height = (j + 1 - IF_ORDERED, i), 0.9
         axes.add_patch(Rectangle(corner, IF_ORDERED - 0.02, height, facecolor=COLOURS[holds]))
         look = {"ha": "center", "va": "center", "size": SMALL, "weight": looks[i, j]["weight"]}
@@ -120,8 +124,11 @@ def matrix(verdicts: Sequence[Verdict]) -> figure.Figure:
 
 @styled
 def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
-    """The groups and words of every counterexample of sets of words, a panel each, with the values that metrics give
-    there. Those of values that do not compare are in `ranges`. Where there is none, the figure says so."""
+    """Draw the groups and words of every counterexample of sets of words, a panel each, with the metrics' values.
+
+    Counterexamples of values that are not comparable are in `ranges`. Without counterexamples, the figure shows a
+    note.
+    """
     panels, title = _panels(verdicts), "What metrics cannot see: counterexamples"
     if not panels:
         return empty_page(title, "no counterexample was found.")
@@ -148,9 +155,9 @@ def counterexamples(verdicts: Sequence[Verdict]) -> figure.Figure:
 
 @styled
 def blind_spots(panels: Sequence[tuple[Setting, str]], open_dots: str = "of the second set") -> figure.Figure:
-    """Draw settings of one metric with its value in each, two beside each other: a picture for a narrow page.
+    """Draw settings of one metric with its value in each, two side by side: a picture for a narrow page.
 
-    `open_dots`: which words have open dots.
+    `open_dots` describes the words with open dots.
     """
     page = Frame("", width=3.6 if len(panels) > 1 else 2.4)
     _draw_panels(page, [(plain(setting), setting, [text]) for setting, text in panels], 2, ALONE)
@@ -171,7 +178,7 @@ def blind_spots(panels: Sequence[tuple[Setting, str]], open_dots: str = "of the 
 def _draw_panels(
     page: Frame, panels: Sequence[tuple[str, Setting, Sequence[str]]], columns: int, height: float = DRAWING
 ) -> None:
-    """Settings, so many side by side and so high, with their heads, and lines below each."""
+    """Draw settings in `columns` columns of this height, with their heads, and lines below each."""
     inches = page.inside / min(columns, len(panels)) - 0.09
     heads = {i: head for i, (head, _, _) in enumerate(panels)}
     line = columns if len(panels) > columns else 0
@@ -183,13 +190,13 @@ def _draw_panels(
 
 
 def plain(setting: Setting) -> str:
-    """A setting's name without the number that the paper's specification gives it."""
+    """Return a setting's name without the number in the paper's specification."""
     name = setting.name.partition(" (P")[0]
     return name[0].upper() + name[1:]
 
 
 def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
-    """Settings, and for each what is said of the metrics that it is a counterexample of."""
+    """Return the settings that are counterexamples, each with lines about the metrics that it refutes."""
     panels_by_setting: dict[str, tuple[Setting, dict[str, list[str]]]] = {}
     first_examples = {
         (v.label, v.property): v.example.settings[0].name for v in verdicts if v.level == SET and v.example
@@ -199,7 +206,7 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
             continue
         setting, kind = v.example.settings[0], v.property
         if kind == "trustworthy":
-            # said already where it is skew or stereotype that is not seen
+            # Skip it if the unseen skew or stereotype is already shown.
             if setting.name in (
                 first_examples.get((v.label, "skew")),
                 first_examples.get((v.label, "stereotype")),
@@ -208,7 +215,7 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
             kind = "blind" if setting.truth.bias > 1e-9 else "alarm"
         (value,) = v.example.values[0]
         value_text = "" if isnan(value) else f" {number(value)}"
-        # of an option, its value says enough: "RND (cos)"
+        # An option's value is enough: "RND (cos)".
         label = v.label.replace("direction: ", "").replace("distance: ", "")
         panels_by_setting.setdefault(setting.name, (setting, {}))[1].setdefault(kind, []).append(
             f"{label}{value_text}".replace(" ", "\N{NO-BREAK SPACE}")
@@ -226,7 +233,7 @@ def _panels(verdicts: Sequence[Verdict]) -> list[tuple[Setting, list[str]]]:
 
 
 def _draw(axes: Axes, setting: Setting) -> None:
-    """Groups and words in the plane; in space, seen along the third axis."""
+    """Draw groups and words in the plane; in space, seen along the third axis."""
     from matplotlib.patches import Circle
 
     points = np.concatenate([*setting.groups, *setting.words])[:, :2]
@@ -253,13 +260,13 @@ def _draw(axes: Axes, setting: Setting) -> None:
             )
             label = name if count == 1 else f"{name} ×{count}"
             has_word = any(np.allclose(row, vector) for vector in np.concatenate(setting.words))
-            # beyond a dot that is there; and not on the other group's label
+            # Place the label beyond a dot at the same point, and away from the other group's label.
             is_turned = name == "B" and any(np.allclose(row, vector) for vector in setting.groups[0])
             _add_label(axes, row, reach, label, colour, 0.14 + 0.1 * has_word + 0.05 * (count > 1), is_turned)
     for words, is_filled in zip(setting.words, (True, False), strict=False):
         for row, count in _count_rows(words):
             shared = any(np.allclose(row, vector) for vector in setting.words[0])
-            # a word that stands in both sets is a ring around a dot
+            # Draw a word in both sets as a ring around a dot.
             size = 7.5 if not is_filled and shared else 4.5
             axes.plot(
                 *row[:2],
@@ -284,7 +291,7 @@ def _count_rows(rows: np.ndarray) -> list[tuple[np.ndarray, int]]:
 def _add_label(
     axes, row, reach: float, text: str, colour: str, distance: float, is_turned: bool = False
 ) -> None:
-    """A label beyond the end of a vector, or beside it."""
+    """Write a label beyond the end of a vector, or next to it."""
     direction = row[:2] / (np.linalg.norm(row[:2]) or 1.0)
     if is_turned:
         direction = np.array([-direction[1], direction[0]])
@@ -294,8 +301,11 @@ def _add_label(
 
 @styled
 def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
-    """Metrics whose values do not compare: two ranges each, the smallest and largest value of two words (a set) of
-    unit length, of two pairs of groups. Where there is none, the figure says so."""
+    """Draw two ranges for each metric whose values are not comparable, for two pairs of groups.
+
+    A range has the smallest and largest value of two words (a set) of unit length. Without such metrics, the figure
+    shows a note.
+    """
     title = "Possible range of each metric"
     incomparable = [
         (v, v.example)

@@ -1,4 +1,4 @@
-"""The property matrix as files: tables, counterexamples, figures."""
+"""Files of the property matrix: tables, counterexamples, figures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COLUMNS = (
 
 
 def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
-    """Write the answers, the counterexamples and the figures; returns their paths."""
+    """Write the answers, the counterexamples and the figures, and return their paths."""
     files = {
         "properties.csv": _csv(table(verdicts), [column.name for column in COLUMNS]),
         "counterexamples.csv": _csv(rows := coordinates(verdicts), list(rows[0]) if rows else []),

@@ -1,6 +1,6 @@
-"""What a metric has to say of words, or pairs of sentences, by how each of them leans to one group or the other.
+"""Search for counterexamples among words, or pairs of sentences, each with a leaning to one of two groups.
 
-The module of each kind of model defines what a leaning is; the questions are the same.
+The module of each kind of model defines its leanings; the questions are the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .numbers import number
 from .questions import OF_ONE_WORD, PROPERTIES, SET, WORD
 
 CLEAR, EXACT = 1e-3, 1e-9
-# vectors alone have a length
+# Only vectors have a length.
 QUESTIONS = {
     WORD: [name for name in OF_ONE_WORD if name != "length_free"],
     SET: [name for name in PROPERTIES if name != "length_free"],
@@ -29,10 +29,10 @@ def find_counterexamples(
     settings: Iterable[tuple[Any, np.ndarray, float]],
     describe: Callable[[Any], str],
 ) -> tuple[dict[str, str], dict[str, int]]:
-    """Counterexamples among settings, each with its leanings (words,) and the metric's value.
+    """Find counterexamples among settings, each with its leanings (words,) and the metric's value.
 
-    Returns property -> the first setting that refutes it, in the words of `describe`; and property -> how many
-    settings it was examined in.
+    Returns property -> the first setting that refutes it, as text of `describe`; and property -> the number of
+    settings in which it was examined.
     """
     counterexamples: dict[str, str] = {}
     counts = dict.fromkeys(QUESTIONS[level], 0)

@@ -1,8 +1,8 @@
-"""Numbers as sentences and tables show them."""
+"""Format of numbers in sentences and tables."""
 
 from ..numbers import plain, typographic
 
 
 def number(value: float) -> str:
-    """Constructions are of round numbers, and so are most values; what rounding leaves of 0 is 0."""
+    """Format a number without rounding noise: constructions, and most values, are round numbers."""
     return typographic(plain(round(value, 12), 3))

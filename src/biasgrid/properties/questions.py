@@ -1,10 +1,10 @@
-"""What is asked of metrics, what papers answer, and why a "yes" holds."""
+"""Questions about metrics, the answers of papers, and the reasons why a "yes" holds."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# what is asked -> the heading of its column
+# Question -> heading of its column.
 PROPERTIES = {
     "comparable": "Values compare across groups",
     "trustworthy": "Neutral value means no bias, and no bias neutral",
@@ -23,25 +23,25 @@ SHORT = {
 }
 WORD, SET = "one word", "words"
 OF_ONE_WORD = ("comparable", "trustworthy", "defined", "length_free")
-# a second row of "stereotype" for metrics of two sets of words
+# Condition of a second row of "stereotype" for metrics of two sets of words.
 ORDERED = "no word of the second set leans more to the first group than one of the first set"
-# "yes": proved; "not refuted": none of the settings that were tried is a counterexample; "undefined": where it would
-# have to have a value, it has none
+# "yes": proved. "not refuted": none of the settings that were tried is a counterexample. "undefined": the metric
+# lacks a value in every setting of the question.
 YES, NO, NOT_REFUTED, UNDEFINED, NOT_EXAMINED = "yes", "no", "not refuted", "undefined", "not examined"
 
-# parameters that a metric is examined with, where it is not only its defaults
+# Parameters with which a metric is examined, if not only its defaults.
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "direct_bias": [{"direction": "pca"}, {"direction": "pair"}, {"direction": "mean"}, {"direction": "sum"}],
     "rnd": [{"distance": "norm"}, {"distance": "cos"}],
-    # no part of the groups is left out of training, as they are small, and nothing is drawn
+    # The groups are small, so that no part of them is left out of training, and nothing is drawn.
     "rnsb": [{"holdout": False}],
     "pmi": [{}, {"smoothing": 0.5}],
 }
-# a metric that takes two sets of words has no value of one word, except this: its detail of that name
+# A metric of two sets of words does not have a value for one word, except for this one: its detail of that name.
 WORD_VALUES = {"weat": "association"}
 
-# why a metric is not asked
-OTHER_MODELS = {  # by kind of model
+# Reasons why a metric is not examined, by kind of model, and by metric.
+OTHER_MODELS = {
     "contextual_vectors": "it is of words in several contexts; in each of them it is an effect size of WEAT",
     "language_model": "the properties are of pairs and of words beside one of two groups; it takes {}",
 }
@@ -50,8 +50,8 @@ OTHER_QUESTIONS = {
     "not whether words are nearer to one of them",
 }
 
-# what the paper's theorems and tables 1 and 7 say; the ticks of its conversion to text are lost, and these follow
-# from the theorems. WEAT's effect size is stereotype-sensitive where sets are ordered
+# Answers of the paper's theorems and tables 1 and 7. The ticks are lost in the paper's conversion to text, and are
+# taken from the theorems. WEAT's effect size is stereotype-sensitive if sets are ordered.
 PAPER = {
     ("weat", WORD): {"comparable": NO, "trustworthy": YES},
     ("weat_es", SET): {"comparable": YES, "trustworthy": NO, "skew": NO, "stereotype": NO, ORDERED: YES},
@@ -68,7 +68,7 @@ PAPER = {
 _COSINE = "of one word it is cos(w, a - b), which words along a - b and across it bring to its ends and to 0"
 _SAME_VALUE = "it has a value wherever the groups' means of unit vectors differ"
 _UNIT = "all vectors are taken at unit length"
-# (metric, parameters, level) -> property -> why it holds. Level None: both
+# (metric, parameters, level) -> property -> the reason why it holds. Level None: both levels.
 ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
     ("weat", "", WORD): {"trustworthy": "the value is s(w, A) - s(w, B) itself"},
     ("weat", "", None): {"defined": "a sum of cosines", "length_free": _UNIT},

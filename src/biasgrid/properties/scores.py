@@ -1,9 +1,9 @@
-"""The properties of metrics of language models, which a few scores refute.
+"""Properties of metrics of language models, with small tables of scores as counterexamples.
 
-A pair of sentences leans by how much larger the score of its first sentence is than that of its second; a word, by
-how much larger its log-probability is beside the first group than beside the second. So it is biased where the two
-differ; a set has skew where they differ on average, and stereotype where pairs, or words, lean differently: the same
-questions as of vectors, but for the length of vectors, which scores do not have.
+The leaning of a pair of sentences is the score of its first sentence minus the score of its second; the leaning of
+a word is its log-probability next to the first group minus next to the second. A pair or word is biased if the two
+differ. A set has skew if they differ on average, and stereotype if the leanings of its pairs, or words, differ. The
+questions are the same as for vectors, except for the length of vectors, which scores do not have.
 """
 
 from __future__ import annotations
@@ -22,21 +22,25 @@ from .numbers import number
 from .questions import NO, NOT_REFUTED, SET, WORD
 
 SCORES = (-1.0, -2.0, -4.0)
-SIZES = {WORD: (1,), SET: (2, 3)}  # pairs, or words, of the settings that are tried
-COMPARED = (2, 3, 4)  # and of those whose extreme values are compared
+# Numbers of pairs, or words, of the settings that are tried.
+SIZES = {WORD: (1,), SET: (2, 3)}
+# Numbers of pairs, or words, of the settings whose extreme values are compared.
+COMPARED = (2, 3, 4)
 
-PairScores = tuple[tuple[float, float], ...]  # of each pair of sentences, or word, its score on either side
+# Scores of each pair of sentences, or word, on either side.
+PairScores = tuple[tuple[float, float], ...]
 Value = Callable[[PairScores], float]
 
 
 def can_be_examined(metric: Metric) -> bool:
-    """Whether these questions can be asked of a metric: it compares two sides, pair by pair or word by word."""
+    """Return whether these questions apply to a metric: it compares two sides, pair by pair or word by word."""
     return metric.template in ((2, 0), (2, 1), (1, 2))
 
 
 def verdicts(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, str, int]]]:
-    """Level -> property -> whether it holds, the scores that refute it, and how many settings were tried."""
-    # settings of both levels, and those whose extreme values are compared, are the same ones
+    """Examine a metric: level -> property -> answer, the scores that refute it, and the number of settings tried."""
+    # Settings of both levels, and settings whose extreme values are compared, are the same ones: cache their
+    # values.
     value = cache(partial(_value, metric, parameters))
     ranges = {size: _value_range(value, size) for size in COMPARED}
     return {level: _verdicts_of_level(metric, value, ranges, level) for level in SIZES}
@@ -69,7 +73,7 @@ def _verdicts_of_level(
 
 def _settings(sizes: tuple[int, ...]) -> Iterator[PairScores]:
     for size in sizes:
-        # in whichever order pairs, or words, stand
+        # The order of pairs, or words, does not matter.
         pairs = list(product(SCORES, SCORES))
         yield from (
             tuple(row) for row in product(pairs, repeat=size) if list(row) == sorted(row, reverse=True)
@@ -77,7 +81,7 @@ def _settings(sizes: tuple[int, ...]) -> Iterator[PairScores]:
 
 
 def _value_range(value: Value, size: int) -> tuple[float, float]:
-    """The smallest and the largest value of so many pairs, or words."""
+    """Return the smallest and the largest value for this number of pairs, or words."""
     values = [v for pair_scores in _settings((size,)) if math.isfinite(v := value(pair_scores))]
     return min(values, default=math.nan), max(values, default=math.nan)
 

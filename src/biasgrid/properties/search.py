@@ -1,4 +1,4 @@
-"""The search for what refutes a metric's properties."""
+"""Search for counterexamples to a metric's properties."""
 
 from __future__ import annotations
 
@@ -41,18 +41,19 @@ NEAR, DESCENTS = 1e-6, 3
 
 
 def sides(metric: Metric) -> tuple[int | str, int]:
-    """How many groups the metric takes, and how many sets of words."""
+    """Return the number of groups that the metric takes, and the number of sets of words."""
     groups, words = metric.template if metric.groups == "targets" else metric.template[::-1]
     return groups, words if isinstance(words, int) else {"n": 1, "k": 2}[words]
 
 
 class Search:
-    """What refutes the properties of a metric of one word (level WORD) or of a set."""
+    """Search for counterexamples to the properties of a metric, for one word (level WORD) or for a set."""
 
     def __init__(self, metric: Metric, parameters: Mapping[str, Any], level: str):
         self.metric, self.parameters, self.level = metric, dict(parameters), level
         if "one_word" in metric.parameters:
-            self.parameters["one_word"] = KEEP  # the paper's theorems hold of sets of any size
+            # The paper's theorems hold for sets of any size.
+            self.parameters["one_word"] = KEEP
         self.groups, self.sets = sides(metric)
         self.counterexamples: dict[tuple[str, str], Example] = {}
         self.undefined: dict[tuple[str, str], Example] = {}
@@ -63,9 +64,9 @@ class Search:
 
     def run(self) -> dict[tuple[str, str], tuple[str, Example | None, int]]:
         for setting in self._settings():
-            self._try(setting)
+            self._examine(setting)
         self._descend()
-        self._compare()
+        self._compare_ranges()
         verdicts = {}
         for question in self.questions:
             holds = NOT_REFUTED
@@ -78,7 +79,7 @@ class Search:
         return verdicts
 
     def value(self, groups: Sets, words: Sets) -> float:
-        """The metric's own. NaN where it has none."""
+        """Compute the metric's own value, NaN if undefined."""
         if self.level == SET and self.sets == 1:
             words = (np.concatenate(words),)
         elif self.level == WORD and self.sets == 2:
@@ -104,7 +105,7 @@ class Search:
             self.fits, (*CATALOGUE, *draw_settings()) if self.level == SET else make_one_word_settings()
         )
 
-    def _try(self, setting: Setting) -> None:
+    def _examine(self, setting: Setting) -> None:
         truth = setting.truth
         if not truth.groups_differ:
             return
@@ -113,7 +114,7 @@ class Search:
         distance = abs(value - neutral)
         example = self._example(setting, value)
         is_biased, is_unbiased = truth.bias > CLEAR, truth.bias < EXACT
-        # a property -> whether the setting is of it; where it is, whether it refutes it
+        # Each case has a property, whether it applies to the setting, and whether the setting would refute it.
         cases = [
             ("trustworthy", "", is_biased or is_unbiased, distance < EXACT if is_biased else distance > NEAR),
             ("skew", "", truth.skew > CLEAR, distance < EXACT),
@@ -134,7 +135,7 @@ class Search:
         if ("length_free", "") in self.counterexamples:
             return
         self.counts["length_free"] += 1
-        # readable factors, other for every vector
+        # Use readable factors that differ between vectors.
         longer = Setting(
             setting.name,
             *(
@@ -162,39 +163,40 @@ class Search:
     def _statement(self, name: str, setting: Setting, value: float) -> str:
         truth = setting.truth
         if math.isnan(value):
-            says = "no value"
+            value_text = "no value"
         elif abs(value - self.metric.neutral) < NEAR:
-            says = f"{number(self.metric.neutral)}, which is neutral,"
+            value_text = f"{number(self.metric.neutral)}, which is neutral,"
         else:
-            says = f"{number(value)}, not the neutral {number(self.metric.neutral)},"
-        true = {
+            value_text = f"{number(value)}, not the neutral {number(self.metric.neutral)},"
+        bias_text = {
             "skew": f"words lean {number(truth.skew)} to one group on average",
             "stereotype": f"words' leanings differ by {number(truth.stereotype)}",
         }.get(name)
-        if true is None:
+        if bias_text is None:
             word = "the word" if self.level == WORD else "every word"
             lean_text = (
                 "the word is nearer to one group"
                 if self.level == WORD
                 else f"a word is nearer to one group by {number(truth.bias)}"
             )
-            true = lean_text if truth.bias > EXACT else f"{word} is as near to either group"
+            bias_text = lean_text if truth.bias > EXACT else f"{word} is as near to either group"
         link = "though" if not math.isnan(value) else "where"
-        return f"{setting.name}: {says} {link} {true}"
+        return f"{setting.name}: {value_text} {link} {bias_text}"
 
     def _descend(self) -> None:
-        """From words drawn at random down to the neutral value: is there bias left?"""
+        """Descend from random words to the neutral value, and examine whether bias is left there."""
         questions = [
             question for question in self.questions if question[0] in ("trustworthy", "skew", "stereotype")
         ]
         if all(question in self.counterexamples for question in questions):
             return
-        from scipy.optimize import minimize  # takes half a second
+        # Import scipy late: the import takes half a second.
+        from scipy.optimize import minimize
 
         rng = np.random.default_rng(SEED)
         arrangements: list[Callable[[np.ndarray], Sets]] = [lambda w: (w,)]
         if self.level == SET:
-            # one word and its opposite, in the ways that they make two sets; and four words
+            # Arrange one word and its opposite in all ways that make two sets; then take four words.
             arrangements = [
                 lambda w: (np.concatenate([w, w]), np.concatenate([w, w])),
                 lambda w: (np.concatenate([w, w]), np.concatenate([-w, -w])),
@@ -211,10 +213,10 @@ class Search:
 
             start, options = rng.normal(size=shape).ravel(), {"fatol": 1e-13, "xatol": 1e-13, "maxfev": 600}
             solution = minimize(objective, start, method="Nelder-Mead", options=options).x
-            self._try(Setting("found by descent", groups, arrange(solution.reshape(shape))))
+            self._examine(Setting("found by descent", groups, arrange(solution.reshape(shape))))
 
-    def _compare(self) -> None:
-        """The range of values for words of unit length in the plane, of groups that fit."""
+    def _compare_ranges(self) -> None:
+        """Compare the ranges of values for words of unit length in the plane, between groups that fit."""
         question = ("comparable", "")
         ranges: list[tuple[str, Sets, Any, Any]] = []
         for name, groups in COMPARED.items():
@@ -225,23 +227,24 @@ class Search:
                 continue
             ranges.append((name, groups, low, high))
             if self._differ(ranges[0], ranges[-1]):
-                # only if it is not that one's extremes lie between the directions that were tried
-                ranges[0], ranges[-1] = (self._sharper(*entry) for entry in (ranges[0], ranges[-1]))
+                # Search more precisely, as the extremes may lie between the directions that were tried.
+                ranges[0], ranges[-1] = (self._refine_extremes(*entry) for entry in (ranges[0], ranges[-1]))
                 if self._differ(ranges[0], ranges[-1]):
                     self.counterexamples[question] = self._range_example(ranges[0], ranges[-1])
                     return
         if not ranges:
-            # no value at all of any word
+            # The metric is undefined for all words.
             self.counts["comparable"] = 0
 
     def _differ(self, first, second) -> bool:
         return any(abs(a[0] - b[0]) > CLEAR for a, b in zip(first[2:], second[2:], strict=True))
 
-    def _sharper(self, name: str, groups: Sets, *extremes):
-        """The extremes of words whose directions are moved on from those that were tried."""
-        from scipy.optimize import minimize  # takes half a second
+    def _refine_extremes(self, name: str, groups: Sets, *extremes):
+        """Improve the extremes by moving the words' directions."""
+        # Import scipy late: the import takes half a second.
+        from scipy.optimize import minimize
 
-        sharper = []
+        refined = []
         for sign, (value, words) in zip((1, -1), extremes, strict=True):
             rows = np.concatenate(words)
             ends = np.cumsum([len(part) for part in words])[:-1]
@@ -256,8 +259,8 @@ class Search:
             start = np.arctan2(rows[:, 1], rows[:, 0])
             best = minimize(cost, start, method="Nelder-Mead", options={"fatol": 1e-12, "xatol": 1e-9})
             better = best.fun < sign * value - NEAR
-            sharper.append((sign * best.fun, turn_words(best.x)) if better else (value, words))
-        return name, groups, *sharper
+            refined.append((sign * best.fun, turn_words(best.x)) if better else (value, words))
+        return name, groups, *refined
 
     def _range_example(self, *ranges) -> Example:
         settings, values, texts = [], [], []
@@ -268,14 +271,14 @@ class Search:
         return Example(tuple(settings), tuple(values), "; ".join(texts))
 
     def _extremes(self, groups: Sets):
-        """(value, words) of the smallest and of the largest value: one word, two, or two sets of two."""
+        """Return (value, words) of the smallest and of the largest value: one word, two, or two sets of two."""
         angles = np.unique(np.round([*np.arange(0, 360, 30), *_angles(groups)], 9) % 360)
         points = unit_vectors(*angles)
         candidates = []
         if self.level == WORD:
             tuples: list[tuple[np.ndarray, ...]] = [(p[None],) for p in points]
         elif self.sets == 1:
-            # the words in the other order are the same set
+            # The order of the words does not matter.
             tuples = [(p[None], q[None]) for p, q in combinations_with_replacement(points, 2)]
         else:
             tuples = [
@@ -295,7 +298,7 @@ class Search:
 
 
 def _angles(groups: Sets) -> list[float]:
-    """Directions that extremes are likely to lie in, in degrees: of groups and of their differences, and across."""
+    """Return likely directions of extremes, in degrees: along groups and their differences, and across them."""
     units = [group / np.linalg.norm(group, axis=1, keepdims=True) for group in groups]
     candidates = [group.mean(axis=0) for group in (*groups, *units)]
     for a, b in (groups, units):

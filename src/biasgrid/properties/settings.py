@@ -1,4 +1,4 @@
-"""Settings that metrics are examined in: groups and words, from papers, and drawn at random."""
+"""Settings in which metrics are examined: groups and words, from papers, and drawn at random."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Setting:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of a setting: s(w, A) (words, groups), and the largest difference between two groups.
+    """Facts about a setting: s(w, A) (words, groups), and the largest difference between two groups.
 
-    bias of a word; skew of the words' mean; stereotype between two words.
+    The difference is the bias of a word, the skew of the words' mean, or the stereotype between two words.
     """
 
     leanings: np.ndarray
@@ -71,7 +71,7 @@ def unit_vectors(*degrees: float) -> np.ndarray:
 
 
 def _crossed_pairs(r: float) -> Sets:
-    """P31's pairs, which differ along (-1, r) and along (-1, -r); the groups' means along (1, 0)."""
+    """Return P31's pairs, which differ along (-1, r) and along (-1, -r), with the groups' means along (1, 0)."""
     return vectors((-1, r), (-1, -r)), vectors((1, -r), (1, r))
 
 
@@ -79,7 +79,7 @@ SCATTERED = vectors((0.6, 0.8), (0.6, -0.8)), vectors((1, 0), (1, 0))
 FANNED = vectors((0.6, 0.8), (0.6, -0.8)), vectors((0, 1), (0, 1))
 UNEQUAL = vectors((1, 0)), vectors((0, 2))
 
-# P04 to P47 are the paper's and the specification's; the others examine what its metrics have in common: unit length
+# P04 to P47 are from the paper and the specification. The others examine a common feature of metrics: unit length.
 CATALOGUE = (
     Setting("a word in the middle (P04)", (EAST, NORTH), (vectors((1, 1)),)),
     Setting("a word beside the middle (P04)", (EAST, NORTH), (vectors((1, 0.9)),)),
@@ -185,7 +185,7 @@ CATALOGUE = (
     ),
 )
 
-# groups whose largest and smallest values are compared, all of two words: where one is listed twice, of the same
+# Groups whose largest and smallest values are compared, all with two words: single words are listed twice.
 COMPARED = {
     "opposite groups": (np.repeat(EAST, 2, axis=0), np.repeat(WEST, 2, axis=0)),
     "groups at 90°": (np.repeat(EAST, 2, axis=0), np.repeat(NORTH, 2, axis=0)),
@@ -201,7 +201,7 @@ COMPARED = {
 
 @cache
 def draw_settings() -> tuple[Setting, ...]:
-    """Groups and words of small whole numbers, and words that are as near to one group as to the other."""
+    """Draw groups and words of small whole numbers, and words that are equally near to both groups."""
     rng = np.random.default_rng(SEED)
 
     def rows(n: int, dimensions: int) -> np.ndarray:
@@ -217,7 +217,7 @@ def draw_settings() -> tuple[Setting, ...]:
         groups = tuple(rows(n, dimensions) for n in sizes)
         words = rows(4, dimensions)
         if i % 3 == 0:
-            # off the span of differences between the groups' means, at any length
+            # Move the words off the span of differences between the groups' means, at any length.
             means = np.stack([(g / np.linalg.norm(g, axis=1, keepdims=True)).mean(axis=0) for g in groups])
             _, lengths, axes = np.linalg.svd(means[1:] - means[0], full_matrices=False)
             axes = axes[lengths > EXACT]
@@ -230,7 +230,7 @@ def draw_settings() -> tuple[Setting, ...]:
 
 @cache
 def make_one_word_settings() -> tuple[Setting, ...]:
-    """The catalogue's settings with each of their words alone, and the drawn ones with their first."""
+    """Return the catalogue's settings with each of their words alone, and the drawn ones with their first word."""
     return tuple(
         Setting(setting.name, setting.groups, (word[None],))
         for settings, words in ((CATALOGUE, None), (draw_settings(), 1))

@@ -1,4 +1,4 @@
-"""The property matrix and its counterexamples as tables."""
+"""Tables of the property matrix and its counterexamples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .verdicts import Verdict, by_row
 
 
 def table(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
-    """Rows of properties.csv."""
+    """Return the rows of properties.csv."""
     return [
         {
             "metric": v.metric,
@@ -32,10 +32,10 @@ def table(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
 
 
 def examples(verdicts: Sequence[Verdict]) -> dict[str, Any]:
-    """The counterexamples, vectors and values: of one setting, or of two whose values contradict each other.
+    """Return the counterexamples, vectors and values: one setting, or two whose values contradict each other.
 
-    `nearness` is s(w, A), one row per word, in the order of the sets of words. Of "comparable", the two sets of
-    words are those of the smallest and of the largest value.
+    `nearness` is s(w, A), one row per word, in the order of the sets of words. For "comparable", the two sets of
+    words give the smallest and the largest value.
     """
     return {
         v.key: {
@@ -60,7 +60,7 @@ def examples(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def markdown(verdicts: Sequence[Verdict]) -> str:
-    """The matrix: docs/property-matrix.md."""
+    """Format the matrix as Markdown: docs/property-matrix.md."""
     lines = ["# The property matrix", ""]
     lines += [
         "Made by `biasgrid properties`; [properties.md](properties.md) says what it means. The counterexamples of",
@@ -84,7 +84,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
 
 
 def coordinates(verdicts: Sequence[Verdict]) -> list[dict[str, str]]:
-    """Every counterexample of vectors, one row per setting: docs/property-counterexamples.csv."""
+    """Return every counterexample of vectors, one row per setting: docs/property-counterexamples.csv."""
     rows = []
     for v in verdicts:
         for setting, values in zip(v.example.settings, v.example.values, strict=True) if v.example else ():
@@ -97,7 +97,7 @@ def coordinates(verdicts: Sequence[Verdict]) -> list[dict[str, str]]:
                     "where": setting.name,
                     "groups": " and ".join(groups),
                     "words": "; ".join(words),
-                    # of "comparable" the smallest value and the largest
+                    # For "comparable", show the smallest value and the largest.
                     "value": " to ".join(
                         map(number, values[:2] if v.property == "comparable" else values[:1])
                     ),

@@ -1,8 +1,8 @@
-"""The properties of metrics of corpora, which small texts refute.
+"""Properties of metrics of corpora, with small texts as counterexamples.
 
-A word leans to a group by how much larger its share of the group's sentences is than its share of the other's. So a
-word is biased where the shares differ; a set has skew where they differ on average, and stereotype where the words
-lean differently: the same questions as of vectors, but for the length of vectors, which texts do not have.
+The leaning of a word to a group is its share of the group's sentences minus its share of the other group's. A word
+is biased if the shares differ. A set has skew if they differ on average, and stereotype if the words' leanings
+differ. The questions are the same as for vectors, except for the length of vectors, which texts do not have.
 """
 
 from __future__ import annotations
@@ -23,22 +23,18 @@ from .numbers import number
 from .questions import NO, NOT_REFUTED, SET, WORD
 
 SEED, DRAWN, MOST = 5, 1000, 4
-SIZES = (
-    (2, 2),
-    (2, 4),
-    (4, 2),
-    (4, 4),
-)  # of the groups' sentences, of texts whose extreme values are compared
-# which of "he", "she", "doctor" and "nurse" a sentence has: one of the groups, and any of the words
+# Numbers of the groups' sentences in texts whose extreme values are compared.
+SIZES = ((2, 2), (2, 4), (4, 2), (4, 4))
+# Whether a sentence contains "he", "she", "doctor" and "nurse": one of the groups, and any of the words.
 SENTENCES = [(he, 1 - he, doctor, nurse) for he, doctor, nurse in product((1, 0), (0, 1), (0, 1))]
 NAMES = ("he", "she", "doctor", "nurse")
 
-# how often a text has each of the sentences
+# Count of each of the sentences in a text.
 Text = tuple[int, ...]
 
 
 def verdicts(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, str, int]]]:
-    """Level -> property -> whether it holds, the text that refutes it, and how many texts were tried."""
+    """Examine a metric: level -> property -> answer, the text that refutes it, and the number of texts tried."""
     return {level: _verdicts_of_level(metric, parameters, level) for level in (WORD, SET)}
 
 
@@ -48,7 +44,7 @@ def _verdicts_of_level(
     settings = (
         (text, _leanings(text, level), _value(metric, parameters, text, level))
         for text in texts()
-        # of one word: texts without the other
+        # For one word, use texts without the other.
         if level == SET or not any(n for n, sentence in zip(text, SENTENCES, strict=True) if sentence[3])
     )
     counterexamples, counts = find_counterexamples(metric, level, settings, _describe)
@@ -74,10 +70,10 @@ def _verdicts_of_level(
 
 @cache
 def texts() -> tuple[Text, ...]:
-    """Texts in which both groups occur, the shortest first."""
+    """Return texts in which both groups occur, the shortest first."""
     rng = np.random.default_rng(SEED)
     candidates = {tuple(row) for row in rng.binomial(MOST, 0.3, size=(DRAWN, len(SENTENCES))).tolist()}
-    # and all small ones of one word
+    # Add all small texts of one word.
     small_counts = [range(3) if not sentence[3] else (0,) for sentence in SENTENCES]
     candidates |= set(product(*small_counts))
     half = len(SENTENCES) // 2
@@ -89,7 +85,7 @@ def texts() -> tuple[Text, ...]:
 def _value_range(
     metric: Metric, parameters: Mapping[str, Any], sizes: tuple[int, int], level: str
 ) -> tuple[float, float]:
-    """The smallest and the largest value where the groups have so many sentences, any of them with all words."""
+    """Return the smallest and the largest value if the groups have these numbers of sentences, any with all words."""
     all_words, no_words = ((1, level == SET), (0, 0))
     values = []
     for he, she in product(*(range(size + 1) for size in sizes)):
@@ -103,7 +99,7 @@ def _value_range(
 
 
 def _leanings(text: Text, level: str) -> np.ndarray:
-    """How each word leans: its share of the first group's sentences less its share of the second's."""
+    """Compute each word's leaning: its share of the first group's sentences minus its share of the second's."""
     table = np.array(SENTENCES)[:, : 4 if level == SET else 3]
     counts = np.array(text)
     sizes = [int(counts @ table[:, group]) for group in (0, 1)]

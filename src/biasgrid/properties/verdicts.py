@@ -1,4 +1,4 @@
-"""What an examination says: verdicts, and the settings that refute."""
+"""Results of an examination: verdicts, and the settings that refute properties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .settings import Setting
 
 @dataclass(frozen=True)
 class Example:
-    """Settings that refute a property, with the values there: one, or two whose values contradict each other.
+    """Settings that refute a property, with the values there: one setting, or two whose values contradict each
+    other.
 
     A setting of "comparable" has the words of the smallest and of the largest value as its two sets of words.
     """
@@ -23,7 +24,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a metric has a property. `tried` is how many settings were measured."""
+    """Answer whether a metric has a property. `tried` is the number of settings that were measured."""
 
     metric: str
     label: str
@@ -37,13 +38,14 @@ class Verdict:
     neutral: float
     example: Example | None = field(default=None, repr=False)
 
-    @property  # type: ignore[operator]  # not the field
+    # The property is Python's decorator, not the field.
+    @property  # type: ignore[operator]
     def key(self) -> str:
         return ": ".join(filter(None, (self.label, self.level, self.property, self.condition and "ordered")))
 
 
 def by_row(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], dict[tuple[str, str], Verdict]]:
-    """(label, level) -> (property, condition) -> verdict, of what was examined."""
+    """Return (label, level) -> (property, condition) -> verdict, for everything that was examined."""
     rows: dict[tuple[str, str], dict[tuple[str, str], Verdict]] = {}
     for v in verdicts:
         if v.holds != NOT_EXAMINED:

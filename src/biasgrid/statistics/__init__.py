@@ -1,1 +1,1 @@
-"""Statistics of arrays: no study, no file, no metric."""
+"""Statistics of arrays, without knowledge of studies, files or metrics."""

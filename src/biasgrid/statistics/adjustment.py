@@ -6,18 +6,18 @@ import numpy as np
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
-    """Holm's step-down method (Holm 1979).
+    """Adjust p-values by Holm's step-down method (Holm 1979).
 
     Parameters
     ----------
     p_values
-        Of all tests of a family, (n,), from 0 to 1.
+        p-values of all tests of a family, (n,), from 0 to 1.
 
     Returns
     -------
     numpy.ndarray
-        (n,), from 0 to 1. The chance of any false rejection among the family's tests, whatever they share, is at most
-        the level that these are compared with.
+        (n,), from 0 to 1. The chance of any false rejection among the family's tests, whatever their dependence, is
+        at most the level with which these values are compared.
     """
     order = np.argsort(p_values)
     tests_left = np.arange(len(p_values), 0, -1)
@@ -27,9 +27,12 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def benjamini_hochberg(p_values: np.ndarray) -> np.ndarray:
-    """Benjamini and Hochberg's step-up method (1995), as `holm`; it bounds the expected share of false rejections
-    among the rejections, of tests that are independent or positively dependent."""
-    # imported late: it takes half a second, which a study without tests need not wait
+    """Adjust p-values by Benjamini and Hochberg's step-up method (1995); arguments as in `holm`.
+
+    The method bounds the expected share of false rejections among the rejections, for tests that are independent or
+    positively dependent.
+    """
+    # Import scipy late: the import takes half a second, which a study without tests saves.
     from scipy.stats import false_discovery_control
 
     return false_discovery_control(p_values)

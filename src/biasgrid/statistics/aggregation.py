@@ -1,4 +1,4 @@
-"""Which scores are aggregated together, and how."""
+"""Aggregation of scores: groups of scores, and functions that aggregate them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..errors import BiasgridError, quote, unknown_name
 if TYPE_CHECKING:
     import pandas as pd
 
-OVERALL = "Overall"  # all ranked criteria together
+# The key of all ranked criteria together.
+OVERALL = "Overall"
 AGGREGATIONS: dict[str, Callable[[np.ndarray], float]] = {
     "avg": np.mean,
     "abs_avg": lambda values: np.mean(np.abs(values)),
@@ -22,11 +23,12 @@ AGGREGATIONS: dict[str, Callable[[np.ndarray], float]] = {
 }
 
 
-Aggregation = str | Callable[[np.ndarray], float]  # a name, or a function of values (n,) without NaN
+# A name, or a function of values (n,) without NaN.
+Aggregation = str | Callable[[np.ndarray], float]
 
 
 def aggregator(aggregation: Aggregation) -> Callable[[np.ndarray], float]:
-    """The function that an aggregation stands for. Raises BiasgridError for an unknown name."""
+    """Return the function with which an aggregation is computed. Raises BiasgridError for an unknown name."""
     if callable(aggregation):
         return lambda values: number_of(aggregation, "aggregation", values)
     if not isinstance(aggregation, str) or aggregation not in AGGREGATIONS:
@@ -37,12 +39,12 @@ def aggregator(aggregation: Aggregation) -> Callable[[np.ndarray], float]:
 
 
 def covers_enough(scores: int, of_scores: int) -> bool:
-    """Return whether an aggregate is read against random groups if so many of its scores have them: half or more."""
+    """Return whether at least half of an aggregate's scores have random groups, so that it is compared with them."""
     return scores > 0 and 2 * scores >= of_scores
 
 
 def aggregate_rows(values: np.ndarray, aggregation: Aggregation) -> np.ndarray:
-    """The aggregate of each row of values (rows, n) without NaN: (rows,)."""
+    """Aggregate each row of values (rows, n) without NaN: (rows,)."""
     signed = np.abs(values) if aggregation in ("abs_avg", "abs_sum") else values
     if aggregation in ("avg", "abs_avg"):
         return signed.mean(axis=1)
@@ -52,10 +54,14 @@ def aggregate_rows(values: np.ndarray, aggregation: Aggregation) -> np.ndarray:
 
 
 def number_of(function: Callable[..., Any], what: str, *arrays: np.ndarray) -> float:
-    """What a user's function says of arrays. Raises BiasgridError where that is no number, or it takes no arrays."""
+    """Return the number that a user's function computes from arrays.
+
+    Raises BiasgridError if the result is not a number, or if the function does not accept arrays.
+    """
     try:
         value = function(*arrays)
-    except (AttributeError, TypeError) as error:  # WEFE's take data frames
+    except (AttributeError, TypeError) as error:
+        # WEFE's functions take data frames.
         raise BiasgridError(
             f"{what}: {name_of(function)} takes no {'array' if len(arrays) == 1 else 'two arrays'}: {error}"
         ) from error
@@ -71,19 +77,19 @@ def number_of(function: Callable[..., Any], what: str, *arrays: np.ndarray) -> f
 
 
 def aggregation_name(aggregation: Aggregation) -> str:
-    """What tables call it."""
+    """Return the name of an aggregation in tables."""
     return aggregation if isinstance(aggregation, str) else name_of(aggregation)
 
 
 def name_of(function: Any) -> str:
-    """What tables call a user's function."""
+    """Return the name of a user's function in tables."""
     return getattr(function, "__name__", type(function).__name__)
 
 
 def groups(
     scores: pd.DataFrame, ranked_criteria: Sequence[str]
 ) -> Iterable[tuple[tuple[str, str, str, str], np.ndarray]]:
-    """What is aggregated together: (criterion, metric, model, debias) -> places of its rows in the scores."""
+    """Yield the groups of scores: (criterion, metric, model, debias) -> row numbers of the group's scores."""
     keys = ["metric", "model", "debias"]
     scores = scores.reset_index(drop=True)
     for key, part in scores.groupby(["criterion", *keys], sort=True):
@@ -91,6 +97,6 @@ def groups(
     ranked_scores = scores[scores["criterion"].isin(ranked_criteria)]
     criteria = ranked_scores.groupby("metric")["criterion"].nunique()
     for (metric, model, debias), part in ranked_scores.groupby(keys, sort=True):
-        # what is measured on some of the criteria only has no place in a ranking over all
+        # A model that was measured on only some criteria is not ranked over all of them.
         if debias == UNTOUCHED or part["criterion"].nunique() == criteria[metric]:
             yield (OVERALL, metric, model, debias), part.index.to_numpy()

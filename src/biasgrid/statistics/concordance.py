@@ -1,4 +1,4 @@
-"""Whether judges order units alike: Kendall's W, how often chance orders them as much alike, intervals over words."""
+"""Agreement of judges on an order of units: Kendall's W, its p-value, and intervals over words."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ import numpy as np
 
 from .correlation import percentile_interval, places_in_order, weighted_ranks
 
-DRAWS = 9999  # permutations of a test; all of them where there are no more
+# Number of random permutations of a test; all permutations are used if they are at most this number.
+DRAWS = 9999
 ROUNDING = 1e-9
-MOST = 1 - 1e-4  # on Fisher's scale a correlation of 1 is infinite
+# On Fisher's scale a correlation of 1 is infinite: clip to this value.
+MOST = 1 - 1e-4
 
 
 def kendalls_w(values: np.ndarray) -> np.ndarray:
-    """Kendall's coefficient of concordance, corrected for ties.
+    """Compute Kendall's coefficient of concordance, corrected for ties.
 
     Parameters
     ----------
     values
-        (judges, units, samples); each judge orders the units of each sample by them.
+        (judges, units, samples): in each sample, each judge orders the units by these values.
 
     Returns
     -------
     numpy.ndarray
-        (samples,), from 0 (no agreement) to 1 (one order); NaN where a value is missing, for fewer than two judges,
-        and where a judge holds all units equal.
+        (samples,), from 0 (no agreement) to 1 (one order). NaN if a value is missing, for fewer than two judges,
+        and if a judge rates all units equal.
 
     References
     ----------
     Kendall, Babington Smith. The problem of m rankings. Annals of Mathematical Statistics 10, 1939.
     """
-    # imported late: it takes half a second, which planning a study need not wait
+    # Import scipy late: the import takes half a second, which planning a study saves.
     from scipy.stats import rankdata
 
     judges, units, samples = values.shape
@@ -40,7 +42,7 @@ def kendalls_w(values: np.ndarray) -> np.ndarray:
     if judges < 2 or units < 2:
         return np.full(samples, math.nan)
     ranks = rankdata(np.where(missing, 0.0, values), axis=1) - (units + 1) / 2
-    # the sum of squares that one order of all judges would have, of ranks with ties as they are
+    # Compute the sum of squares if all judges had one order, given the ties in their ranks.
     squares = (ranks**2).sum(axis=1)
     most = judges * squares.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -51,16 +53,18 @@ def kendalls_w(values: np.ndarray) -> np.ndarray:
 def kendalls_w_over_units(
     values: np.ndarray, clusters: np.ndarray, seed: int, draws: int, level: float
 ) -> tuple[float, float]:
-    """The interval of Kendall's W where clusters of units are drawn again, each with all of its units.
+    """Compute a bootstrap interval of Kendall's W by resampling clusters of units, each with all of its units.
 
     Parameters
     ----------
     values
         (judges, units), without NaN.
     clusters
-        (units,) which of the clusters each unit is of, from 0 on.
-    seed, draws, level
-        Of the bootstrap, and the share of resamples between the ends (percentiles).
+        (units,) number of each unit's cluster, from 0 on.
+    seed, draws
+        Seed and number of resamples of the bootstrap.
+    level
+        Share of resamples between the ends (percentiles).
     """
     count = int(clusters.max()) + 1
     cluster_draws = np.random.default_rng(seed).integers(count, size=(draws, count))
@@ -68,7 +72,7 @@ def kendalls_w_over_units(
     weights = times[:, clusters].astype(float)
     middle = weights.sum(axis=1, keepdims=True) / 2
     ranks = np.array([weighted_ranks(weights, *places_in_order(row)) - middle for row in values])
-    # as in `kendalls_w`, each unit as often as it was drawn
+    # Compute W as in `kendalls_w`, counting each unit as often as it was drawn.
     squares = (weights * ranks**2).sum(axis=2)
     with np.errstate(invalid="ignore", divide="ignore"):
         w = (weights * ranks.sum(axis=0) ** 2).sum(axis=1) / (len(values) * squares.sum(axis=0))
@@ -76,21 +80,21 @@ def kendalls_w_over_units(
 
 
 def chance_of_w(values: np.ndarray, seed: int, draws: int = DRAWS) -> float:
-    """How often judges who order the units at random agree at least as much: a p-value from 0 to 1.
+    """Return the p-value of agreement: the share of random orders with at least as much agreement, 0 to 1.
 
     Parameters
     ----------
     values
         (judges, units).
     seed, draws
-        Of the random orders, one per judge.
+        Seed and number of the random orders, one per judge.
     """
     from scipy.stats import rankdata
 
     ranks = rankdata(values, axis=1)
     observed = ((ranks.sum(axis=0) - ranks.sum() / ranks.shape[1]) ** 2).sum()
     rng = np.random.default_rng(seed)
-    # one judge may keep the order
+    # One judge may keep the order.
     sums = np.tile(ranks[0], (draws, 1))
     for of_judge in ranks[1:]:
         sums += rng.permuted(np.tile(of_judge, (draws, 1)), axis=1)
@@ -99,7 +103,7 @@ def chance_of_w(values: np.ndarray, seed: int, draws: int = DRAWS) -> float:
 
 
 def chance_of_correlation(x: np.ndarray, y: np.ndarray, method: str, seed: int, draws: int = DRAWS) -> float:
-    """How often a random order of y has a correlation with x that is at least as far from 0: a p-value.
+    """Return the p-value of a correlation: the share of random orders of y whose correlation is as far from 0.
 
     Parameters
     ----------
@@ -108,12 +112,12 @@ def chance_of_correlation(x: np.ndarray, y: np.ndarray, method: str, seed: int, 
     method
         "pearson" or "spearman".
     seed, draws
-        Of the permutations; all of them are taken where there are no more.
+        Seed and number of permutations; all permutations are used if they are at most `draws`.
 
     Returns
     -------
     float
-        From 0 to 1; NaN where n is below 3, or one row's numbers are all alike.
+        From 0 to 1; NaN if n is below 3, or if all numbers of one row are equal.
     """
     from scipy.stats import rankdata
 
@@ -134,11 +138,12 @@ def chance_of_correlation(x: np.ndarray, y: np.ndarray, method: str, seed: int, 
 
 
 def corrected_interval(samples: np.ndarray, observed: float, level: float) -> tuple[float, float]:
-    """The ends of the central share `level` of correlations of resamples, `samples` (resamples,), less their bias.
+    """Compute the central `level` interval of correlations of resamples, `samples` (resamples,), corrected for
+    bias.
 
-    A resample adds noise to values that have some already, so that its correlations lie nearer to 0 than the one of
-    the values. By so much, their mean difference on Fisher's scale (artanh), the ends are moved (Efron & Tibshirani
-    1993, section 10.6). Resamples that are NaN are left out, and where these are more than half, both ends are NaN.
+    A resample adds noise to values that already have some, so that its correlations are nearer to 0 than the
+    correlation of the values. The ends are shifted by the mean difference on Fisher's scale (artanh) (Efron &
+    Tibshirani 1993, section 10.6). NaN resamples are left out; if more than half are NaN, both ends are NaN.
     """
     z_values = np.arctanh(np.clip(samples, -MOST, MOST))
     if 2 * np.count_nonzero(~np.isnan(z_values)) < len(z_values):

@@ -9,24 +9,26 @@ from typing import Any
 
 import numpy as np
 
-METHODS = ("pearson", "spearman")  # of `with_interval` and `over_units`
-BLOCK = 2**17  # numbers of resamples that are in memory at a time
+# Methods of `with_interval` and `over_units`.
+METHODS = ("pearson", "spearman")
+# Limit the numbers of resamples in memory at a time.
+BLOCK = 2**17
 
 
 def correlate_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
-    """Correlation over the first axis of what both have, column by column.
+    """Correlate two arrays over the first axis, column by column, where both have values.
 
     Parameters
     ----------
     a, b
-        (units, resamples), NaN where a unit has no value.
+        (units, resamples), NaN for a unit without a value.
     method
-        "spearman", "kendall" (tau-b) or "pearson", as pandas.DataFrame.corr.
+        "spearman", "kendall" (tau-b) or "pearson", as in pandas.DataFrame.corr.
 
     Returns
     -------
     numpy.ndarray
-        (resamples,), from -1 to 1; 0 is no relation. NaN where one has fewer than two values, or all alike.
+        (resamples,), from -1 to 1; 0 means no relation. NaN if fewer than two values are left, or all are equal.
     """
     missing = np.isnan(a) | np.isnan(b)
     number = np.count_nonzero(~missing, axis=0)
@@ -37,7 +39,7 @@ def correlate_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
             x = np.where(missing, math.nan, x)
             return np.nan_to_num(np.sign(x[first] - x[second]))
         if method == "spearman":
-            # by pandas, which tables are made with: scipy.stats would take half a second and 20 MB more
+            # Rank with pandas, which tables already import: scipy.stats would take half a second and 20 MB more.
             import pandas as pd
 
             x = pd.DataFrame(np.where(missing, math.inf, x)).rank().to_numpy()
@@ -49,8 +51,10 @@ def correlate_columns(a: np.ndarray, b: np.ndarray, method: str) -> np.ndarray:
 
 
 def percentile_interval(samples: np.ndarray, level: float) -> tuple[float, float]:
-    """The ends of the central share `level` of values of resamples, `samples` (resamples,); those that are NaN are
-    left out, and where these are more than half, both ends are NaN."""
+    """Return the ends of the central share `level` of values of resamples, `samples` (resamples,).
+
+    NaN resamples are left out; if more than half are NaN, both ends are NaN.
+    """
     finite = samples[~np.isnan(samples)]
     if 2 * len(finite) < len(samples):
         return math.nan, math.nan
@@ -62,7 +66,7 @@ def percentile_interval(samples: np.ndarray, level: float) -> tuple[float, float
 def with_interval(
     x: np.ndarray, y: np.ndarray, method: str, seed: int = 0, draws: int = 2000, level: float = 0.95
 ) -> tuple[float, float, float]:
-    """The correlation of two rows of numbers, and the ends of its interval.
+    """Compute the correlation of two rows of numbers, and its bootstrap interval.
 
     Parameters
     ----------
@@ -71,39 +75,41 @@ def with_interval(
     method
         "pearson" or "spearman".
     seed, draws
-        Of the bootstrap over the n.
+        Seed and number of resamples of the bootstrap over the n numbers.
     level
-        The share of resamples between the ends (percentiles).
+        Share of resamples between the ends (percentiles).
 
     Returns
     -------
     tuple of float
-        Value, low, high, from -1 to 1; 0 is no relation. NaN where n is below 3, or one row's numbers are all alike.
+        Value, low, high, from -1 to 1; 0 means no relation. NaN if n is below 3, or if all numbers of one row are
+        equal.
     """
     pair = np.array([x, y], dtype=float)
     n = pair.shape[1]
     if n < 3 or not np.ptp(pair, axis=1).all():
         return math.nan, math.nan, math.nan
     places = np.random.default_rng(seed).integers(n, size=(draws, n))
-    with np.errstate(invalid="ignore"):  # a resample of one word alone
+    # A resample that draws one number alone divides 0 by 0.
+    with np.errstate(invalid="ignore"):
         samples = _correlate_rows(*pair[:, places], method=method)
     (value,) = _correlate_rows(*pair[:, None], method=method)
     return float(value), *np.nanquantile(samples, [(1 - level) / 2, (1 + level) / 2]).tolist()
 
 
 def by_methods(x: np.ndarray, y: np.ndarray, seed: int = 0) -> list[tuple[Any, ...]]:
-    """(method, n, value, low, high) of two rows of numbers by each of METHODS, as `with_interval` gives them."""
+    """Return (method, n, value, low, high) of two rows of numbers for each of METHODS; see `with_interval`."""
     return [(method, len(x), *with_interval(x, y, method, seed)) for method in METHODS]
 
 
 def _correlate_rows(x: np.ndarray, y: np.ndarray, *, method: str) -> np.ndarray:
-    """Correlations row by row of two arrays (resamples, n)."""
+    """Correlate two arrays (resamples, n) row by row."""
     if method == "spearman":
         from scipy.stats import rankdata
 
         x, y = rankdata(x, axis=1), rankdata(y, axis=1)
     x, y = (v - v.mean(axis=1, keepdims=True) for v in (x, y))
-    # rounding can take a correlation beyond 1
+    # Rounding can take a correlation beyond 1.
     return np.clip(np.vecdot(x, y) / np.sqrt(np.vecdot(x, x) * np.vecdot(y, y)), -1, 1)
 
 
@@ -115,26 +121,26 @@ def over_units(
     draws: int = 2000,
     level: float = 0.95,
 ) -> tuple[float, float, float]:
-    """The correlation of two rows of numbers, and the ends of its interval, where several numbers are of one unit.
+    """Compute the correlation of two rows of numbers, and its interval, if several numbers belong to one unit.
 
     Parameters
     ----------
     numbers
-        (2, n), or (3, n): then the partial correlation of the first two given the third.
+        (2, n), or (3, n): the latter gives the partial correlation of the first two rows given the third.
     units
-        (n,) which of the units each of the n is of, from 0 on. The bootstrap draws units, each with all that are its.
+        (n,) number of each number's unit, from 0 on. The bootstrap draws units, each with all its numbers.
     method
-        "pearson" or "spearman": the same of ranks, which are ranked again in each resample.
+        "pearson", or "spearman", which correlates ranks and ranks again in each resample.
     seed, draws
-        Of the bootstrap.
+        Seed and number of resamples of the bootstrap.
     level
-        The share of resamples between the ends (percentiles).
+        Share of resamples between the ends (percentiles).
 
     Returns
     -------
     tuple of float
-        Value, low, high, from -1 to 1; 0 is no relation. NaN where one row's numbers are all alike, or the third
-        row explains all of another. Both ends are NaN where more than half of the resamples have no value.
+        Value, low, high, from -1 to 1; 0 means no relation. NaN if all numbers of one row are equal, or the third
+        row explains all of another. Both ends are NaN if more than half of the resamples are undefined.
     """
     rows = np.array(numbers, dtype=float)
     rows -= rows.mean(axis=1, keepdims=True)
@@ -142,10 +148,10 @@ def over_units(
     count = int(units.max()) + 1
     pairs = [(i, j) for i in range(len(rows)) for j in range(i + 1)]
     places = [places_in_order(row) for row in rows]
-    # of each unit: the sums of its numbers and of their products
+    # Compute for each unit the sums of its numbers and of their products.
     sums = [np.ones(len(units)), *rows, *(rows[i] * rows[j] for i, j in pairs)]
     of_units = np.stack([np.bincount(units, terms, count) for terms in sums], axis=1)
-    # what rounding leaves of numbers that are all alike is nothing
+    # Variances below `least` are rounding of equal numbers, and count as 0.
     spread = (rows * rows).mean(axis=1) if method == "pearson" else np.full(len(rows), len(units) ** 2.0)
     least = 1e-14 * spread
 
@@ -153,12 +159,13 @@ def over_units(
         if method == "pearson":
             total, *moments = (times @ of_units).T
         else:
-            weights = times.take(units, axis=1)  # row by row in memory, which indexing is not
+            # `take` keeps rows contiguous in memory, unlike indexing.
+            weights = times.take(units, axis=1)
             total = weights.sum(axis=1)
             ranks = [weighted_ranks(weights, *of_row) for of_row in places]
             weighted_rows = [weights * x for x in ranks]
             moments = [x.sum(axis=1) for x in weighted_rows]
-            # without BLAS, which parts long rows among threads, and rounds otherwise then
+            # Avoid BLAS, which divides long rows among threads and then rounds differently.
             moments += [np.einsum("ij,ij->i", weighted_rows[i], ranks[j]) for i, j in pairs]
         means = [x / total for x in moments[: len(rows)]]
         products = dict(zip(pairs, moments[len(rows) :], strict=True))
@@ -185,9 +192,10 @@ def over_units(
     return float(value), *percentile_interval(np.concatenate(samples), level)
 
 
-@lru_cache(maxsize=1)  # tables ask for each method of the same units
+# Tables request each method for the same units.
+@lru_cache(maxsize=1)
 def _resamples(count: int, seed: int, draws: int) -> np.ndarray:
-    """How often each of so many units stands in each resample, (draws, count)."""
+    """Draw resamples of units and return how often each unit occurs in each resample, (draws, count)."""
     unit_draws = np.random.default_rng(seed).integers(count, size=(draws, count), dtype=np.int32)
     times = np.array([np.bincount(drawn, minlength=count) for drawn in unit_draws], dtype=np.int32)
     times.flags.writeable = False
@@ -195,7 +203,8 @@ def _resamples(count: int, seed: int, draws: int) -> np.ndarray:
 
 
 def places_in_order(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of a row of numbers: their order, where in it other numbers begin, and which of these each number is."""
+    """Return the order of a row of numbers, where in it each distinct value begins, and each number's distinct
+    value."""
     order = np.argsort(row, kind="stable")
     is_new = np.concatenate([[True], np.diff(row[order]) > 0])
     value_numbers = np.empty(len(row), dtype=np.int64)
@@ -206,8 +215,10 @@ def places_in_order(row: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
 def weighted_ranks(
     weights: np.ndarray, order: np.ndarray, starts: np.ndarray, value_numbers: np.ndarray
 ) -> np.ndarray:
-    """Ranks of numbers that stand so many times in each resample, (resamples, n); equal numbers share their mean."""
+    """Rank numbers that occur `weights` times in each resample, (resamples, n); equal numbers share their mean
+    rank."""
     times = weights.take(order, axis=1)
-    if len(starts) < len(order):  # else no two numbers are equal
+    # Without equal numbers, each number is its own value.
+    if len(starts) < len(order):
         times = np.add.reduceat(times, starts, axis=1)
     return (np.cumsum(times, axis=1) - times / 2).take(value_numbers, axis=1)

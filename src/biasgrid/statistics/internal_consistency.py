@@ -1,7 +1,7 @@
-"""Internal consistency: would other items order the subjects alike?
+"""Internal consistency: the extent to which other items would order the subjects alike.
 
-A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
-cell and none missing. Leading axes are tables of their own.
+A table has a row per subject (which is scored) and a column per item or rater (which scores it), with one number
+per cell and no missing numbers. Leading axes are separate tables.
 """
 
 from __future__ import annotations
@@ -19,23 +19,25 @@ UNCORRELATED = "none: the scores by halves of the items do not correlate"
 
 
 def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """Coefficient alpha of the items' sum, with Feldt's interval.
+    """Compute coefficient alpha of the items' sum, with Feldt's interval.
 
     1 - MS_residual / MS_rows, which is k / (k - 1) (1 - sum of the items' variances / variance of their sum). It
-    says how alike another list of k such items would order the subjects; it may be negative. It does not say that
-    the items measure one thing: two clusters of items that have nothing in common can have .8 (Sijtsma 2009).
+    measures how similarly another list of k such items would order the subjects; it may be negative. It does not
+    show that the items measure one thing: two clusters of items that have nothing in common can have .8 (Sijtsma
+    2009).
 
     Parameters
     ----------
     table
         (..., n, k).
     level
-        Of the interval: 1 - (1 - alpha) F, with quantiles of F with n - 1 and (n - 1)(k - 1) degrees of freedom.
+        Confidence level of the interval: 1 - (1 - alpha) F, with quantiles of F with n - 1 and (n - 1)(k - 1)
+        degrees of freedom.
 
     Returns
     -------
     Estimate
-        At most 1; NaN where the subjects do not differ.
+        At most 1; NaN if the subjects do not differ.
 
     References
     ----------
@@ -49,7 +51,7 @@ def alpha(table: np.ndarray, level: float = 0.95) -> Estimate:
 
 
 def spearman_brown(reliability: np.ndarray | float, times: float = 2) -> np.ndarray:
-    """The reliability of a list so many times as long: m r / (1 + (m - 1) r).
+    """Predict the reliability of a list that is `times` as long: m r / (1 + (m - 1) r).
 
     References
     ----------
@@ -60,13 +62,16 @@ def spearman_brown(reliability: np.ndarray | float, times: float = 2) -> np.ndar
 
 
 def times_for(reliability: np.ndarray | float, goal: float = 0.8) -> np.ndarray:
-    """How many times as long a list must be for the reliability `goal`, by Spearman and Brown; NaN where no length
-    is enough, as the reliability is not positive."""
+    """Compute how many times as long a list must be for the reliability `goal`, by Spearman and Brown.
+
+    NaN if the reliability is not positive, as no length is then enough.
+    """
     r = np.asarray(reliability, dtype=float)
     return np.where(r > 0, ratio(goal * (1 - r), r * (1 - goal)), math.nan)
 
 
-Split = tuple[tuple[np.ndarray, np.ndarray], ...]  # the positions of both halves, for each list of items
+# The positions of both halves, for each list of items.
+Split = tuple[tuple[np.ndarray, np.ndarray], ...]
 
 
 def count_splits(sizes: Sequence[int]) -> int:
@@ -75,7 +80,7 @@ def count_splits(sizes: Sequence[int]) -> int:
 
 
 def all_splits(sizes: Sequence[int]) -> list[Split]:
-    """Return all splits of lists of items into halves, each once: which half is the first does not matter."""
+    """Return all splits of lists of items into halves, once each: it does not matter which half is the first."""
     of_lists = [
         [
             (first, second)
@@ -110,26 +115,26 @@ def split_half(
     """Estimate the reliability of a score from scores by halves of the items.
 
     It is the mean correlation of the halves over the splits, stepped up by Spearman and Brown. The interval is
-    Feldt's for this number of items. It covers like that of alpha for a sum over items, and is an approximation for
-    other scores.
+    Feldt's for this number of items. It covers like alpha's interval for a sum over items, and is an approximation
+    for other scores.
 
     Parameters
     ----------
     first, second
         (splits, n): the subjects' scores by one half of the items, and by the other.
     items
-        The number of items of both halves.
+        Number of items of both halves.
     are_all
-        Whether these are all splits. Otherwise they are random ones, and the Monte Carlo error is the standard error
-        of the value that the draws cause.
+        Whether these are all splits. Otherwise they are random ones, and the Monte Carlo error is the standard
+        error of the value that is due to the draws.
     level
-        Of the interval.
+        Confidence level of the interval.
 
     Returns
     -------
     SplitHalf
-        The value and its interval are NaN if the mean correlation is 0 or less: then there is no reliability to step
-        up. All are NaN if one half's scores do not vary.
+        The value and its interval are NaN if the mean correlation is 0 or less, as it cannot then be stepped up.
+        All are NaN if one half's scores do not vary.
     """
     n = first.shape[-1]
     by_split = correlations(first, second)
@@ -142,12 +147,12 @@ def split_half(
 
 
 def correlations(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Pearson's correlation along the last axis; NaN where one does not vary."""
+    """Compute Pearson's correlation along the last axis; NaN if one array does not vary."""
     a, b = (x - x.mean(axis=-1, keepdims=True) for x in (first, second))
     return ratio((a * b).sum(axis=-1), np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1)))
 
 
 def feldt(value: np.ndarray, first: float, second: float, level: float) -> Estimate:
-    """Give a coefficient Feldt's interval, from the degrees of freedom of the subjects and of the residual."""
+    """Add Feldt's interval to a coefficient, from the degrees of freedom of the subjects and of the residual."""
     high, low = f_quantiles(first, second, level)
     return Estimate(value, 1 - (1 - value) * low, 1 - (1 - value) * high)

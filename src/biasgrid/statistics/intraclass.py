@@ -1,7 +1,7 @@
-"""Intraclass correlations: do raters score the subjects alike?
+"""Intraclass correlations: the extent to which raters score the subjects alike.
 
-A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
-cell and none missing. Leading axes are tables of their own.
+A table has a row per subject (which is scored) and a column per item or rater (which scores it), with one number
+per cell and no missing numbers. Leading axes are separate tables.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .mean_squares import Estimate, f_quantiles, mean_squares, ratio
 
 
 def icc_consistency(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """ICC(C,1), of one rater: how alike raters order and space the subjects, their means apart.
+    """Compute ICC(C,1) of one rater: how similarly raters order and space subjects, apart from raters' means.
 
     (MS_rows - MS_residual) / (MS_rows + (k - 1) MS_residual), which is Shrout and Fleiss' ICC(3,1).
 
@@ -29,14 +29,14 @@ def icc_consistency(table: np.ndarray, level: float = 0.95) -> Estimate:
     ms, (n, k) = mean_squares(table), table.shape[-2:]
     observed_f = ratio(ms.rows, ms.residual)
     low, high = f_quantiles(n - 1, (n - 1) * (k - 1), level)
-    # with F's own quantiles: F(.975; b, a) = 1 / F(.025; a, b)
+    # Use F's own quantiles: F(.975; b, a) = 1 / F(.025; a, b).
     ends = (observed_f / high, observed_f / low)
     value = ratio(ms.rows - ms.residual, ms.rows + (k - 1) * ms.residual)
     return Estimate(value, *((end - 1) / (end + k - 1) for end in ends))
 
 
 def icc_agreement(table: np.ndarray, level: float = 0.95) -> Estimate:
-    """ICC(A,1), of one rater: how alike raters score the subjects, their means included.
+    """Compute ICC(A,1) of one rater: how similarly raters score the subjects, including the raters' means.
 
     (MS_rows - MS_residual) / (MS_rows + (k - 1) MS_residual + k / n (MS_columns - MS_residual)), which is Shrout and
     Fleiss' ICC(2,1). With 3 raters the interval covers the true value in .86 to .91 of cases instead of .95.
@@ -48,7 +48,7 @@ def icc_agreement(table: np.ndarray, level: float = 0.95) -> Estimate:
 
     References
     ----------
-    As of `icc_consistency`.
+    As in `icc_consistency`.
     """
     from scipy.special import fdtri
 

@@ -1,7 +1,7 @@
-"""Mean squares of two-way tables with one number per cell, of which coefficients of reliability are made.
+"""Mean squares of two-way tables with one number per cell, from which coefficients of reliability are computed.
 
-A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
-cell and none missing. Leading axes are tables of their own.
+A table has a row per subject (which is scored) and a column per item or rater (which scores it), with one number
+per cell and no missing numbers. Leading axes are separate tables.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class MeanSquares(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A coefficient and the ends of its interval, NaN where there is none."""
+    """Coefficient and the ends of its interval; NaN if undefined."""
 
     value: np.ndarray
     low: np.ndarray
@@ -29,7 +29,7 @@ class Estimate(NamedTuple):
 
 
 def mean_squares(table: np.ndarray) -> MeanSquares:
-    """Mean squares of rows, columns and residual.
+    """Compute the mean squares of rows, columns and residual.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def mean_squares(table: np.ndarray) -> MeanSquares:
 
 
 def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """NaN where the denominator is 0."""
+    """Divide, with NaN if the denominator is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.asarray(denominator) == 0, math.nan, np.asarray(numerator) / denominator)[()]
 
 
 def f_quantiles(first: float, second: float, level: float) -> tuple[float, float]:
-    """The lower and upper quantile of F between which a share of `level` lies."""
-    # imported late, and special functions alone: scipy.stats takes a second
+    """Return the lower and upper quantile of F that enclose a share of `level`."""
+    # Import late, and only the special functions: scipy.stats takes a second.
     from scipy.special import fdtri
 
     tail = (1 - level) / 2

@@ -1,4 +1,4 @@
-"""Intervals of a mean, of the ratio of two, and of a share, of a few values."""
+"""Intervals of a mean, of the ratio of two means, and of a share, for a few values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ LEVEL = 0.95
 
 
 def mean_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """Student's interval of a mean: m -+ t s / sqrt(n), n - 1 degrees of freedom; values (n,) of one unit and normal.
+    """Compute Student's interval of a mean: m -+ t s / sqrt(n), with n - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    values
+        (n,), normal and independent.
+    level
+        Confidence level.
 
     Returns
     -------
@@ -28,21 +35,21 @@ def mean_interval(values: np.ndarray, level: float = LEVEL) -> tuple[float, floa
 def ratio_interval(
     numerator: np.ndarray, denominator: np.ndarray, *, exact: bool = False, level: float = LEVEL
 ) -> tuple[float, float]:
-    """Fieller's interval of the ratio of two independent means with unequal variances.
+    """Compute Fieller's interval of the ratio of two independent means with unequal variances.
 
     Parameters
     ----------
     numerator, denominator
         (n,) and (m,), normal.
     exact
-        The denominator has one value, which is known: it has no variance.
+        Whether the denominator has one value, which is known: its variance is 0.
 
     Returns
     -------
     tuple of float
-        The ratios r at which a t-test does not find mean(numerator) - r mean(denominator) to differ from 0, with
-        Satterthwaite's degrees of freedom at the estimated ratio. NaN where one mean has fewer than two values, or
-        the denominator's does not differ from 0: any large ratio is possible then.
+        The ratios r for which a t-test does not find mean(numerator) - r mean(denominator) to differ from 0, with
+        Satterthwaite's degrees of freedom at the estimated ratio. NaN if one mean has fewer than two values, or if
+        the denominator's mean does not differ from 0, as any large ratio is then possible.
 
     References
     ----------
@@ -73,7 +80,7 @@ def ratio_interval(
 
 
 def share_interval(hits: np.ndarray, n: int, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's interval (1927) of shares: `hits` (shares,) of n."""
+    """Compute Wilson's interval (1927) of shares: `hits` (shares,) of n."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + level) / 2))
@@ -83,6 +90,7 @@ def share_interval(hits: np.ndarray, n: int, level: float = LEVEL) -> tuple[np.n
 
 
 def _t(level: float, freedom: float) -> float:
-    from scipy.stats import t  # late: it takes a third of a second
+    # Import scipy late: the import takes a third of a second.
+    from scipy.stats import t
 
     return float(t.ppf((1 + level) / 2, freedom))

@@ -1,8 +1,8 @@
-"""Standardised bias: how much more bias than random topics of the same model?
+"""Standardised bias: bias compared with random topics of the same model.
 
-A score's distance from the value that means no bias, less the mean distance of random groups, in standard deviations
-of their distances. 0: as much as random topics of the model; 2: two standard deviations more. The length of vectors
-drops out, as the random groups have it, too; anisotropy does not. Normal scores of the percentile order models hardly
+It is a score's distance from the no-bias value, minus the mean distance of random groups, in standard deviations of
+their distances. 0: as much as random topics of the model; 2: two standard deviations more. The length of vectors
+cancels, as the random groups share it; anisotropy does not. Normal scores of the percentile order models hardly
 better, and are bounded (docs/calibration.md).
 """
 
@@ -17,11 +17,16 @@ import numpy as np
 
 
 class Standardized(NamedTuple):
-    """A score on the scale, in standard deviations of random groups; NaN where there is none.
+    """Score on the scale, in standard deviations of random groups; NaN if undefined.
 
-    value      0: as far from no bias as random groups are on average
-    low, high  ends of its interval; NaN where the score has none
-    error      its Monte Carlo error: the standard error that it has because random groups are drawn
+    Attributes
+    ----------
+    value
+        0: as far from no bias as random groups are on average.
+    low, high
+        Ends of its interval; NaN if the score does not have one.
+    error
+        Monte Carlo error: the standard error that is due to the draw of random groups.
     """
 
     value: float
@@ -32,21 +37,28 @@ class Standardized(NamedTuple):
 
 EXCESS = "excess is gone: standardized has taken its place, and is another number"
 NO_BASELINE, TOO_FEW_TOPICS = "no baseline", "too few coherent topics"
-# of a metric whose standardised bias of random words is not the same in all models
+# Status of a metric whose standardised bias of random words differs between models.
 NO_COMMON_ZERO = "no common zero"
 NONE = Standardized(math.nan, math.nan, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Random groups that scores are read against: their distances from the value that means no bias.
+    """Random groups with which scores are compared: their distances from the no-bias value.
 
-    neutral   the value that means no bias
-    mean, sd  of the distances
-    variances of that mean, of the two together (their covariance), and of that standard deviation, as random groups
-              are drawn
-    draws     how many random groups
-    topics    how many different words they start from
+    Attributes
+    ----------
+    neutral
+        The no-bias value.
+    mean, sd
+        Mean and standard deviation of the distances.
+    variances
+        Variance of that mean, covariance of mean and standard deviation, and variance of the standard deviation,
+        over draws of random groups.
+    draws
+        Number of random groups.
+    topics
+        Number of different words that they start from.
     """
 
     neutral: float
@@ -63,12 +75,12 @@ class Scale:
         Parameters
         ----------
         values
-            The metric's, (draws,), all finite.
+            Values of the metric, (draws,), all finite.
         seeds
-            The word that each starts from, (draws,). Random groups around one word are one topic: they are not
+            Word from which each group starts, (draws,). Random groups around one word are one topic: they are not
             independent.
         neutral
-            The value that means no bias.
+            The no-bias value.
 
         Notes
         -----
@@ -93,7 +105,7 @@ class Scale:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any] | None) -> Scale | None:
-        """Return the scale in a record of a test against random groups; None where that has none."""
+        """Return the scale in a record of a test against random groups; None without a scale."""
         scale = (record or {}).get("scale")
         if not scale:
             return None
@@ -107,12 +119,12 @@ class Scale:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What a file of inference has of it."""
+        """Return the scale's entry in a file of inference."""
         return asdict(self) | {"variances": list(self.variances)}
 
     @property
     def has_spread(self) -> bool:
-        """Whether random groups differ by more than rounding."""
+        """Return whether random groups differ by more than rounding."""
         return self.sd > 1e-12 * max(1.0, self.mean)
 
     def read(
@@ -123,18 +135,19 @@ class Scale:
         Parameters
         ----------
         value, low, high
-            The score, and the ends of its interval over words; NaN where there is none.
+            Score, and the ends of its interval over words; NaN if undefined.
         level
-            Of the interval.
+            Confidence level of the interval.
 
         Returns
         -------
         Standardized
-            The Monte Carlo error, times the normal distribution's quantile, is added to both sides as an independent
-            error. An interval that holds the value that means no bias begins at distance 0, minus the Monte Carlo
-            error there. Where all random groups are as far from no bias there is no scale, and all are NaN.
+            The Monte Carlo error, times the normal distribution's quantile, is added to both sides as an
+            independent error. An interval that contains the no-bias value begins at distance 0, minus the Monte
+            Carlo error there. If all random groups are equally far from no bias, the scale is undefined, and all
+            numbers are NaN.
         """
-        # imported late: it takes a fifth of a second, which a plan need not wait
+        # Import scipy late: the import takes a fifth of a second, which a plan saves.
         from scipy.special import ndtri
 
         if not self.has_spread or math.isnan(value):
@@ -147,32 +160,32 @@ class Scale:
         nearest, furthest = sorted((abs(end - self.neutral) - self.mean) / self.sd for end in (low, high))
         above = standardized + math.hypot(furthest - standardized, quantile * error)
         if low <= self.neutral <= high:
-            # no distance is smaller, so that the Monte Carlo error is added to it and not to a variance
+            # No distance is smaller. Add the Monte Carlo error to it, not to a variance.
             floor = -self.mean / self.sd
             return Standardized(standardized, floor - quantile * self._error(floor), above, error)
         below = standardized - math.hypot(nearest - standardized, quantile * error)
         return Standardized(standardized, below, above, error)
 
     def _error(self, standardized: float) -> float:
-        """Return the Monte Carlo error at a place on the scale."""
+        """Return the Monte Carlo error at a position on the scale."""
         of_mean, together, of_sd = self.variances
         variance = of_mean + 2 * standardized * together + standardized**2 * of_sd
         return math.sqrt(max(variance, 0.0)) / self.sd
 
 
 def why_no_baseline(record: Mapping[str, Any] | None) -> str:
-    """Return in a few words why a score has no baseline of random groups.
+    """Return in a few words why a score does not have a baseline of random groups.
 
     Parameters
     ----------
     record
-        Of the test against random groups of the model before debiasing; None where none was asked for.
+        Record of the test against random groups of the model before debiasing; None if the test was not requested.
 
     Returns
     -------
     str
-        Empty where there is a baseline, or none was asked for. The record's `reason` begins with these words, or is
-        as short.
+        Empty if there is a baseline, or none was requested. The record's `reason` begins with these words, or is
+        equally short.
     """
     if scale := Scale.of_record(record):
         return "" if scale.has_spread else "all random groups have the same value"

@@ -1,8 +1,8 @@
-"""Which units are compared, and on which rows: like with like.
+"""Units and rows for fair comparisons: units are compared on the same rows only.
 
-Where units lost values of different rows, their aggregates are of different questions. So units that have values on
-most rows are ranked on the rows that all of them have, and the others are not ranked. Means over the rows that only
-two units share would order more units, but they go in a circle: a before b, b before c, c before a.
+If units lack values on different rows, their aggregates cover different queries. Units with values on most rows are
+therefore ranked on the rows that all of them have, and the other units are not ranked. Means over the rows that
+only two units share would order more units, but in a circle: a before b, b before c, c before a.
 """
 
 from __future__ import annotations
@@ -11,21 +11,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-COVERAGE = 2 / 3  # the share of rows on which a unit needs values to be ranked
-FEWEST_QUERIES = 5  # two units are not compared on fewer queries
-FEW_QUERIES = "too few queries"  # of a unit: values on less than `coverage` of the rows
-FEW_UNITS = "too few models"  # fewer than two units have values on so many
-FEW_SHARED = "too few shared queries"  # of those that are to be ranked, or of a pair
+# Share of rows on which a unit needs values to be ranked.
+COVERAGE = 2 / 3
+# Two units are not compared on fewer queries.
+FEWEST_QUERIES = 5
+# Reasons of units that are not ranked. The unit has values on less than `coverage` of the rows:
+FEW_QUERIES = "too few queries"
+# Fewer than two units have values on enough rows:
+FEW_UNITS = "too few models"
+# The units to rank, or the two units of a pair, share too few queries:
+FEW_SHARED = "too few shared queries"
 NO_VALUE = "no value"
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Which units are ranked, and on which rows.
+    """Ranked units, and the rows on which they are ranked.
 
-    units   (units,) which are ranked; none, or at least two
-    rows    (rows,) on which: those that all of these have
-    reason  why no unit is ranked; empty where some are
+    Attributes
+    ----------
+    units
+        (units,) true for ranked units: none, or at least two.
+    rows
+        (rows,) true for the rows that all ranked units have.
+    reason
+        Reason why no unit is ranked; empty if some are.
     """
 
     units: np.ndarray
@@ -34,21 +44,21 @@ class Shared:
 
 
 def shared_rows(has_value: np.ndarray, coverage: float = COVERAGE) -> Shared:
-    """The units that have values on enough rows, and the rows that all of them have.
+    """Find the units with values on enough rows, and the rows that all of them have.
 
     Parameters
     ----------
     has_value
-        Which unit has a value on which row, (rows, units).
+        (rows, units) true if the unit has a value on the row.
     coverage
-        The share of rows on which a unit needs values, from 0 to 1. Shares are compared to three decimals: 6 of 9
-        rows are 2/3, however the share was written.
+        Share of rows on which a unit needs values, from 0 to 1. Shares are compared to three decimals: 6 of 9 rows
+        are 2/3, however the share was written.
 
     Returns
     -------
     Shared
-        No units and no rows where fewer than two units have so many values, or where those that do share fewer than
-        half of the rows.
+        Without units and rows if fewer than two units have values on enough rows, or if these units share fewer
+        than half of the rows.
     """
     rows, units = has_value.shape
     shares = has_value.sum(axis=0) / max(rows, 1)
@@ -64,19 +74,22 @@ def shared_rows(has_value: np.ndarray, coverage: float = COVERAGE) -> Shared:
 
 
 def count_complete(rows: np.ndarray, queries: np.ndarray) -> int:
-    """How many queries have all of their rows among some.
+    """Count the queries whose rows are all among the given rows.
 
     Parameters
     ----------
     rows
-        Which rows, (rows,) of bool.
+        (rows,) true for the given rows.
     queries
-        Which rows a query has, (queries, rows) of bool. A row may be of several: queries share sub-queries.
+        (queries, rows) true for the rows of each query. A row may belong to several queries, which then share
+        sub-queries.
     """
     return int((~(queries & ~rows).any(axis=1)).sum())
 
 
 def is_comparable(shared_queries: int, queries: int) -> bool:
-    """Whether two units that share so many of a criterion's queries can be compared: on `FEWEST_QUERIES`, or on all
-    of the criterion's where it has fewer."""
+    """Return whether two units share enough of a criterion's queries to be compared.
+
+    They need `FEWEST_QUERIES`, or all of the criterion's queries if it has fewer.
+    """
     return shared_queries >= min(FEWEST_QUERIES, queries)

@@ -1,4 +1,4 @@
-"""How an effect size and its test vary over random subsets of the words, drawn as studies do for sets of one size."""
+"""Variation of an effect size and its test over random subsets of the words, drawn like word sets of one size."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-BLOCK = 2**22  # numbers at a time
+# Limit the numbers in memory at a time.
+BLOCK = 2**22
 
 
 @dataclass(frozen=True)
 class Subsamples:
     """Random subsets of two sets of words.
 
-    values     the effect size of each (draws,); NaN where all words are alike
-    p_values   of its permutation test (draws,), one-sided: as large or larger
+    Attributes
+    ----------
+    values
+        Effect size of each pair of subsets (draws,); NaN if all words are equal.
+    p_values
+        p-values of its permutation test (draws,), one-sided: as large or larger.
     """
 
     values: np.ndarray
@@ -31,23 +36,23 @@ def subsample_effect_size(
     ddof: int = 0,
     seed: int = 0,
 ) -> Subsamples:
-    """Effect sizes, and p-values, of random subsets of as many words of each of two sets.
+    """Compute effect sizes, and p-values, of random subsets of equal size from two sets.
 
     Parameters
     ----------
     first, second
         Associations of the words of either set, (n,) and (m,).
     words
-        How many are drawn of each, without replacement; no more than the smaller set has.
+        Number of words drawn from each set, without replacement; at most the size of the smaller set.
     draws
-        Pairs of subsets.
+        Number of pairs of subsets.
     permutations
-        Of each test: (k + 1) / (permutations + 1), k the random divisions of the words of both subsets whose effect
-        size is as large.
+        Number of permutations of each test. p is (k + 1) / (permutations + 1), where k counts the random divisions
+        of the words of both subsets whose effect size is as large.
     ddof
-        Of the standard deviation over the words of both subsets.
+        Divisor of the standard deviation over the words of both subsets: their number minus `ddof`.
     seed
-        Of subsets and permutations.
+        Seed of subsets and permutations.
 
     Returns
     -------
@@ -60,7 +65,7 @@ def subsample_effect_size(
     spread = union.std(axis=1, ddof=ddof)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = (subsets[0].mean(axis=1) - subsets[1].mean(axis=1)) / spread
-    # of one union of words, the sum of the first subset orders divisions as the effect size does
+    # Within one union of words, the sum of the first subset orders divisions like the effect size.
     observed = subsets[0].sum(axis=1)
     tolerance = 1e-12 * np.abs(union).sum(axis=1)
     p_values = np.empty(draws)

@@ -1,7 +1,7 @@
 """Comparison of two models: different, alike, or cannot tell.
 
 Models are compared by their standardised bias, or by their distances from the no-bias value (`tables.scales`). Each
-pair is compared with its own variance only. A third model changes nothing but the adjustment of the p-values.
+pair is compared with its own variance only. A third model affects only the adjustment of the p-values.
 docs/calibration.md shows the level and the power of both tests, and of the tests that were not chosen.
 """
 
@@ -15,28 +15,31 @@ import numpy as np
 
 from .adjustment import holm
 
-# two models are alike if their standardised bias differs by at most this much: the config's default
+# Two models are alike if their standardised bias differs by at most this much: the config's default.
 MARGIN = 0.5
 LEVEL, POWER = 0.95, 0.8
-# fewer clusters say too little about other queries
+# Fewer clusters contain too little information about other queries.
 FEWEST_CLUSTERS = 5
 FEW_CLUSTERS = "too few clusters"
 DIFFERENT, ALIKE, CANNOT_TELL = "different", "alike", "cannot tell"
-MODELS, STATES = "models", "states"  # families of pairs: of the original models; of one model's variants
-# why two are not compared: models of vectors without random groups; variants of a model, by metrics that grow with it
+# Families of pairs: of the original models, and of one model's variants.
+MODELS, STATES = "models", "states"
+# Reason why two are not compared: models lack random groups, or the metric grows with the variants' lengths.
 LENGTHS = "vector lengths differ"
-STANDARDIZED, RAW = "standardized", "raw"  # scales: standardised bias; distance from the no-bias value
+# Scales: standardised bias, and distance from the no-bias value.
+STANDARDIZED, RAW = "standardized", "raw"
 
 
 class Claim(NamedTuple):
-    """The difference of two models, with its intervals and its test.
+    """Difference of two models, with its intervals and its test.
 
     Attributes
     ----------
     difference
         Bias of the first model minus bias of the second: below 0, the first is less biased.
     error
-        Standard error. For other queries, it includes what the clusters add that matter most (`other_queries`).
+        Standard error. For other queries, it includes the effect of the most influential clusters
+        (`other_queries`).
     freedom
         Degrees of freedom of `error`.
     low, high
@@ -44,7 +47,7 @@ class Claim(NamedTuple):
     p
         Two-sided p-value of the hypothesis that the models do not differ; not adjusted.
     inner_low, inner_high
-        Ends of the 90 % interval, which decides whether the models are alike: two one-sided tests at 5 %.
+        Ends of the 90 % interval, which determines whether the models are alike: two one-sided tests at 5 %.
     """
 
     difference: np.ndarray
@@ -58,18 +61,18 @@ class Claim(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Two models compared.
+    """Comparison of two models.
 
     Attributes
     ----------
     these
-        For these queries, and other words.
+        Result for these queries, and other words.
     other
-        For other queries, and other words; NaN where `reason` says why.
+        Result for other queries, and other words; NaN if `reason` is not empty.
     queries, clusters
-        Their numbers.
+        Numbers of queries and of clusters.
     reason
-        Why nothing can be said about other queries; empty where something can.
+        Reason why other queries cannot be covered; empty if they can.
     """
 
     these: Claim
@@ -80,14 +83,14 @@ class Comparison(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What is concluded about one of several pairs.
+    """Conclusion about one of several pairs.
 
     Attributes
     ----------
     p_adjusted
         The p-value, adjusted over the pairs.
     answer
-        "different", "alike" or "cannot tell"; empty where there is no test.
+        "different", "alike" or "cannot tell"; empty without a test.
     smallest_difference
         The smallest difference that the test would find with 80 % power.
     """
@@ -124,8 +127,8 @@ def compare_two(
     clusters
         The cluster of each query, (queries,): queries that share sets are one cluster. None: all are independent.
     baseline_variance
-        Variance of the mean difference because the random groups of the baselines were drawn. It counts for these
-        queries; what clusters differ by has it already.
+        Variance of the mean difference because the random groups of the baselines were drawn. It is used for these
+        queries; the differences between clusters already contain it.
     level
         Confidence level of the interval.
 
@@ -177,7 +180,7 @@ def mean_of_one(
     Returns
     -------
     Claim
-        What `compare_two` says of these queries about the model and one that has 0 everywhere.
+        The result of `compare_two` for these queries, between the model and a model that has 0 everywhere.
     """
     nothing = np.zeros_like(resamples)
     return compare_two(
@@ -194,12 +197,12 @@ def mean_of_one(
 def word_variances(
     words_a: np.ndarray, words_b: np.ndarray, clusters: np.ndarray, words: float
 ) -> tuple[float, float]:
-    """Compute how much other words would move the difference of two models.
+    """Compute how much other words would change the difference of two models.
 
     Parameters
     ----------
     words_a, words_b
-        As `compare_two` takes them.
+        As in `compare_two`.
     clusters
         The cluster of each query, from 0.
     words
@@ -256,7 +259,7 @@ def these_queries(
     level
         Confidence level.
     scale
-        Size of the values: rounding noise beside it counts as 0.
+        Size of the values: rounding noise relative to it counts as 0.
 
     Returns
     -------
@@ -293,22 +296,22 @@ def other_queries(
     level
         Confidence level.
     scale
-        Size of the values: rounding noise beside it counts as 0.
+        Size of the values: rounding noise relative to it counts as 0.
 
     Returns
     -------
     Claim
-        The one-sample t-test of the clusters' means, where no single cluster may decide: the test is repeated without
-        each cluster, p is the largest of all these p-values, and an interval spans all these intervals. All have
-        k - 3 degrees of freedom, but not more than 2 (n - 1). `error` is half the interval in units of the
+        The one-sample t-test of the clusters' means, in which no single cluster may decide. The test is repeated
+        without each cluster, p is the largest of all these p-values, and an interval spans all these intervals. All
+        have k - 3 degrees of freedom, but not more than 2 (n - 1). `error` is half the interval in units of the
         t-distribution.
 
     Notes
     -----
-    The t-test of cluster means holds its level for normal clusters of unlike variance (Ibragimov and Müller 2010).
-    Differences of models are skewed, though: a few queries are far from the rest. The t-test alone then rejects in
-    more than 10 % of some simulated families. The degrees of freedom are those of a mean without one cluster, minus
-    one, which the simulation needs.
+    The t-test of cluster means keeps its level for normal clusters of unequal variance (Ibragimov and Müller 2010).
+    Differences of models are skewed, however: a few queries are far from the rest. The t-test alone then rejects in
+    more than 10 % of some simulated families. The degrees of freedom are the degrees of a mean without one cluster,
+    minus one, which the simulation requires.
 
     References
     ----------
@@ -319,7 +322,7 @@ def other_queries(
     mean = differences.mean(axis=-1)
     centred = differences - mean[..., None]
     squares = (centred**2).sum(axis=-1)
-    # without a cluster: the mean moves by its share, and so does the sum of squares
+    # Compute mean and sum of squares without each cluster.
     means_without = mean[..., None] - centred / (k - 1)
     squares_without = np.maximum(squares[..., None] - centred**2 * k / (k - 1), 0.0)
     errors = np.sqrt(
@@ -334,7 +337,7 @@ def other_queries(
     errors = _without_rounding(errors, scale)
     middles = np.concatenate([mean[..., None], means_without], axis=-1)
     freedom = _cluster_freedom(k, words)
-    # a cluster without which the difference changes sign decides the sign
+    # A cluster whose removal changes the sign of the difference decides the sign: p is 1.
     p_values = _p_values(middles, errors, freedom)
     p = np.where(middles * mean[..., None] < 0, 1.0, p_values).max(axis=-1)
     ends = []
@@ -352,7 +355,7 @@ def answers(claims: Sequence[Claim], margin: float | None = MARGIN, level: float
     Parameters
     ----------
     claims
-        One for each pair; those with a p-value of NaN are not part of the family.
+        One claim for each pair; a claim with a p-value of NaN is not part of the family.
     margin
         Two models are alike if they differ by at most this much; None: they are never called alike.
     level
@@ -383,23 +386,23 @@ def answers(claims: Sequence[Claim], margin: float | None = MARGIN, level: float
 
 
 def smallest_difference(claim: Claim, pairs: int = 1, level: float = LEVEL) -> float:
-    """Return the smallest difference that the test finds with 80 % power, if it is the first of so many pairs."""
+    """Return the smallest difference that the test finds with 80 % power, if it is the first of `pairs` pairs."""
     return float(claim.error) * _reach(float(claim.freedom), pairs, level)
 
 
 def words_needed(
     claim: Claim, words: float, margin: float = MARGIN, pairs: int = 1, level: float = LEVEL
 ) -> float:
-    """Return how many words a set needs so that a difference of `margin` is found on these queries with 80 % power.
+    """Return how many words per set find a difference of `margin` on these queries with 80 % power.
 
     Parameters
     ----------
     claim
-        For these queries.
+        Claim for these queries.
     words
         Number of words in a query's smallest set, on average.
     margin, level
-        As `answers` takes them.
+        As in `answers`.
     pairs
         Number of pairs in the family.
 
@@ -427,18 +430,18 @@ def queries_needed(
     pairs: int = 1,
     level: float = LEVEL,
 ) -> float:
-    """Return how many queries would be needed to find a difference of `margin` for other queries with 80 % power.
+    """Return the number of queries with which a difference of `margin` is found for other queries with 80 % power.
 
     Parameters
     ----------
     claim
-        For other queries.
+        Claim for other queries.
     queries, clusters
-        Their numbers in the claim. New queries are taken to share sets as these do.
+        Numbers of queries and of clusters in the claim. New queries are assumed to share sets in the same way.
     words
         Number of words in a query's smallest set, on average.
     margin, level
-        As `answers` takes them.
+        As in `answers`.
     pairs
         Number of pairs in the family.
 
@@ -460,7 +463,7 @@ def queries_needed(
 
 
 def _without_rounding(values: np.ndarray, scale: float) -> np.ndarray:
-    """Return values with 0 for what is rounding noise of values of this size."""
+    """Replace rounding noise of values of this size by 0."""
     return np.where(np.abs(values) <= 1e-12 * scale, 0.0, values)
 
 
@@ -475,7 +478,7 @@ def _reach(freedom: float, pairs: int, level: float) -> float:
 
 
 def _first(is_enough: Callable[[int], bool], start: int) -> int:
-    """Return the smallest number from `start` on that is enough; more is enough, too."""
+    """Return the smallest number from `start` on that is enough; larger numbers are enough if it is."""
     low, high = start - 1, start
     while not is_enough(high):
         low, high = high, 2 * high
@@ -486,13 +489,14 @@ def _first(is_enough: Callable[[int], bool], start: int) -> int:
 
 
 def _quantile(share: float, freedom: float) -> float:
-    from scipy.special import stdtrit  # imported late: studies without a bootstrap need not wait
+    # Import scipy late: studies without a bootstrap save the time.
+    from scipy.special import stdtrit
 
     return float(stdtrit(min(freedom, 1e9), share))
 
 
 def _p_values(difference: np.ndarray, error: np.ndarray, freedom: float) -> np.ndarray:
-    """Return two-sided p-values; 0 of a difference without error, and 1 of no difference without error."""
+    """Compute two-sided p-values; without error, 0 for a difference and 1 for no difference."""
     from scipy.special import stdtr
 
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""The bias of single words: which words lie furthest along a direction, and what is known of one word.
+"""Bias of single words: the words furthest along a direction, and a report on one word.
 
 import biasgrid as bg
 

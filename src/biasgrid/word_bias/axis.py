@@ -1,4 +1,4 @@
-"""The direction of two groups of words in a model, and how far random words of that model lie along it."""
+"""Direction between two groups of words in a model, and the projections of random words of that model on it."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ VOCABULARY = 50_000
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """The direction in which two groups of words differ.
+    """Direction in which two groups of words differ.
 
     Attributes
     ----------
     names
-        The groups' names: positive projections lean to the first.
+        Names of the groups: words with positive projections are closer to the first.
     vector
-        float64 (dimensions,): of unit length in the original model (`in_variant`).
+        float64 (dimensions,), of unit length in the original model (`in_variant`).
     rows
-        The rows of the groups' words.
+        Rows of the groups' words.
     missing
         Words of the groups that the model lacks.
     """
@@ -50,7 +50,7 @@ class Axis:
     missing: tuple[str, ...]
 
     def in_variant(self, model: Model) -> Axis:
-        """Return the direction of the original model in the dimensions of a variant, where it has fewer."""
+        """Return the direction of the original model in the dimensions of a variant, which may have fewer."""
         return replace(self, vector=direction_in(model, self.vector))
 
     def cosines(self, units: np.ndarray) -> np.ndarray:
@@ -59,22 +59,22 @@ class Axis:
         return np.where(np.abs(cosines) < FLAT, 0.0, cosines)
 
     def leans(self, projection: float) -> str:
-        """Return the name of the group that a projection leans to; empty for none."""
+        """Return the name of the group to which a projection is closer; empty for none."""
         return self.names[0] if projection > 0 else self.names[1] if projection < 0 else ""
 
 
 def original(model: Model) -> Model:
-    """Return the model that a debiased model is made of; any other model as it is."""
+    """Return the original model of a debiased model; any other model itself."""
     return model.model if isinstance(model, DebiasedModel) else model
 
 
 def groups_of(groups: Groups, number: int | None = 2) -> tuple[WordSet, ...]:
-    """Return word sets that were given as a query's target sets are, or as a query.
+    """Return word sets given in the form of a query's target sets, or as a query.
 
     Raises
     ------
     InputError
-        There are not as many as `number`, or, where that is None, fewer than two.
+        If their number is not `number` or, with None, less than two.
     """
     sets = groups.target_sets if isinstance(groups, Query) else word_sets("target", groups, None)
     if len(sets) != number if number else len(sets) < 2:
@@ -84,9 +84,9 @@ def groups_of(groups: Groups, number: int | None = 2) -> tuple[WordSet, ...]:
 
 
 def find_axis(model: Model, groups: Groups, direction: str) -> Axis:
-    """Find the direction of two groups, in the original model where `model` is a debiased one.
+    """Find the direction of two groups in the original model.
 
-    A debiased model of fewer dimensions has that direction in its own dimensions.
+    The direction for a debiased model of fewer dimensions is converted to its dimensions.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def find_axis(model: Model, groups: Groups, direction: str) -> Axis:
     Raises
     ------
     InputError
-        The direction is unknown, pairs have no partner, or the model lacks the words.
+        If the direction is unknown, words of a pair lack a partner, or the model lacks the words.
     """
     check_model(model, ("rows", "take", "vocabulary"))
     if direction not in DIRECTIONS:
@@ -140,7 +140,7 @@ def find_axis(model: Model, groups: Groups, direction: str) -> Axis:
 
 @dataclass(frozen=True, eq=False)
 class Words:
-    """Words of a model: as they were given, their vocabulary entries and rows; and the words that it lacks."""
+    """Words of a model, as they were given, with their vocabulary entries and rows; and the missing words."""
 
     words: tuple[str, ...]
     entries: tuple[str, ...]
@@ -148,7 +148,7 @@ class Words:
     missing: tuple[str, ...] = ()
 
     def units(self, model: Model, block: int = 8192) -> np.ndarray:
-        """Return unit vectors (words, d) in a model; NaN for a word whose vector has no direction."""
+        """Return unit vectors (words, d) in a model; NaN for a word without direction."""
         parts = [np.empty((0, model.dimensions))]
         for start in range(0, len(self.rows), block):
             part = slice(start, start + block)
@@ -171,13 +171,14 @@ def unit_or_nan(vectors: np.ndarray) -> np.ndarray:
 
 
 def find(model: Model, words: Iterable[str], name: str) -> Words:
-    """Look words up in the original model, each in the first form that it has. Lists that begin with a word, as
-    the professions of debiaswe, stand for it.
+    """Look words up in the original model, each in the first form that it has.
+
+    A list that begins with a word, as in debiaswe's professions, is replaced by the word.
 
     Raises
     ------
     InputError
-        The model has none of the words.
+        If the model lacks all of the words.
     """
     if isinstance(words, str):
         raise InputError(f"{name}: expected a list of words, not the text {quote(words)}")
@@ -195,7 +196,7 @@ def find(model: Model, words: Iterable[str], name: str) -> Words:
 
 
 def find_one(model: Model, word: str, name: str) -> Words:
-    """Look one word up. Raises InputError for a word that the model lacks, with the nearest of its words."""
+    """Look one word up. Raises InputError for a word that the model lacks, with the most similar of its words."""
     if not isinstance(word, str):
         raise InputError(f"{name}: expected one word, not {quote(word)}")
     store: Any = original(model)
@@ -218,11 +219,12 @@ def whole_vocabulary(
     model
         The model.
     vocabulary
-        How many rows to read; None reads all.
+        Number of rows to read; None reads all.
     only_letters
-        Whether to leave out all that is not of lower-case letters, or longer than 20 characters.
+        Whether to leave out entries that contain other characters than lower-case letters, or more than 20
+        characters.
     excluded_rows
-        Rows of words that are left out.
+        Rows of words to leave out.
     """
     store = original(model)
     excluded = set(excluded_rows)
@@ -238,7 +240,7 @@ def whole_vocabulary(
     return Words(words, entries, np.array(numbers, dtype=np.int64))
 
 
-# a report scores the same random words by each direction
+# Cache the words: a report scores the same random words by each direction.
 @remember(4)
 def random_words(model: Model) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
     """Draw random words of a model, the same in all its variants (`biasgrid.inference.pool.draw_words`)."""
@@ -247,15 +249,15 @@ def random_words(model: Model) -> tuple[tuple[str, ...], np.ndarray, np.ndarray,
 
 @dataclass(frozen=True, eq=False)
 class Baseline:
-    """Scores of random words of a model: the random-word baseline of a word.
+    """Scores of random words of a model, the random-word baseline of a word.
 
-    A word is compared with random words of its own band of frequency (`biasgrid.inference.pool.bands_of`), up to
-    6,000 of them. The words of the groups that define the direction are left out.
+    A word is compared with up to 6,000 random words of its own band of frequency
+    (`biasgrid.inference.pool.bands_of`). The words of the groups that define the direction are left out.
 
     Attributes
     ----------
     scales
-        Band -> the scale of its random words.
+        Band -> scale of its random words.
     """
 
     scales: Mapping[int, Scale]
@@ -276,17 +278,17 @@ class Baseline:
         Parameters
         ----------
         model
-            The model that the words are scored in.
+            Model in which the words are scored.
         score
-            Takes unit vectors (n, d), entries and rows; returns scores (n,).
+            Function of unit vectors (n, d), entries and rows that returns scores (n,).
         excluded_rows
             Rows of words that are not drawn.
         neutral
-            The score that means no bias.
+            Score that means no bias.
         per_band
-            How many words are scored of each band; None scores all that are drawn.
+            Number of words that are scored for each band; None scores all drawn words.
         bands
-            The bands that are needed; None for all.
+            Bands that are needed; None for all.
         """
         entries, rows, of_band, vectors = random_words(model)
         is_allowed = ~np.isin(rows, list(excluded_rows))
@@ -298,7 +300,7 @@ class Baseline:
             values = score(vectors[chosen].astype(np.float64), [entries[i] for i in chosen], rows[chosen])
             values = values[np.isfinite(values)]
             if len(values) > 1:
-                # each random word is a topic of its own
+                # Each random word is its own topic.
                 scales[band] = Scale.of(values, np.arange(len(values)), neutral)
         return cls(scales)
 
@@ -308,7 +310,7 @@ class Baseline:
         return cls.of(model, lambda units, entries, rows: axis.cosines(units), excluded_rows=axis.rows)
 
     def read(self, values: np.ndarray, rows: np.ndarray) -> list[Standardized]:
-        """Read scores of words: standard deviations above random words of the same band of frequency."""
+        """Standardise scores of words: standard deviations above random words of the same band of frequency."""
         return [
             self.scales[band].read(float(value)) if band in self.scales else NONE
             for value, band in zip(values, bands_of(rows).tolist(), strict=True)

@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-LABELLED = 16  # words that are named in a panel
-NAME = 0.9  # inches of a name
+# Number of words that are named in a panel.
+LABELLED = 16
+# Largest width of a name, in inches.
+NAME = 0.9
 HEIGHT = 3.0
 FIRST: Look = {"color": ABOVE, "marker": "o"}
 SECOND: Look = {"color": BELOW_LIGHT, "marker": "^"}
@@ -44,9 +46,9 @@ def neighbours(rows: pd.DataFrame, word: str, groups: tuple[str, str], model: st
     rows
         One row per debias method and neighbour, the nearest first: debias, neighbour, similarity, projection.
     word, model
-        What they are called.
+        Names of the word and the model.
     groups
-        The two groups' names; positive projections lean to the first.
+        The two groups' names; words with positive projections are closer to the first.
     """
     title = f"Nearest neighbours of {word}"
     known = rows.dropna(subset=["similarity", "projection"])
@@ -95,16 +97,16 @@ def neighbours(rows: pd.DataFrame, word: str, groups: tuple[str, str], model: st
 
 @styled
 def two_models(values: pd.DataFrame, groups: tuple[str, str], models: tuple[str, str]) -> figure.Figure:
-    """Draw the projections of words in one model against those in another.
+    """Draw the projections of words in one model against their projections in another.
 
     Parameters
     ----------
     values
-        Words by the two models: projections, NaN where a model lacks the word.
+        Words by the two models: projections, NaN if a model lacks the word.
     groups
-        The two groups' names; positive projections lean to the first.
+        The two groups' names; words with positive projections are closer to the first.
     models
-        The models' names: across, and up.
+        The models' names, for the horizontal and the vertical axis.
     """
     a, b = models
     both = values.dropna()
@@ -130,7 +132,7 @@ def two_models(values: pd.DataFrame, groups: tuple[str, str], models: tuple[str,
         axes.scatter(x[leaning], y[leaning], s=9, linewidth=0, alpha=0.8, **look)
     low, high = min(x.min(), y.min()), max(x.max(), y.max())
     axes.plot([low, high], [low, high], **DASHED)
-    # named are the words that lie furthest out, and those that lean most differently
+    # Label the most extreme words, and the words whose projections differ most.
     scaled = [(values - values.mean()) / (values.std() or 1.0) for values in (x, y)]
     far = np.argsort(-np.maximum(np.abs(scaled[0] - scaled[1]), np.hypot(*scaled) / 2), kind="stable")
     points = [(str(both.index[i]), x[i], y[i]) for i in far]
@@ -145,19 +147,20 @@ def two_models(values: pd.DataFrame, groups: tuple[str, str], models: tuple[str,
 
 
 def _name(axes: Axes, points: Iterable[tuple[str, float, float]], width: float) -> None:
-    """Write words next to their marks, as far as there is room: a name that would cover another is left out.
+    """Write words next to their marks while there is room: a name that would cover another is left out.
 
-    `width` is about that of the panel, in inches; its height is `HEIGHT`.
+    `width` is about the panel's width, in inches; its height is `HEIGHT`.
     """
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    boxes: list[tuple[float, float, float]] = []  # left and right end and baseline, in inches
+    # Boxes are the left and right end and the baseline, in inches.
+    boxes: list[tuple[float, float, float]] = []
     for word, across, up in points:
         if len(boxes) == LABELLED:
             return
         text = shorten_to_fit(word.replace("_", " "), NAME, SMALL)
         x, y = (across - left) / (right - left) * width, (up - bottom) / (top - bottom) * HEIGHT
         size = text_width(text, SMALL) + 0.06
-        # a name that would leave the panel stands on the other side of its mark
+        # Write a name that would leave the panel on the other side of its mark.
         is_left = x + size > width
         start = x - size if is_left else x
         if all(abs(y - other) > 0.11 or start > end or start + size < begin for begin, end, other in boxes):

@@ -1,4 +1,4 @@
-"""Words of several groups: do they fall into clusters, and are their neighbours of their own group?"""
+"""Tests of words of several groups: whether they form clusters, and whether neighbours are of the same group."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ RANDOM_DRAWS = 50
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupTest:
-    """A test of whether groups of words can be told apart: `cluster_groups` and `neighbour_groups` make it.
+    """Test of whether groups of words are separate, made by `cluster_groups` and `neighbour_groups`.
 
     Attributes
     ----------
     model, groups
-        The names of the model and of the groups.
+        Names of the model and of the groups.
     value
-        0 to 1; 1 where the groups are apart completely.
+        0 to 1; 1 if the groups are completely separate.
     chance
-        What words without groups have: the mean over permutations of the words between the groups.
+        Value without groups: the mean over permutations of the words between the groups.
     p
-        The permutation test's, one-sided: the share of permutations with at least this value.
+        p-value of the permutation test, one-sided: the share of permutations with at least this value.
     standardized, error
-        How many standard deviations further from chance than groups of random words as frequent as these, and the
-        Monte Carlo error; NaN where the model has too few words.
+        Number of standard deviations further from chance than groups of random words of the same frequency, and the
+        Monte Carlo error; NaN if the model has too few words.
     frame
-        pandas.DataFrame, one row per word: word, group, score, and of clusters the group that the word's cluster
-        stands for.
+        pandas.DataFrame, one row per word: word, group, score and, for clusters, the group that is assigned to the
+        word's cluster.
     missing
-        Words that the model lacks, or that have no direction in it.
+        Words that the model lacks, or whose vectors are zero or not finite.
     """
 
     model: str
@@ -72,7 +72,7 @@ class GroupTest:
 
 @dataclass(frozen=True, eq=False)
 class _Grouped:
-    """Words of groups: their unit vectors, and the number of the group of each."""
+    """Words of groups: their unit vectors, and the number of each one's group."""
 
     names: tuple[str, ...]
     words: tuple[str, ...]
@@ -91,37 +91,37 @@ def cluster_groups(
     random_draws: int = RANDOM_DRAWS,
     seed: int = 0,
 ) -> GroupTest:
-    """Test whether clusters of words are the groups that the words are of: k-means with a cluster for each group.
+    """Test whether clusters of words match the words' groups, by k-means with a cluster for each group.
 
     Parameters
     ----------
     model
-        A model of word vectors; a debiased one: can the groups still be told apart?
+        A model of word vectors; for a debiased one, the test shows whether the groups are still separate.
     groups
-        Two groups of words or more, as the target sets of a query; or a query.
+        Two or more groups of words, in the form of a query's target sets; or a query.
     permutations
-        How many times the words are permuted between the groups.
+        Number of permutations of the words between the groups.
     random_draws
-        How many times groups of random words are drawn; 0 for no baseline.
+        Number of draws of groups of random words; 0 for no baseline.
     seed
-        Of clustering, permutations and draws.
+        Seed of clustering, permutations and draws.
 
     Returns
     -------
     GroupTest
-        `value` is the share of words in the cluster of their group, where clusters and groups are paired in the best
-        way. A word's score is its silhouette (-1 to 1) by cosine: positive where it is nearer to its own group than
-        to any other.
+        `value` is the share of words in the cluster of their group, where clusters and groups are paired optimally.
+        A word's score is its silhouette (-1 to 1) by cosine: positive if it is nearer to its own group than to any
+        other.
 
     Raises
     ------
     BiasgridError
-        There are fewer than two groups, a word is in two, or a group has fewer than two words.
+        For fewer than two groups, a word in two groups, or a group with fewer than two words.
 
     Notes
     -----
-    Two sets of words on different subjects are also apart. The test is of words that were chosen for their bias, as
-    Gonen and Goldberg's (2019) are.
+    Two sets of words on different subjects are also separate. The test is meant for words that were chosen for
+    their bias, as in Gonen and Goldberg (2019).
     """
     _check(permutations, random_draws, seed)
     grouped = _look_up(model, groups)
@@ -157,24 +157,24 @@ def neighbour_groups(
     random_draws: int = RANDOM_DRAWS,
     seed: int = 0,
 ) -> GroupTest:
-    """Test whether the nearest neighbours of words are of the words' own group.
+    """Test whether the nearest neighbours of words belong to the words' own group.
 
     Parameters
     ----------
     model, groups, permutations, random_draws, seed
         As in `cluster_groups`.
     neighbours
-        How many nearest neighbours of each word, by cosine, among the words of all groups.
+        Number of nearest neighbours of each word, by cosine, among the words of all groups.
 
     Returns
     -------
     GroupTest
-        A word's score is the share of its neighbours that are of its group, 0 to 1; `value` is the mean.
+        A word's score is the share of its neighbours in its own group, 0 to 1; `value` is the mean.
 
     Raises
     ------
     BiasgridError
-        As `cluster_groups`; and for as many neighbours as there are other words.
+        As in `cluster_groups`; also if `neighbours` is at least the number of other words.
     """
     _check(permutations, random_draws, seed)
     if type(neighbours) is not int or neighbours < 1:
@@ -250,7 +250,7 @@ def _test(
     columns: dict[str, Any],
     settings: tuple[int, int, int],
 ) -> GroupTest:
-    """Make the permutation test and the random-word baseline of a value of groups."""
+    """Run the permutation test and compute the random-word baseline of a value of groups."""
     import pandas as pd
 
     permutations, random_draws, seed = settings
@@ -258,7 +258,7 @@ def _test(
     value = value_of(grouped.labels)
     permuted = np.array([value_of(rng.permutation(grouped.labels)) for _ in range(permutations)])
     chance = float(permuted.mean())
-    # equal shares differ by rounding
+    # Equal shares can differ by rounding.
     p = (1 + int((permuted >= value - 1e-12).sum())) / (1 + permutations)
     random = [
         value_of_units(units)
@@ -284,7 +284,7 @@ def _test(
 
 
 def _random_units(model: Model, grouped: _Grouped, draws: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Draw random words as frequent as those of the groups, in their order; none where a model has too few."""
+    """Draw random words as frequent as the groups' words, in their order; none if a model has too few words."""
     if not draws:
         return []
     _, rows, bands, vectors = random_words(model)

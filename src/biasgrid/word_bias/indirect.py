@@ -1,4 +1,4 @@
-"""Words whose similarity with others is most due to a direction: indirect bias (Bolukbasi et al. 2016, figure 3)."""
+"""Indirect bias of words: similarity with others that is due to a direction (Bolukbasi et al. 2016, figure 3)."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ def indirect_words(
     Parameters
     ----------
     model
-        A model of word vectors. The directions of a debiased model are those of the model it is made of.
+        A model of word vectors. For a debiased model, directions come from its original model.
     groups, direction
         As in `project`: the direction of the bias, such as gender.
     ends
         Two neutral words, such as ("softball", "football").
     words
-        The words to look at, such as professions; left out: the model's vocabulary.
+        Words to examine, such as professions; by default the model's vocabulary.
     count
-        How many words of each end: those that lie furthest towards it on the line from one end to the other.
+        Number of words of each end: the words furthest towards it on the line from one end to the other.
     vocabulary, only_letters
         As in `project`.
 
     Returns
     -------
     pandas.DataFrame
-        One row per word; of each end those with the most indirect bias first: end, word, projection (on the line
-        between the ends, positive towards the first), similarity (cosine with the end), beta (indirect bias: the
-        share of the similarity that is due to the groups' direction; 1 is all of it), bias (the word's projection on
-        the groups' direction), standardized and error (standard deviations that `bias` is further from 0 than random
-        words as frequent as it, and the Monte Carlo error).
+        One row per word, for each end the words with the most indirect bias first. projection: on the line between
+        the ends, positive towards the first. similarity: cosine with the end. beta: indirect bias, the share of the
+        similarity that is due to the groups' direction; 1 is all of it. bias: the word's projection on the groups'
+        direction. standardized, error: standard deviations by which `bias` is further from 0 than for random words
+        of the same frequency, and the Monte Carlo error.
 
     Raises
     ------
     BiasgridError
-        The model lacks an end, the ends have the same direction, or an option is not allowed.
+        If the model lacks an end, the ends have the same direction, or an option is not allowed.
 
     Notes
     -----
-    `beta` has no bound where a similarity is near 0, so that it has no random-word baseline of its own.
+    `beta` is not bounded if a similarity is near 0, so that it does not have its own random-word baseline.
 
     References
     ----------
@@ -95,14 +95,14 @@ def indirect_words(
     along = units @ line
     usable = np.flatnonzero(np.isfinite(along) & ~np.isin(found.rows, list(own_rows)))
     bias = axis.cosines(units)
-    read = Baseline.of_axis(model, axis)
+    baseline = Baseline.of_axis(model, axis)
     tables = []
     for end, vector, sign in zip(both, vectors, (1, -1), strict=True):
         order = usable[np.argsort(-sign * along[usable], kind="stable")]
         order = order[sign * along[order] > 0][:count]
         products = vector[None] @ units[order].T
         (beta,) = betas(products, (axis.cosines(vector[None]))[:, None], bias[order])
-        standardized = read.read(bias[order], found.rows[order])
+        standardized = baseline.read(bias[order], found.rows[order])
         tables.append(
             pd.DataFrame(
                 {

@@ -1,4 +1,4 @@
-"""Words along a direction: the most and the least biased words, and one model's projections against another's."""
+"""Projections of words on a direction: the most and the least biased words, and comparisons between models."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ COLUMNS = ("word", "projection", "standardized", "error", "leans", "rank")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Projections:
-    """How far the words of a model lie along a direction: `project` makes it.
+    """Projections of a model's words on a direction, made by `project`.
 
     Attributes
     ----------
     model
         The model's name.
     groups
-        The names of the two groups: positive projections lean to the first.
+        Names of the two groups: words with positive projections are closer to the first.
     frame
-        pandas.DataFrame, one row per word, the furthest towards the first group first: word, projection (the cosine
-        with the direction, -1 to 1), standardized (how many standard deviations further from 0 than random words as
-        frequent as it), error (its Monte Carlo error), leans (the name of a group) and rank (the word's row in the
-        model, from 1).
+        pandas.DataFrame, one row per word, the furthest towards the first group first. projection: cosine with the
+        direction, -1 to 1. standardized, error: standard deviations further from 0 than random words of the same
+        frequency, and the Monte Carlo error. leans: name of the closer group. rank: the word's row in the model,
+        from 1.
     missing
         Words of the groups and of the list that the model lacks.
     """
@@ -50,17 +50,17 @@ class Projections:
     missing: tuple[str, ...]
 
     def most(self, count: int = 10) -> pd.DataFrame:
-        """Return the most biased words: those furthest towards each group.
+        """Return the most biased words: the furthest words towards each group.
 
         Parameters
         ----------
         count
-            How many words of each group.
+            Number of words for each group.
 
         Returns
         -------
         pandas.DataFrame
-            Rows of `frame`: of the first group, then of the second, the furthest first.
+            Rows of `frame`: for the first group, then for the second, the furthest first.
         """
         import pandas as pd
 
@@ -69,12 +69,12 @@ class Projections:
         return pd.concat([first.head(count), second.iloc[::-1].head(count)], ignore_index=True)
 
     def least(self, count: int = 10) -> pd.DataFrame:
-        """Return the least biased words: those whose projections are nearest to 0.
+        """Return the least biased words: the words whose projections are nearest to 0.
 
         Parameters
         ----------
         count
-            How many words.
+            Number of words.
 
         Returns
         -------
@@ -88,12 +88,12 @@ class Projections:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The distribution of the projections.
+        """Describe the distribution of the projections.
 
         Returns
         -------
         dict
-            words, mean, sd, mean_absolute, share (of words that lean to the first group), and quantiles by level.
+            words, mean, sd, mean_absolute, share (of words closer to the first group), and quantiles by level.
         """
         values = self.frame["projection"].dropna().to_numpy()
         if not len(values):
@@ -115,7 +115,7 @@ class Projections:
         Parameters
         ----------
         path
-            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+            A file to write, in the format of its suffix (.png, .svg, .pdf); by default none is written.
 
         Returns
         -------
@@ -158,37 +158,38 @@ def project(
     Parameters
     ----------
     model
-        A model of word vectors. The direction of a debiased model is that of the model it is made of.
+        A model of word vectors. For a debiased model, the direction comes from its original model.
     groups
-        Two sets of words, given as the target sets of a query are; or a query, whose target sets are taken.
+        Two sets of words, in the form of a query's target sets; or a query, whose target sets are taken.
     words
-        The words to project; left out: the model's vocabulary.
+        Words to project; by default the model's vocabulary.
     direction
         As in `bg.metrics.direct_bias`: "pca" and "pair" take word i of both groups as a pair; "mean", "sum" and
         "all_pairs" take groups of any size.
     vocabulary
-        Without `words`: how many rows of the model to read, the most frequent words of most files; None reads all.
+        Without `words`: number of rows of the model to read, the most frequent words of most files; None reads all.
     only_letters
-        Without `words`: whether to leave out entries that are not of lower-case letters, such as names and numbers.
+        Without `words`: whether to leave out entries with other characters than lower-case letters, such as names
+        and numbers.
     exclude
         Words that are not projected, such as words that belong to a group by definition. Without `words`, the words
-        of the groups are left out, too.
+        of the groups are also left out.
 
     Returns
     -------
     Projections
-        One row per word. Words that the model finds in one entry have one row.
+        One row per word. Words that are found in the same entry have one row.
 
     Raises
     ------
     BiasgridError
-        The groups have no direction, an option is not allowed, or the model has none of the words.
+        If the groups do not have a direction, an option is not allowed, or the model lacks all of the words.
 
     Notes
     -----
-    `standardized` compares the distance from 0 with that of up to 6,000 random words of the same band of frequency
-    in the same model: (distance - their mean) / their standard deviation. 0 is as much as a random word. It says how
-    unusual a word's projection is, and is not a test.
+    `standardized` compares the distance from 0 with the distances of up to 6,000 random words of the same band of
+    frequency in the same model: (distance - their mean) / their standard deviation. 0 means as much as a random
+    word. It shows how unusual a word's projection is, and is not a test.
 
     Examples
     --------
@@ -220,13 +221,13 @@ def frame_of(found: Any, values: np.ndarray, axis: Axis, baseline: Baseline) -> 
     """Return the table of projected words, the furthest towards the first group first."""
     import pandas as pd
 
-    read = baseline.read(values, found.rows)
+    standardized = baseline.read(values, found.rows)
     frame = pd.DataFrame(
         {
             "word": list(found.words),
             "projection": values,
-            "standardized": [one.value for one in read],
-            "error": [one.error for one in read],
+            "standardized": [one.value for one in standardized],
+            "error": [one.error for one in standardized],
             "leans": [axis.leans(value) for value in values],
             "rank": found.rows + 1,
         },
@@ -237,12 +238,12 @@ def frame_of(found: Any, values: np.ndarray, axis: Axis, baseline: Baseline) -> 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Projections of the same words in several models: `compare` makes it.
+    """Projections of the same words in several models, made by `compare`.
 
     Attributes
     ----------
     groups
-        The names of the two groups: positive projections lean to the first.
+        Names of the two groups: words with positive projections are closer to the first.
     frame
         pandas.DataFrame, one row per word and model: word, model, projection, standardized, error and leans.
     """
@@ -252,17 +253,18 @@ class Comparison:
 
     @property
     def models(self) -> list[str]:
-        """The models' names, in the order in which they were given."""
+        """Return the models' names, in the given order."""
         return list(dict.fromkeys(self.frame["model"]))
 
     @property
     def correlations(self) -> pd.DataFrame:
-        """Correlations of the projections of each two models.
+        """Correlate the projections of each two models.
 
         Returns
         -------
         pandas.DataFrame
-            model_a, model_b, words (that both have), pearson and spearman; NaN for fewer than three words.
+            model_a, model_b, words (the number that both have), pearson and spearman; NaN for fewer than three
+            words.
         """
         import pandas as pd
 
@@ -278,14 +280,14 @@ class Comparison:
         return pd.DataFrame(rows, columns=["model_a", "model_b", "words", "pearson", "spearman"])
 
     def plot(self, a: str | None = None, b: str | None = None, *, path: Path | str | None = None) -> Figure:
-        """Draw the projections of one model against those of another.
+        """Draw the projections of one model against the projections of another.
 
         Parameters
         ----------
         a, b
-            Two of the models; left out: the first two.
+            Two of the models; by default the first two.
         path
-            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+            A file to write, in the format of its suffix (.png, .svg, .pdf); by default none is written.
 
         Returns
         -------
@@ -324,11 +326,11 @@ def compare(
     Parameters
     ----------
     models
-        Two models or more; or a mapping from names to models.
+        Two or more models; or a mapping from names to models.
     groups, direction
-        As in `project`. Each model has a direction of its own; a debiased model has that of its original.
+        As in `project`. Each model has its own direction; a debiased model has the direction of its original.
     words
-        The words to project.
+        Words to project.
 
     Returns
     -------
@@ -338,7 +340,7 @@ def compare(
     Raises
     ------
     BiasgridError
-        There are fewer than two models, or two of one name; and as `project`.
+        For fewer than two models, for two models with the same name, and in the cases of `project`.
     """
     import pandas as pd
 

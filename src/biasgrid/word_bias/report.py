@@ -1,4 +1,4 @@
-"""What is known of one word: its bias by each direction, and its neighbours, before and after debiasing."""
+"""Report on one word: its bias by each direction, and its neighbours, before and after debiasing."""
 
 from __future__ import annotations
 
@@ -27,27 +27,30 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NEIGHBOURS = 100
-RANDOM_WORDS = 200  # whose neighbours are looked at, as the baseline of a word's neighbours
+# Number of random words whose neighbours are examined, as the baseline of a word's neighbours.
+RANDOM_WORDS = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WordReport:
-    """What is known of one word of a model: `word_report` makes it.
+    """Report on one word of a model, made by `word_report`.
 
     Attributes
     ----------
     model, word
-        The model's name, and the word as the model has it.
+        The model's name, and the word in the model's spelling.
     frame
-        pandas.DataFrame, one row per direction and debias method ("none": the original model): projection (the
-        cosine with the direction), standardized and error (standard deviations further from 0 than random words as
-        frequent as it, and the Monte Carlo error), leans, neighbours (how many), first_group and second_group (their
-        names), lean_first and lean_second (how many neighbours lean to each group), share (of neighbours that lean
-        to the first), share_standardized and share_error (the same distance for the share, from .5), and indirect
-        (the share of neighbours that are near because of the direction: indirect bias above .05).
+        pandas.DataFrame, one row per direction and debias method ("none": the original model). projection: cosine
+        with the direction. standardized, error: standard deviations further from 0 than random words of the same
+        frequency, and the Monte Carlo error. leans: name of the closer group. neighbours: their number.
+        first_group, second_group: names of the groups. lean_first, lean_second: numbers of neighbours closer to
+        each group. share: share of neighbours closer to the first group. share_standardized, share_error: the same
+        distance for the share, from .5. indirect: share of neighbours that are near because of the direction
+        (indirect bias above .05).
     neighbours
         pandas.DataFrame, one row per direction, debias method and neighbour, the nearest first: neighbour,
-        similarity (cosine with the word, there) and projection and leans (of the neighbour in the original model).
+        similarity (cosine with the word, after debiasing) and projection and leans (of the neighbour in the
+        original model).
     """
 
     model: str
@@ -56,14 +59,14 @@ class WordReport:
     neighbours: pd.DataFrame
 
     def plot(self, direction: str | None = None, *, path: Path | str | None = None) -> Figure:
-        """Draw the word's neighbours: how near they are, and which group they lean to.
+        """Draw the word's neighbours: how near they are, and to which group they are closer.
 
         Parameters
         ----------
         direction
-            The direction's name; left out: the first.
+            The direction's name; by default the first.
         path
-            A file to write, whose suffix (.png, .svg, .pdf) says the format; left out: none is written.
+            A file to write, in the format of its suffix (.png, .svg, .pdf); by default none is written.
 
         Returns
         -------
@@ -99,24 +102,24 @@ def word_report(
     neighbours: int = NEIGHBOURS,
     vocabulary: int = VOCABULARY,
 ) -> WordReport:
-    """Report what is known of one word: its bias by each direction, and which way its neighbours lean.
+    """Report on one word: its bias by each direction, and the groups to which its neighbours are closer.
 
     Parameters
     ----------
     model
-        A model of word vectors, as it was before debiasing.
+        A model of word vectors, before debiasing.
     word
         The word, looked up as in metrics.
     directions
         Name -> two groups of words, as in `project`.
     direction
-        The kind of direction, as in `project`.
+        Kind of direction, as in `project`.
     transforms
-        Name -> what a debias method returned: the word is also reported after debiasing.
+        Name -> fitted debias method: the report also covers the word after debiasing.
     neighbours
-        How many nearest neighbours to look at.
+        Number of nearest neighbours to examine.
     vocabulary
-        Neighbours are among the first so many rows.
+        Number of first rows of the model from which neighbours are taken.
 
     Returns
     -------
@@ -126,13 +129,13 @@ def word_report(
     Raises
     ------
     BiasgridError
-        The model lacks the word, which names the nearest that it has; or an option is not allowed.
+        If the model lacks the word, with the most similar word that it has; or if an option is not allowed.
 
     Notes
     -----
-    A neighbour's lean is that in the original model, as in the metrics of neighbours and in Gonen and Goldberg
+    A neighbour's bias is its bias in the original model, as in the metrics of neighbours and in Gonen and Goldberg
     (2019): after debiasing, the question is whether the word still has the same kind of neighbours. The share of
-    neighbours is compared with that of 200 random words as frequent as the word.
+    neighbours is compared with the share for 200 random words of the same frequency.
     """
     import pandas as pd
 
@@ -193,7 +196,7 @@ def _row(
     """Return a row of a report, and the projections of the neighbours in the original model."""
     axis_in_variant = axis.in_variant(variant)
     value = found.project(variant, axis_in_variant)
-    (read,) = Baseline.of_axis(variant, axis_in_variant).read(value, found.rows)
+    (standardized,) = Baseline.of_axis(variant, axis_in_variant).read(value, found.rows)
     projections = near.project(model, axis)
     lean_first, lean_second = int((projections > 0).sum()), int((projections < 0).sum())
     share = lean_first / len(projections) if len(projections) else np.nan
@@ -215,11 +218,11 @@ def _row(
         per_band=RANDOM_WORDS,
         bands=bands_of(found.rows).tolist(),
     )
-    (of_share,) = baseline.read(np.array([share]), found.rows)
+    (share_standardized,) = baseline.read(np.array([share]), found.rows)
     row = {
         "projection": float(value[0]),
-        "standardized": read.value,
-        "error": read.error,
+        "standardized": standardized.value,
+        "error": standardized.error,
         "leans": axis.leans(value[0]),
         "neighbours": len(projections),
         "first_group": axis.names[0],
@@ -227,8 +230,8 @@ def _row(
         "lean_first": lean_first,
         "lean_second": lean_second,
         "share": share,
-        "share_standardized": of_share.value,
-        "share_error": of_share.error,
+        "share_standardized": share_standardized.value,
+        "share_error": share_standardized.error,
         "indirect": float((beta > THRESHOLD).mean()) if beta.size else np.nan,
     }
     return row, projections

@@ -1,4 +1,4 @@
-"""Words that belong to a group by definition, learned from a list of such words (Bolukbasi et al. 2016, step 1)."""
+"""Words that belong to a group by definition, learned from a list of them (Bolukbasi et al. 2016, step 1)."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SpecificWords:
-    """Words that a classifier takes to be like those of a list: `specific_words` makes it.
+    """Words that a classifier finds similar to the words of a list, made by `specific_words`.
 
     Attributes
     ----------
     model
         The model's name.
     frame
-        pandas.DataFrame, one row per word that is learned, and per word of the list, the surest first: word, score
-        (of the classifier: above 0 it takes the word to be specific; it is not a bias score), is_seed and rank (the
+        pandas.DataFrame, one row per learned word and per word of the list, the surest first: word, score (of the
+        classifier: above 0 it classifies the word as specific; it is not a bias score), is_seed and rank (the
         word's row in the model, from 1).
     f1, f1_sd
         Mean and standard deviation of the classifier's F1 score over the folds of a cross-validation: how well it
-        finds words of the list that it was not shown.
+        finds words of the list that were left out of training.
     folds, training_words
-        How many folds, and how many words the classifier learned from.
+        Number of folds, and number of training words of the classifier.
     missing
         Words of the list that the model lacks.
     """
@@ -49,12 +49,12 @@ class SpecificWords:
 
     @property
     def words(self) -> list[str]:
-        """The list and what was learned from it, as `ignore` of hard debiasing takes it."""
+        """Return the list and the learned words, in the form of `ignore` of hard debiasing."""
         return list(self.frame["word"])
 
     @property
     def learned(self) -> list[str]:
-        """The words that were learned, without the list."""
+        """Return the learned words, without the list."""
         return list(self.frame.loc[~self.frame["is_seed"], "word"])
 
     def __repr__(self) -> str:
@@ -83,25 +83,25 @@ def specific_words(
     model
         A model of word vectors, not debiased.
     seeds
-        Words that are specific; all other words of the vocabulary count as not specific while the classifier learns.
+        Words that are specific; all other words of the vocabulary count as not specific in training.
     vocabulary, only_letters
-        The words that the classifier learns from and is applied to, as in `project`.
+        The words for training and application of the classifier, as in `project`.
     c
-        The linear SVM's regularisation; the paper and scikit-learn have 1.
+        Regularisation of the linear SVM; 1 in the paper and in scikit-learn.
     folds
-        Folds of the cross-validation; 2 or more.
+        Number of folds of the cross-validation; 2 or more.
     seed
-        How words are dealt to the folds.
+        Seed of the assignment of words to folds.
 
     Returns
     -------
     SpecificWords
-        The list and the learned words; `words` goes to `bg.debias.hard(model, ..., ignore=...)`.
+        The list and the learned words; pass `words` to `bg.debias.hard(model, ..., ignore=...)`.
 
     Raises
     ------
     BiasgridError
-        Fewer words of the list are in the vocabulary than there are folds, or an option is not allowed.
+        If fewer words of the list are in the vocabulary than there are folds, or an option is not allowed.
 
     References
     ----------
@@ -134,7 +134,7 @@ def specific_words(
             f"seeds: {y.sum()} of the {len(y)} words that are read are in the list; {folds} folds need {folds} words "
             "or more in the list, and as many that are not"
         )
-    # the primal problem has one solution, found without random numbers
+    # The primal problem has one solution, found without random numbers.
     classifier = LinearSVC(C=c, dual=False)
     parts = StratifiedKFold(folds, shuffle=True, random_state=seed)
     scores = cross_val_score(classifier, x, y, cv=parts, scoring="f1")

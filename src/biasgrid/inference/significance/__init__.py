@@ -1,4 +1,4 @@
-"""The tests of significance. Each is one file of this package, discovered automatically: `REGISTRY` has them."""
+"""Tests of significance. Each is one file of this package and is discovered automatically into `REGISTRY`."""
 
 from __future__ import annotations
 
@@ -29,35 +29,36 @@ __all__ = [
 
 REGISTRY: Registry[Test] = Registry(__name__, "TESTS", "test of significance")
 
-# of a metric that draws at random
+# Added for a metric that draws at random.
 SEEDED = " The statistic is the score without what the metric draws at random."
 
 
 def tests() -> list[Test]:
-    """All tests, in their order; those of plugins last."""
+    """Return all tests in their order, with plugins' tests last."""
     return sorted(REGISTRY.values(), key=lambda test: test.order)
 
 
 def among(names: Iterable[str]) -> list[Test]:
-    """The tests among these names, in their order, also those that are known from results without their code."""
+    """Return the tests with these names in their order, including tests known only from results, without their
+    code."""
     found = (REGISTRY[name] for name in names if name in REGISTRY or REGISTRY.is_noted(name))
     return sorted(found, key=lambda test: test.order)
 
 
 def columns() -> dict[str, str]:
-    """The columns of p-values -> the test that each is of."""
+    """Return the test of each column of p-values."""
     return {test.column: test.name for test in tests()}
 
 
 def needs_pool(parts: Mapping[str, Any]) -> bool:
-    """Whether a part of inference draws words from a model's pool, by their options."""
+    """Return whether a part of inference, with these options, draws words from a model's pool."""
     reliability = parts.get("reliability")
     has_groups = isinstance(reliability, Mapping) and reliability.get("random_groups", 0) > 0
     return has_groups or any(test.pooled for test in tests() if test.name in parts)
 
 
 def reason_without(metric: Metric, parts: Iterable[str]) -> str:
-    """Why no test in these parts of inference is one that a metric can have; empty where one is."""
+    """Return the reason why a metric cannot have any test in these parts of inference; empty if it can have one."""
     asked = [test for test in tests() if test.name in parts]
     reasons = {test.applies(metric): test for test in asked}
     if "" in reasons:
@@ -68,7 +69,7 @@ def reason_without(metric: Metric, parts: Iterable[str]) -> str:
 
 
 def questions(metric: Metric, names: Iterable[str]) -> dict[str, str]:
-    """What each of these tests asks of a metric, or why there is none."""
+    """Return the question that each of these tests answers about a metric, or the reason why the test is missing."""
     asked = {}
     for test in among(names):
         reason = test.applies(metric)
@@ -78,27 +79,27 @@ def questions(metric: Metric, names: Iterable[str]) -> dict[str, str]:
 
 
 def parts() -> dict[str, type[Strict]]:
-    """The parts of inference by name, the tests first, and their options."""
+    """Return the option classes of the parts of inference by name, the tests first."""
     return {test.name: test.options for test in tests()} | OTHER_PARTS
 
 
 def complete(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts of inference that are asked for.
+    """Complete the requested parts of inference with default options.
 
     Parameters
     ----------
     asked
-        Part -> its options; True: the defaults; None or False: it is left out.
+        Part -> its options. True: the defaults. None or False: the part is left out.
 
     Returns
     -------
     dict
-        Part -> its options, with the defaults of those that are left out.
+        Part -> its options, including defaults.
 
     Raises
     ------
     BiasgridError
-        For an unknown part or option, and a value that is not allowed.
+        For an unknown part or option, or a value that is not allowed.
     """
     asked = {part: options for part, options in asked.items() if options is not None and options is not False}
     for part, options in asked.items():
@@ -110,8 +111,10 @@ def complete(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def complete_options(part: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a part of inference (one of `parts`), with the defaults of those that are left out; raises
-    BiasgridError as `complete` does."""
+    """Complete the options of a part of inference (one of `parts`) with defaults.
+
+    Raises BiasgridError in the same cases as `complete`.
+    """
     if part not in (by_name := parts()):
         raise InputError(REGISTRY.of_plugin(part) or unknown_name("part of inference", part, by_name))
     return validate(

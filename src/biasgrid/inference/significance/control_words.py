@@ -1,10 +1,10 @@
-"""Control words: what would the metric give for words that are as frequent, and mean whatever they mean?
+"""Control words: a metric's values for words of the same frequency, whatever their meaning.
 
-The protected groups stay. The words that they are compared with are replaced, each by a word of the model's
-vocabulary that is about as frequent. So a score is seen beside what frequency alone gives, also of a metric that has
-no permutation test. Control words are of no topic. Words of one topic have values that are alike: a set of them lies
-further out than control words more often than chance would have it, even where the topic has nothing to do with the
-groups.
+The protected groups do not change. Each of the words that they are compared with is replaced by a word of the
+model's vocabulary that is about as frequent. A score can thus be compared with the effect of frequency alone, also
+for a metric without a permutation test. Control words do not form a topic. Words of one topic have similar values.
+A set of them therefore lies further out than control words more often than expected by chance, even if the topic is
+unrelated to the groups.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
 from .random_groups import MOST_UNDEFINED
 from .test import Outcome, Test
 
-# words of a corpus that control words are drawn from: as many as a pool of vectors has at most
+# Number of words of a corpus from which control words are drawn: the largest size of a pool of vectors.
 MOST_WORDS = 30_000
-MOST_BLOCKS = 200  # of words that control words are drawn for at once
+# Number of blocks of words for which control words are drawn together.
+MOST_BLOCKS = 200
 
 
 class ControlWordsOptions(Frequencies):
-    """Compares each score with scores for control words: words without a topic, as frequent as the query's."""
+    """Comparison of each score with scores for control words: words without a topic, as frequent as the query's."""
 
     draws: Whole = field("sets of control words that are drawn", 999, ge=19, le=1_000_000)
     nearest: Whole = field(
@@ -52,20 +53,26 @@ class ControlWordsOptions(Frequencies):
 
 
 def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
-    """`control_test`, and its facts."""
+    """Run `control_test` and return its result and facts."""
     controls = control_test(sample, pool, seed=seed, **options)
     return Outcome(controls) if isinstance(controls, str) else Outcome(controls.test, controls.facts)
 
 
 @dataclass(frozen=True)
 class ControlTest:
-    """The outcome of a test against control words.
+    """Result of a test against control words.
 
-    test                 its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose
-                         random splits are left out here
-    frequency            where frequencies come from: "counts", "wordfreq" or "rank"
-    query_frequencies    mean and variance of the logarithms of frequency of the sets that are replaced
-    control_frequencies  the mean of these over the control words
+    Attributes
+    ----------
+    test
+        Its p-value and null distribution. `observed` is the metric's value, except for RNSB, whose random splits
+        are left out here.
+    frequency
+        Source of the frequencies: "counts", "wordfreq" or "rank".
+    query_frequencies
+        Mean and variance of the logarithms of frequency of the replaced sets.
+    control_frequencies
+        Mean of these numbers over the control words.
     """
 
     test: Permutation
@@ -75,8 +82,8 @@ class ControlTest:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a record has of the words besides the test; "middle" has the ends of the middle 95 % of their values,
-        and between them the median."""
+        """Return the facts about the words for a record; "middle" has the median of their values and the middle 95
+        %'s ends."""
         middle = np.quantile(self.test.null_distribution, [0.025, 0.5, 0.975]).tolist()
         return {
             "frequency": self.frequency,
@@ -97,11 +104,13 @@ def control_test(
     frequency: str,
     language: str,
 ) -> ControlTest | str:
-    """Test a metric's value of a query against that of control words; or why that cannot be done, in a sentence.
+    """Test a metric's value of a query against its values for control words; or return why this is impossible, in a
+    sentence.
 
-    `alternative` is "greater", "less" or "two-sided"; `pool` has the words to draw from, None: a corpus' own.
-    Each word is replaced by one of the `nearest` words in frequency, none of them of the query, none twice in a draw.
-    A p-value is (k + 1) / (draws + 1), k the number of draws of which the value is as extreme.
+    `alternative` is "greater", "less" or "two-sided". `pool` has the words to draw from; None: the corpus' own
+    words. Each word is replaced by one of the `nearest` words in frequency. No control word is in the query, and
+    none is in a draw twice. A p-value is (k + 1) / (draws + 1), where k is the number of draws with a value as
+    extreme.
     """
     model, word_sets = sample.model, sample.words
     frequencies = frequency_of(model, frequency, language)
@@ -139,7 +148,7 @@ def control_test(
 def values_of_controls(
     sample: Sample, controls: FoundSet, keys: Sequence[str], places: np.ndarray
 ) -> np.ndarray:
-    """The metric's value of the words as they are, then of each draw of control words."""
+    """Compute the metric's value for the original words, then for each draw of control words."""
     metric, groups, words, sides = sample.request.metric, sample.groups, sample.words, sample.sides
     words_and_controls = [*words, controls]
     ends = np.cumsum([len(s.keys) for s in words_and_controls])
@@ -163,13 +172,13 @@ def values_of_controls(
             part = of_set[start : start + block]
             control_weights.append(np.zeros((len(part), ends[-1])))
             np.put_along_axis(control_weights[-1], part, 1.0, axis=1)
-        # one value for all draws where they differ in words that the metric does not look at
+        # The statistic returns one value if draws differ only in words that the metric ignores.
         values[1 + start : 1 + start + block] = statistic(*sides(of_groups, control_weights))
     return values
 
 
 def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
-    """Weights (1, all words of the side) of sets that stand one after the other, every word once in its own."""
+    """Return weights (1, all words of the side) of consecutive sets, with every word once in its own."""
     ends = np.cumsum(sizes)
     weights = np.zeros((len(sizes), 1, length or ends[-1]))
     for of_set, size, end in zip(weights, sizes, ends, strict=True):
@@ -177,7 +186,7 @@ def _ones(sizes: Sequence[int], length: int | None = None) -> list[np.ndarray]:
     return list(weights)
 
 
-# a study's metrics ask for the same ones, as many as a model has queries; of long lists they take megabytes
+# Cache the draws: a study's metrics request the same ones for each query; for long lists they take megabytes.
 @remember(64)
 def _draw(
     store: Any,
@@ -189,10 +198,11 @@ def _draw(
     nearest: int,
     seed: int,
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray] | str:
-    """Control words for `keys`: vocabulary entries and their rows, and which of them stand for each key in each draw,
-    int32 (draws, keys); or why there are none.
+    """Draw control words for `keys`, or return the reason why this is impossible.
 
-    What is drawn depends on `seed`, the words, the query's words and the model, so that all metrics draw alike.
+    Return vocabulary entries, their rows, and the indices of the words that replace each key in each draw, int32
+    (draws, keys). The draws depend on `seed`, the words, the query's words and the model, so that all metrics have
+    the same draws.
     """
     entries, rows, logs = _vocabulary(store, pool, source)
     free = np.flatnonzero(~np.isin(rows, left_out))
@@ -206,19 +216,19 @@ def _draw(
     rng = np.random.default_rng([seed, digest(keys)])
     picks = np.empty((draws, len(keys)), dtype=np.int32)
     in_draw = np.zeros((draws, len(free)), dtype=bool)
-    # words one by one; of long lists several at a time, which are as frequent as each other
+    # Draw for one word after the other; for long lists, draw for several words of similar frequency together.
     blocks = np.array_split(np.argsort(-of_keys, kind="stable"), min(len(keys), MOST_BLOCKS))
     for block in (blocks[i] for i in rng.permutation(len(blocks))):
         frequency, size = float(np.median(of_keys[block])), max(nearest, 3 * len(block))
         low, high = _window(logs, frequency, size)
-        # where many words of the query are as frequent, those drawn before leave too few: the window grows
+        # If many words of the query are equally frequent, earlier draws leave too few words: widen the window.
         while high - low < len(free) and high - low - (
             used_count := int(in_draw[:, low:high].sum(axis=1).max())
         ) < max(2 * len(block), size // 2):
             low, high = _window(logs, frequency, 2 * used_count + size)
         luck = rng.random((draws, high - low)) + in_draw[:, low:high]
         of_block = low + luck.argpartition(len(block) - 1, axis=1)[:, : len(block)]
-        # which of them stands for which word is chance, too
+        # Assign the drawn words to the block's words at random.
         picks[:, block] = rng.permuted(of_block, axis=1)
         np.put_along_axis(in_draw, of_block, True, axis=1)
     unique_picks, inverse = np.unique(picks, return_inverse=True)
@@ -228,7 +238,7 @@ def _draw(
 
 
 def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]:
-    """Where the words lie whose logarithms of frequency, which fall, are nearest to a word's."""
+    """Return the range of words whose logarithms of frequency, in descending order, are nearest to a word's."""
     nearest = min(nearest, len(logs))
     place = int(np.searchsorted(-logs, -frequency))
     starts = np.arange(max(place - nearest, 0), min(place, len(logs) - nearest) + 1)
@@ -241,14 +251,14 @@ def _window(logs: np.ndarray, frequency: float, nearest: int) -> tuple[int, int]
 def _vocabulary(
     store: Any, pool: Pool | None, source: tuple[str, str]
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The words of a model that control words are drawn from, their rows, and the logarithms of their frequencies,
-    which fall."""
+    """Return the words from which control words are drawn, their rows, and their logarithms of frequency,
+    descending."""
     if pool is None:
         entries = store.words()[:MOST_WORDS]
         rows = np.arange(len(entries))
     else:
         entries, rows = list(pool.entries), pool.rows
-    # numbers and marks are no words of a text's topics
+    # Leave out numbers and marks, which are not words of a text's topics.
     plain = [i for i, entry in enumerate(entries) if entry.removeprefix(store.vocab_prefix).isalpha()]
     entries, rows = [entries[i] for i in plain], rows[plain]
     logs = Frequency.of(store, *source).logarithms(entries, rows)
@@ -260,7 +270,7 @@ def _vocabulary(
 def simulate(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
-    """The metric's value for control words, which are random words."""
+    """Compute the metric's value for random words as control words."""
     sizes = [sizes_of(template[0], trial), sizes_of(template[1], trial)]
     sizes[0] = [PAIRS] * template[0] if metric.paired else sizes[0]
     sides = random_sets(sizes, normalize, trial)

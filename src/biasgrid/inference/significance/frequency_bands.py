@@ -1,8 +1,8 @@
-"""Bands of frequency: words that are about as frequent as each other.
+"""Bands of frequency: groups of words of similar frequency.
 
-Frequent words have vectors of their own kind, whatever they mean (Valentini et al. 2022). So words of two sets of
-which one is more frequent are not exchangeable, even where there is no bias. Within a band they are, as far as
-frequency goes.
+Frequent words have special vectors, whatever they mean (Valentini et al. 2022). If one of two sets is more
+frequent, its words are therefore not exchangeable with the other's, even without bias. Within a band they are, with
+respect to frequency.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .permutation import (
 )
 from .test import Outcome, Test
 
-# with fewer permutations, there is no test: its p-value could not be below .05
+# Smallest number of permutations of a test: with fewer, its p-value could not be below .05.
 FEWEST = 20
 UNKNOWN = (
     "it is not known how frequent the model's words are: it has no counts, nothing says that it is sorted by "
@@ -51,7 +51,7 @@ class FrequencyBandsOptions(Frequencies, PermutationOptions):
 
 
 def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
-    """`banded_test`."""
+    """Run `banded_test` and return its result and facts."""
     return Outcome(*banded_test(resampler, sample.model, seed=seed, **options))
 
 
@@ -65,13 +65,19 @@ def banded_test(
     seed: int = 0,
     **options: Any,
 ) -> tuple[Permutation | str, dict[str, Any]]:
-    """The permutation test of a metric on a query within bands of frequency, or why there is none; and facts about
-    it: where frequencies come from ("frequency"), how many permutations there are, and mean and variance of the
-    logarithms of frequency of the permuted sets.
+    """Run the permutation test of a metric on a query within bands of frequency.
 
-    A band has words of which none is more than `width` times as frequent as another (`frequency_bands.bands`); a word
-    changes places only with words of its band. The words of a pair change places where neither is more than `width`
-    times as frequent as the other.
+    Within a band, no word is more than `width` times as frequent as another (`frequency_bands.bands`); a word is
+    exchanged only with words of its band. The words of a pair are exchanged if neither is more than `width` times
+    as frequent as the other.
+
+    Returns
+    -------
+    test : Permutation or str
+        The result, or the reason for a missing test.
+    facts : dict
+        Source of the frequencies ("frequency"), number of permutations, and mean and variance of the logarithms of
+        frequency of the permuted sets.
     """
     sets = exchangeable_sets(resampler)
     if isinstance(sets, str):
@@ -94,24 +100,28 @@ def banded_test(
 
 
 def frequency_of(model: Any, source: str, language: str) -> Frequency | None:
-    """How frequent a model's words are, untouched or under a debias method: by its counts; else, where `source` is
-    "wordfreq", by that package; else, where its model.json says that it is sorted, by rank; None where none of it is
-    known. Raises BiasgridError where the package is missing, or does not have the language."""
+    """Return the frequencies of a model's words, original or debiased; None if they are unknown.
+
+    They come from its counts; otherwise, if `source` is "wordfreq", from that package; otherwise, if its model.json
+    declares that it is sorted, from ranks. Raises BiasgridError if the package is missing, or does not have the
+    language.
+    """
     store = model.model if isinstance(model, DebiasedModel) else model
     has_frequencies = counts_of(store) is not None or source == WORDFREQ or store.metadata.get("sorted")
     return Frequency.of(store, source, language) if has_frequencies else None
 
 
 def bands(logarithms: np.ndarray, width: float) -> np.ndarray:
-    """The band of each word: the most frequent word and all that are at least 1 / `width` times as frequent are one,
-    the most frequent of the others begins the next.
+    """Divide words into bands: the most frequent word and all at least 1 / `width` times as frequent are one.
+
+    The most frequent of the other words begins the next band.
 
     Parameters
     ----------
     logarithms
-        Natural logarithms of frequencies, (words,); NaN where a word's is not known, which is a band of its own.
+        Natural logarithms of frequencies, (words,); NaN if unknown: such a word is its own band.
     width
-        From 1.
+        Ratio of frequencies, from 1.
 
     Returns
     -------
@@ -129,15 +139,16 @@ def bands(logarithms: np.ndarray, width: float) -> np.ndarray:
 
 
 def pair_bands(first: np.ndarray, second: np.ndarray, *, width: float) -> np.ndarray:
-    """The band of each word of pairs, those of the first words and then those of the second: the two words of a pair
-    are in one, which is theirs alone, where neither is more than `width` times as frequent as the other.
+    """Divide the words of pairs into bands, first words first, then second words.
+
+    The two words of a pair form a band of their own if neither is more than `width` times as frequent as the other.
 
     Parameters
     ----------
     first, second
-        Natural logarithms of frequencies, (pairs,); NaN where a word's is not known, which is in no band with any.
+        Natural logarithms of frequencies, (pairs,); NaN if unknown: such a word shares no band.
     width
-        From 1.
+        Ratio of frequencies, from 1.
 
     Returns
     -------
@@ -151,13 +162,12 @@ def pair_bands(first: np.ndarray, second: np.ndarray, *, width: float) -> np.nda
 
 
 def _reach(width: float) -> float:
-    """How far apart logarithms in one band may be: rounding decides over no word that is exactly `width` times less
-    frequent."""
+    """Return the largest difference of logarithms in one band, with room for rounding at exactly `width`."""
     return float(np.log(width)) * (1 + 1e-12)
 
 
 def summarise_logarithms(logarithms: Sequence[np.ndarray]) -> dict[str, list[float | None]]:
-    """Mean and variance of the logarithms of frequency of each set; None where none is known."""
+    """Compute the mean and variance of the logarithms of frequency of each set; None if all are unknown."""
     finite_logs = [logs[np.isfinite(logs)] for logs in logarithms]
     return {
         "mean_log_frequency": [float(logs.mean()) if len(logs) else None for logs in finite_logs],

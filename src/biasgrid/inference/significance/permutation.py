@@ -1,4 +1,4 @@
-"""The permutation test: does it matter which set a word is in?"""
+"""Permutation test: does it matter which set a word is in?"""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .test import Outcome, Test
 
 T = TypeVar("T")
 
-# what it asks, by what it exchanges
+# Questions of the test, by the exchanged items.
 ASKED = {
     "targets": "does it matter which target set a word is in?",
     "pairs": "does it matter which word of a pair is in which target set?",
     "attributes": "does it matter which attribute set a word is in?",
     "constituents": "does it matter in which of the first two target sets, or of the other two, a word is?",
 }
-# the same of a test that permutes labels
+# Question of a test that permutes labels.
 OF_LABELS = (
     "does it matter to the classifier which attribute set a training word is in? It says nothing about the words of "
     "the target sets."
@@ -53,7 +53,7 @@ class PermutationOptions(Strict):
 
 
 def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
-    """`query_permutation_test`, and what it is of."""
+    """Run `query_permutation_test` and return its result and its subject."""
     test = query_permutation_test(resampler, seed=seed, **options)
     return Outcome(test, {} if isinstance(test, str) else {"test_of": resampler.metric.test_of})
 
@@ -66,10 +66,10 @@ def query_permutation_test(
     of_words: np.ndarray | None = None,
     **options: Any,
 ) -> Permutation | str:
-    """The permutation test of a metric on a query, or why there is none.
+    """Run the permutation test of a metric on a query, or return the reason why this is impossible.
 
-    Which permutations are drawn depends on `seed` and on the words of the sets: queries that have the same sets draw
-    alike. `of_words` is the band of each word of the permuted sets, one set after the other, within which it is
+    The drawn permutations depend on `seed` and on the words of the sets: queries with the same sets have the same
+    draws. `of_words` is the band of each word of the permuted sets, one set after the other, within which it is
     permuted.
     """
     sets = exchangeable_sets(resampler)
@@ -78,7 +78,7 @@ def query_permutation_test(
     metric, keys = resampler.metric, [key for s in sets for key in s.keys]
     sizes, shared = sizes_and_shared(resampler, sets)
     starts = np.cumsum([0, *sizes])
-    # a word goes where all its sentences go
+    # Move a word together with all its sentences.
     unit_of_row = np.concatenate(
         [unit + start for unit, start in zip(_exchanged(resampler, resampler.units), starts, strict=False)]
     )
@@ -91,7 +91,7 @@ def query_permutation_test(
             return resampler.statistic(targets, weights)
         return resampler.statistic(weights, attributes)
 
-    # a metric's arrays are as long as all sets, and not only as those that are exchanged
+    # A metric's arrays are as long as all sets, not only the exchanged ones.
     block = rows_at_once(sum(map(len, resampler.units)))
     test = permutation_test(
         lambda labels: np.concatenate(
@@ -110,7 +110,7 @@ def query_permutation_test(
 
 
 def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
-    """The sets whose words a permutation test permutes, or why there is no such test."""
+    """Return the sets whose words a permutation test permutes, or the reason why it cannot."""
     metric = resampler.metric
     if metric.no_test:
         return metric.no_test
@@ -123,7 +123,7 @@ def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
 
 
 def bands_of(metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None = None) -> np.ndarray | None:
-    """The band of each word, within which it is permuted, where it also stays within bands that are given."""
+    """Return the band within which each word is permuted, combining constituents with given bands."""
     if metric.exchanged != "constituents":
         return of_words
     constituents = np.repeat([0, 0, 1, 1], sizes)
@@ -131,7 +131,7 @@ def bands_of(metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None =
 
 
 def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
-    """How many words the sets have, and the places of words that are in several sets."""
+    """Return the numbers of words of the sets, and the indices of words that are in several sets."""
     if is_of_sentences(resampler):
         words, places = _exchanged(resampler, resampler.words), _exchanged(resampler, resampler.places)
         keys = [of_set[i] for of_set, found in zip(words, places, strict=True) for i in found.tolist()]
@@ -145,13 +145,13 @@ def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[li
 
 
 def is_of_sentences(resampler: Resampler) -> bool:
-    """Whether it is sentences that the sets hold, and words, with all their sentences, that are exchanged."""
+    """Return whether the sets contain sentences, so that words are exchanged with all their sentences."""
     sets = _exchanged(resampler, (*resampler.query.target_sets, *resampler.query.attribute_sets))
     return not resampler.metric.paired and any(s.of for s in sets)
 
 
 def _exchanged(resampler: Resampler, of_sets: Sequence[T]) -> Sequence[T]:
-    """What belongs to the sets whose words are exchanged, of what belongs to all."""
+    """Select the items of the sets whose words are exchanged from the items of all sets."""
     targets = len(resampler.targets)
     return of_sets[targets:] if resampler.metric.exchanged == "attributes" else of_sets[:targets]
 
@@ -159,7 +159,7 @@ def _exchanged(resampler: Resampler, of_sets: Sequence[T]) -> Sequence[T]:
 def simulate(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray | None:
-    """The metric's value for each permutation of random words; None where it has no test."""
+    """Compute the metric's value for each permutation of random words; None if it has no test."""
     resampler = resampler_of(metric, params, template, normalize, trial)
     test = query_permutation_test(resampler, alternative=alternative, draws=DRAWS, exact=DRAWS)
     return None if isinstance(test, str) else test.null_distribution

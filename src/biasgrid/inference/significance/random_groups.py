@@ -1,7 +1,8 @@
-"""Random groups: does a metric say more of the query's groups than of other groups that are as near to each other?
+"""Random groups: is a metric's value more extreme for the query's groups than for other groups that are as
+coherent?
 
-The null hypothesis: the query's groups are no different from the random groups that the steps of `group_draws` make.
-Only the groups are drawn; the words that they are compared with, and the neighbours of these, stay.
+The null hypothesis: the query's groups do not differ from the random groups that the steps of `group_draws` make.
+Only the groups are drawn; the words that they are compared with, and the neighbours of these, do not change.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from ..random_data import DRAWS, PAIRS, POOL, random_sets, sample_of, sizes_of
 from ..resampler import Resampler
 from .test import Outcome, Test
 
-# of more random groups than this share of which the metric has no value, those that have one are no fair sample
+# With a larger share of undefined random groups, the defined ones are not a fair sample.
 MOST_UNDEFINED = 0.05
-# where the words that groups are compared with are more than this share of the pool, most draws would have one
+# If the words that groups are compared with are more than this share of the pool, most draws would contain one.
 LEXICON = 0.02
-# random groups that a score is read against, the same number whatever it is
+# Number of random groups with which every score is compared.
 SCALE = 999
-# fewer effective topics are no sample of the model's topics; see `effective_topics`
+# Fewer effective topics are not a sample of the model's topics; see `effective_topics`.
 FEWEST_APART = 10
 NO_VECTORS = "the model has no vectors: groups as coherent as the query's are found by them"
 
@@ -60,16 +61,25 @@ class RandomGroupsOptions(Strict):
 
 @dataclass(frozen=True)
 class GroupsTest:
-    """The outcome of a test against random groups.
+    """Result of a test against random groups.
 
-    test            its p-value and null distribution; `observed` is the metric's value, but for RNSB's, whose random
-                    splits are left out here
-    scale           the random groups that the score is read against, whatever its p-value: the first `SCALE`
-    seeds           how many different words the first groups of the test's draws start from
-    cosines         mean cosine of the words of each of the query's groups with each other; NaN of one word
-    random_cosines  the mean of that over the random groups of the scale
-    between         mean cosine of the words of each pair of the query's groups
-    random_between  the mean of that over the random groups of the scale
+    Attributes
+    ----------
+    test
+        Its p-value and null distribution. `observed` is the metric's value, except for RNSB, whose random splits
+        are left out here.
+    scale
+        Random groups with which the score is compared, whatever its p-value: the first `SCALE`.
+    seeds
+        Number of different words from which the first groups of the test's draws start.
+    cosines
+        Mean cosine of the words of each of the query's groups with each other; NaN for one word.
+    random_cosines
+        Mean of `cosines` over the random groups of the scale.
+    between
+        Mean cosine of the words of each pair of the query's groups.
+    random_between
+        Mean of `between` over the random groups of the scale.
     """
 
     test: Permutation
@@ -82,7 +92,7 @@ class GroupsTest:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a record has of the groups besides the test."""
+        """Return the facts about the groups for a record."""
         return {
             "scale": self.scale.record,
             "seeds": self.seeds,
@@ -94,18 +104,24 @@ class GroupsTest:
 
 
 def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
-    """`groups_test`, and its facts."""
+    """Run `groups_test` and return its result and facts."""
     groups = groups_test(sample, pool, seed=seed, **options) if pool else NO_VECTORS
     return Outcome(groups) if isinstance(groups, str) else Outcome(groups.test, groups.facts)
 
 
 class GroupValues(NamedTuple):
-    """A metric's values of random groups.
+    """A metric's values for random groups.
 
-    observed         its value of the query's own groups, measured as those of random ones
-    values           (draws,); NaN where the metric has none
-    numbers, seeds   (draws,) of the draws, and the seeds that their first groups start from
-    cosines, between (draws, groups) and (draws, pairs), mean cosines within groups and between them
+    Attributes
+    ----------
+    observed
+        Its value for the query's own groups, measured in the same way as random groups.
+    values
+        (draws,); NaN if undefined.
+    numbers, seeds
+        (draws,), numbers of the draws, and the seeds from which their first groups start.
+    cosines, between
+        (draws, groups) and (draws, pairs), mean cosines within groups and between them.
     """
 
     observed: float
@@ -126,11 +142,13 @@ def groups_test(
     match: str,
     seed: int,
 ) -> GroupsTest | str:
-    """Test a metric's value of a query against that of random groups; or why that cannot be done, in a sentence.
+    """Test a metric's value of a query against its values for random groups; or return why this is impossible, in a
+    sentence.
 
-    `alternative` is "distance" (from the neutral value), "greater", "less" or "two-sided"; `match` as of
-    `group_draws.draws_of`. The p-value is that of `sequential.count_up`, and not below 1 / (s + 1), s the number of
-    different seeds that the first groups start from, as draws around one seed are of one topic.
+    `alternative` is "distance" (from the neutral value), "greater", "less" or "two-sided"; see
+    `group_draws.draws_of` for `match`. The p-value is computed by `sequential.count_up`. It is not below 1 / (s +
+    1), where s is the number of different seeds from which the first groups start, as draws around one seed belong
+    to one topic.
     """
     group_draws = draws_in_place(sample, pool, seed, match)
     if isinstance(group_draws, str):
@@ -160,7 +178,7 @@ def groups_test(
     test = monte_carlo_test(
         draw, observed, alternative, ends, stop, neutral=neutral if alternative == DISTANCE else None
     )
-    # draws that were not made may have started from further seeds
+    # Draws that were not made might have started from further seeds.
     is_complete = len(stretches) == len(ends) - 1
     most_seeds = seeds() if is_complete else group_draws.most_seeds(draws)
     of_test = seeds(test.draws)
@@ -188,10 +206,11 @@ def _of_values(values: GroupValues, name: str) -> np.ndarray:
 
 
 def end_of_scale(sample: Sample, pool: Pool, group_draws: GroupDraws, draws: int) -> int | str:
-    """Return up to which draw random groups are the scale of a score, or why it has no test, in a sentence.
+    """Return the end of the draws that form the scale of a score, or the reason why it cannot be tested, in a
+    sentence.
 
-    That are `SCALE` random groups, or all that there are among `draws`. No value is looked at: on a model, all
-    metrics that compare the same groups with the same words have a test, or none has.
+    The scale has `SCALE` random groups, or all random groups among `draws`. Values are not used: on a model, either
+    all metrics that compare the same groups with the same words have a test, or none has.
     """
     is_free = free_words(sample, pool)
     numbers, seeds = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -210,8 +229,9 @@ def end_of_scale(sample: Sample, pool: Pool, group_draws: GroupDraws, draws: int
 
 
 def too_few_topics(number: int, topics: int, draws: int) -> str:
-    """Return why so many random groups, which start from so many different words, make no test; "" where they do."""
-    fewest = min(FEWEST, draws // 2)  # of draws, some fail
+    """Return why random groups from this number of different words do not make a test; "" if they do."""
+    # Some draws fail.
+    fewest = min(FEWEST, draws // 2)
     if topics >= fewest:
         return ""
     return (
@@ -221,7 +241,7 @@ def too_few_topics(number: int, topics: int, draws: int) -> str:
 
 
 def _topics_overlap(words: np.ndarray, draws: int) -> str:
-    """Return why random groups share too many words to make a test; "" where they do not."""
+    """Return why random groups share too many words to make a test; "" if they do not."""
     topics, fewest = effective_topics(words), min(FEWEST_APART, draws // 20)
     if topics >= fewest:
         return ""
@@ -232,12 +252,12 @@ def _topics_overlap(words: np.ndarray, draws: int) -> str:
 
 
 def effective_topics(words: np.ndarray) -> float:
-    """Return how many random groups without a word in common are as varied as these.
+    """Return the number of random groups without a common word that would be as varied as these.
 
     Parameters
     ----------
     words
-        The words of each random group, (groups, words of a group); no word is twice in a group.
+        Words of each random group, (groups, words of a group); no word is twice in a group.
 
     Returns
     -------
@@ -250,7 +270,7 @@ def effective_topics(words: np.ndarray) -> float:
 
 
 def draws_in_place(sample: Sample, pool: Pool, seed: int, match: str) -> GroupDraws | str:
-    """Random groups in place of those that the metric has as groups, or why there are none."""
+    """Prepare random groups in place of the metric's groups, or return the reason why this is impossible."""
     _, word_sets = sample.sides(sample.whole.target_sets, sample.whole.attribute_sets)
     return draws_for(sample, sample.groups, word_sets, pool, seed, match)
 
@@ -263,15 +283,17 @@ def draws_for(
     seed: int,
     match: str,
 ) -> GroupDraws | str:
-    """Random groups in place of some sets that are compared with others, or why there are none."""
+    """Prepare random groups in place of some sets that are compared with others, or why this is impossible."""
     rows = sample.rows_of(word_sets)
     left_out = tuple(rows.tolist()) if np.isin(pool.rows, rows).mean() > LEXICON else ()
     return draws_of(sample.model, pool, tuple(group.keys for group in groups), seed, match, left_out)
 
 
 def ends_of_stretches(draws: int, first: int = 1) -> list[int]:
-    """Where the stretches of draws end that are made and measured at once: whole blocks, the first with so many draws
-    or more, each next stretch twice as long as all before it."""
+    """Return the ends of the stretches of draws that are made and measured at once, in whole blocks.
+
+    The first stretch has at least `first` draws; each next stretch is twice as long as all before it.
+    """
     ends = [0, -(-first // BLOCK) * BLOCK]
     while ends[-1] < draws:
         ends.append(3 * ends[-1])
@@ -279,18 +301,20 @@ def ends_of_stretches(draws: int, first: int = 1) -> list[int]:
 
 
 def count_seeds(seeds: np.ndarray) -> int:
-    """How many different ones there are."""
+    """Count the different seeds."""
     return len(np.unique(seeds))
 
 
 def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callable[[int, int], GroupValues]:
-    """The metric's values of the draws from number `start` up to `end`, in order: (start, end) -> values. A draw that
-    has a word of the query has none."""
+    """Return a function that measures the draws from number `start` up to `end`, in order: (start, end) -> values.
+
+    A draw that contains a word of the query is left out.
+    """
     groups, batch_of = sample.groups, batches_for(sample, pool, group_draws)
 
     def values_of(start: int, end: int) -> GroupValues:
         batch, is_kept = batch_of(start, end)
-        # the query's own groups come first, so that they are measured as the random ones are
+        # Put the query's own groups first, so that they are measured in the same way as the random ones.
         all_groups, ends = _concatenate([*groups, batch.words])
         places = [
             np.concatenate([np.arange(end - len(group.keys), end)[None], ends[-2] + random[is_kept]])
@@ -306,7 +330,8 @@ def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callabl
 def batches_for(
     sample: Sample, pool: Pool, group_draws: GroupDraws
 ) -> Callable[[int, int], tuple[Batch, np.ndarray]]:
-    """(start, end) -> the draws from number `start` up to `end`, and which of them have no word of the query."""
+    """Return a function (start, end) -> the draws with these numbers, and which of them contain no word of the
+    query."""
     is_free = free_words(sample, pool)
 
     def batch_of(start: int, end: int) -> tuple[Batch, np.ndarray]:
@@ -317,7 +342,7 @@ def batches_for(
 
 
 def free_words(sample: Sample, pool: Pool) -> np.ndarray:
-    """Return which of the pool's words are none of the query's, bool (words of the pool,)."""
+    """Return which of the pool's words are not in the query, bool (words of the pool,)."""
     whole = sample.whole
     return ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
 
@@ -325,9 +350,14 @@ def free_words(sample: Sample, pool: Pool) -> np.ndarray:
 class Batch(NamedTuple):
     """Several blocks of draws, and the vectors of their words.
 
-    words        all that are in them, as if they were one set that was looked up
-    pool_places  which words of the pool these are
-    places       for each group, which of these words are in each draw: (draws, words of the group)
+    Attributes
+    ----------
+    words
+        All words in the draws, in the form of one looked-up set.
+    pool_places
+        Indices of these words in the pool.
+    places
+        For each group, the indices of its words in each draw: (draws, words of the group).
     """
 
     words: FoundSet
@@ -339,7 +369,7 @@ class Batch(NamedTuple):
     between: np.ndarray
 
 
-# vectors of the draws' words take megabytes; queries that have the same groups ask for the same ones
+# Cache the vectors of the draws' words, which take megabytes; queries with the same groups request the same ones.
 @remember(4)
 def _batch(
     model: Model,
@@ -377,7 +407,7 @@ def _batch(
 
 
 def _concatenate(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
-    """The rows of all sets as one, and where each set ends."""
+    """Concatenate the rows of all sets into one set, and return also the end of each set."""
     words, keys = (tuple(chain.from_iterable(getattr(s, name) for s in sets)) for name in ("words", "keys"))
     vectors, rows = (np.concatenate([getattr(s, name) for s in sets]) for name in ("vectors", "rows"))
     all_groups = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, rows, {}, ())
@@ -385,7 +415,7 @@ def _concatenate(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
 
 
 def values_of_groups(sample: Sample, all_groups: FoundSet, places: Sequence[np.ndarray]) -> np.ndarray:
-    """The metric's value of each draw of groups in place of the sample's."""
+    """Compute the metric's value for each draw of groups in place of the sample's."""
     metric, parameters = sample.request.metric, sample.request.parameters
 
     def model_arguments(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
@@ -407,7 +437,7 @@ def values_of_groups(sample: Sample, all_groups: FoundSet, places: Sequence[np.n
 def simulate(
     metric: Metric, params: dict, template: tuple[int, int], normalize: bool, alternative: str, trial: int
 ) -> np.ndarray:
-    """The metric's value for groups that are drawn anew, each from random words of its own."""
+    """Compute the metric's value for groups that are each drawn from their own random words."""
     group_side, word_side = (0, 1) if metric.regrouped == "targets" else (1, 0)
     groups = [PAIRS] * template[group_side] if metric.paired else sizes_of(template[group_side], trial)
     (pool,), words = random_sets(

@@ -1,4 +1,4 @@
-"""What a test of inference is: its options, its p-value's column, how it is made, and how people call it."""
+"""Declaration of a test of significance: its options, its column of p-values, how it runs, and its names."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What a test says of a score.
+    """Result of a test for a score.
 
-    test   its p-value and the values that it compares the score with; or why there is none, in a sentence
-    facts  further numbers for the record, as JSON has them
+    Attributes
+    ----------
+    test
+        Its p-value and the values with which it compares the score; or the reason for a missing test, in a
+        sentence.
+    facts
+        Further numbers for the record, JSON-able.
     """
 
     test: Permutation | str
@@ -36,51 +41,53 @@ def _bias_of(metric: Metric) -> str:
 
 @dataclass(frozen=True)
 class Test:
-    """A test of significance of a metric's value: one file of this package, or of a plugin.
+    """Test of significance of a metric's value: one file of this package, or of a plugin.
 
     Parameters
     ----------
     name
-        As configs, `measure_grid` and the command line have it.
+        Name in configs, `measure_grid` and the command line.
     label
-        What pages and figures call it, such as "Random groups".
+        Label on pages and in figures, such as "Random groups".
     drawn
-        What it compares the score with, in two or three words, as a result in Python says it: "shuffled words".
+        Values with which it compares the score, in two or three words, for results in Python: "shuffled words".
         Empty: the label.
     noun
-        What its p-value is of, after "p-value of the ": "test against random groups".
+        Name of the test after "p-value of the ": "test against random groups".
     column
-        The p-value's column of scores.csv, and the attribute of a `Result`.
+        Column of its p-value in scores.csv, and attribute of a `Result`.
     options
-        Its options, with their limits and defaults; a field says what each is. `alternative` "bias", where it has
-        that, is what `bias` says.
+        Its options, with their limits and defaults; each field describes itself. An `alternative` "bias", if there
+        is one, means the alternative that `bias` returns.
     help
-        What a call or a command asks for with it, after "whether to make ".
+        Description of the requested test in calls and commands, after "whether to make ".
     run
-        (sample, resampler, pool, seed, **options) -> its outcome. The pool is None where the model has no vectors.
+        (sample, resampler, pool, seed, **options) -> its result. The pool is None if the model does not have
+        vectors.
     question
-        Metric -> what the test asks of it, in a sentence.
+        Metric -> the question that the test answers about it, in a sentence.
     compared
-        What the values are that a score is compared with, such as "random groups".
+        Name of the values with which a score is compared, such as "random groups".
     applies
-        Metric -> why it can have no such test, in a sentence; empty where it can.
+        Metric -> the reason why it cannot have this test, in a sentence; empty if it can.
     counts
-        What `evidence` says of a score for which this test alone is significant; empty, as of every plugin's: it is
-        not part of it.
+        Value of `evidence` for a score for which only this test is significant; empty, as for every plugin's test,
+        if the test is not part of `evidence`.
     order
-        Its place among the tests.
+        Position among the tests.
     permutes
-        Whether words of the query change places. Then the test is about what `Metric.test_of` says, else about words.
+        Whether words of the query are exchanged. The test then has the subject of `Metric.test_of`, otherwise
+        words.
     pooled
         Whether it draws words from a model's pool (`inference.pool`).
     by_frequency
-        Whether it needs to know how frequent words are: its options are `options.Frequencies`.
+        Whether it needs the frequencies of words: its options are `options.Frequencies`.
     bias
-        Metric -> the alternative that "bias" stands for.
+        Metric -> the alternative that "bias" means.
     simulate
-        What gives the test's values for random data, by which tests are found that are one
-        (`families.signature`): (metric, parameters, template, normalize, alternative, trial) -> (draws,), or None;
-        left out: no two metrics' tests are one.
+        Function that computes the test's values for random data, by which equal tests are found
+        (`families.signature`): (metric, parameters, template, normalize, alternative, trial) -> (draws,), or None.
+        Without it, no two metrics' tests are equal.
     """
 
     name: str
@@ -104,22 +111,22 @@ class Test:
 
     @property
     def adjusted(self) -> str:
-        """The column of its adjusted p-values."""
+        """Return the column of its adjusted p-values."""
         return "p_adjusted" if self.column == "p_value" else f"{self.column}_adjusted"
 
     @property
     def of_words(self) -> bool:
-        """Whether it makes no sense of sentences."""
+        """Return whether it cannot be applied to sentences."""
         return self.pooled or self.by_frequency
 
     def label_of(self, metric: Metric) -> str:
-        """Its label of a metric."""
+        """Return its label for a metric."""
         return self.label if self.family(metric) == "words" else self.label.replace("Permutation", "Label")
 
     def noun_of(self, metric: Metric) -> str:
-        """Its noun of a metric: a test that permutes the labels that a classifier learns from is a label test."""
+        """Return its noun for a metric: a test that permutes a classifier's training labels is a label test."""
         return self.noun if self.family(metric) == "words" else self.noun.replace("permutation", "label")
 
     def family(self, metric: Metric) -> str:
-        """What it is about, "words" or "labels": p-values about different things are adjusted apart."""
+        """Return its subject, "words" or "labels": p-values with different subjects are adjusted separately."""
         return metric.test_of if self.permutes else "words"
