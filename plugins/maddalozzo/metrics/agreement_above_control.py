@@ -57,7 +57,7 @@ def agreement_above_control(
 
     Notes
     -----
-    **What it cannot see.** Whether either agreement is high: see `agreement`.
+    **What it cannot see.** It does not see whether either agreement is high: see `agreement`.
 
     Both shares are of the same original pairs. The z-test takes them for unrelated; McNemar's test is for pairs. A
     small p-value is the good outcome: the metric tells a paraphrase from other words.

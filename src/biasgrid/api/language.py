@@ -67,7 +67,7 @@ def language_model(
         None: as a study's model was to compute by its record, with a warning where that is a GPU and torch sees none;
         "auto" without a record. A model in memory stays where it is.
     dtype
-        Of its weights. "bfloat16" changes verdicts. None: the record's; "float32" without one.
+        Number format of its weights. "bfloat16" changes conclusions. None: the record's; "float32" without one.
     fast
         Whether a network's score may depend, in its last digits, on the texts that are scored beside it. None: the
         record's; False without one. It saves what rows of a batch are filled up with - most of the cost of a single

@@ -55,9 +55,9 @@ def hard(
 
     Notes
     -----
-    **What it leaves.** Only the bias subspace goes. Words that leaned alike keep each other as neighbours, so
-    that a classifier or a clustering can still tell which side a word was on (Gonen & Goldberg 2019). Nothing
-    is removed from the words in `ignore`, and what the definitional pairs do not span stays.
+    **What it leaves.** Only the bias subspace goes. Words that were closer to the same group keep each other as
+    neighbours, so that a classifier or a clustering can still tell which side a word was on (Gonen & Goldberg
+    2019). Nothing is removed from the words in `ignore`, and what the definitional pairs do not span stays.
 
     **Defaults.** The default is the paper's algorithm. `equalize_pairs` are the definitional pairs by
     default, as in WEFE 1.0.1. WEFE normalises a second time by stale lengths, so that equalised words end

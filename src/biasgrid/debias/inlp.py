@@ -68,7 +68,7 @@ def inlp(
         Training words in each class of extremes; where the model has fewer, all classes get the size of the
         smallest.
     neutral
-        Whether as many words that lean to neither side make a third class. The paper has 7,500 words in each
+        Whether as many words without a side make a third class. The paper has 7,500 words in each
         of three classes.
     n_iterations
         Classifiers to train, at most: once all normals are zero there is nothing left to find.

@@ -58,7 +58,7 @@ def leace(
         Training words in each class of extremes; where the model has fewer, all classes get the size of the
         smallest.
     neutral
-        Whether as many words that lean to neither side make a third class.
+        Whether as many words without a side make a third class.
     shrinkage
         Whether the covariance is estimated by `shrink`, as the authors' library can. Erasure on the training
         words is as exact; the change is no longer the least on them, but with few training words for the

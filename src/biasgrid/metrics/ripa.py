@@ -45,7 +45,7 @@ def ripa(
     Returns
     -------
     Score
-        Range (-inf, inf), neutral value 0. Positive: the words lean to the first target set. Undefined (NaN)
+        Range (-inf, inf), neutral value 0. Positive: the words are closer to the first target set. Undefined (NaN)
         where no pair is left; of "component", where all pairs' words coincide, where the component is not
         unique (the second one is as long), and where the mean difference is orthogonal to it, so that nothing
         says which of its ends is the first set's; of "mean", where the words of one pair coincide. `detail`:
@@ -54,10 +54,9 @@ def ripa(
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel. A pair whose words differ by a long vector
-    counts for more in the relation vector, and long attribute vectors count for more in the mean, so that
-    length can pass for bias. Where the component lies across what the groups' means differ in, there is no
-    value.
+    **What it cannot see.** Words that are closer to different groups cancel. A pair whose words differ by a long
+    vector counts for more in the relation vector, and long attribute vectors count for more in the mean. So length
+    can look like bias. If the component is orthogonal to the difference of the groups' means, there is no value.
 
     **Defaults.** The default is the paper's definition 3. WEFE 1.0.1 takes the mean over pairs, though its
     documentation describes the component: `relation="mean"`. The two can differ in sign. WEFE pairs words by
@@ -219,7 +218,7 @@ METRICS = (
         paired=True,
         resampled=_resampled,
         redrawn=_redrawn,
-        no_test="the relation vector stays what it is when the two words of a pair change places",
+        no_test="the relation vector does not change when the two words of a pair change places",
         scaled=True,
         variant=_variant,
         reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",

@@ -49,7 +49,7 @@ def same(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: which group a word leans to is in `detail`. Undefined
+        Range [0, 1], neutral value 0. It has no sign: which group a word is closer to is in `detail`. Undefined
         (NaN) where all groups have the same mean, and for a zero vector. More groups than dimensions leave no
         room for 0. `detail`: bias of each word, signed (positive: towards the first group) where there are
         two groups; components, on the differences' Gram-Schmidt basis in the order of the groups, so that
@@ -59,9 +59,9 @@ def same(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group words lean to, and words that all lean to one group
-    have the value of words that lean apart. `same_skew` and `same_stereotype` tell these from each other;
-    SAME is 0 only where no word leans.
+    **What it cannot see.** It does not see which group the words are closer to. Words that are all closer to one
+    group can have the same value as words of which each group has half. `same_skew` and `same_stereotype`
+    distinguish the two cases. SAME is 0 only if every word is as close to one group as to the other.
 
     **Defaults.** The default is that of the paper's section 4.1: groups of protected words, and neutral words
     that are near to them or not. WEFE 1.0.1 does not have the metric, but its benchmark chapter has numbers

@@ -51,13 +51,14 @@ def same_skew(
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0. Positive: towards the first group. It is 0, too, where some words lean
-        one way and as many the other: only with the stereotype does it show that there is no bias. Undefined
+        Range [-1, 1], neutral value 0. Positive: towards the first group. It is also 0 if some words are
+        closer to one group and others to the other by as much: only together with the stereotype does it show
+        that there is no bias. Undefined
         (NaN) where the groups have the same mean.
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel; `same_stereotype` sees them.
+    **What it cannot see.** Words that are closer to different groups cancel; `same_stereotype` sees them.
 
     **Defaults.** The default is that of the paper's section 4.2; `contrast="rest"` compares each of more than
     two groups with all others. WEFE 1.0.1 does not have the metric; the numbers of its benchmark chapter,
@@ -106,13 +107,13 @@ def same_stereotype(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign: larger is more biased. It is 0, too, where all words
-        lean alike. Undefined (NaN) where the groups have the same mean.
+        Range [0, 1], neutral value 0. It has no sign: larger is more biased. It is also 0 if all
+        words are closer to one group by the same amount. Undefined (NaN) where the groups have the same mean.
 
     Notes
     -----
-    **What it cannot see.** It does not see what all words have in common: where all of them lean to one group
-    alike, it is 0. `same_skew` sees that.
+    **What it cannot see.** It does not see what all words have in common: if all of them are closer to one group
+    by the same amount, it is 0. `same_skew` sees that.
 
     **Defaults.** The default is a standard deviation, as the text of the paper's section 4.2 says and
     EmbeddingBiasScores does. The formula that is printed there divides by the root of the number of words

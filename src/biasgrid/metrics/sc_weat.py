@@ -49,23 +49,24 @@ def sc_weat(
         have; or 0.
     one_word
         The value where each group has one word: "nan", undefined; "keep", the mean of 1.41 and -1.41 (`ddof` 0: 2
-        and -2), which says how many words lean to either group.
+        and -2), which shows how many words are closer to either group.
 
     Returns
     -------
     Score
         Range [-2, 2], neutral value 0; wider for groups of unequal size. Positive: towards the first group.
-        Words that lean opposite ways cancel. It says how well a word tells the groups apart, and not how far
-        they lie apart: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
+        Words that are closer to different groups cancel. It shows how well a word separates the groups, but not how
+        far apart they are: two groups of one word each give 1.41 or -1.41 (`ddof` 0: 2 or -2) for any word.
         Undefined (NaN) for such groups (status "degenerate:one word"), for a word that is as near to all words of
         both groups, and for a zero vector.
         `detail`: effect_size, d(w) of each word; difference, of the means alone.
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel. As each word's difference is divided by the
-    word's own spread, it can also be 0 where the words on average lean to one group. And it does not see how
-    far groups lie apart: a small difference with a small spread counts as much as a large one.
+    **What it cannot see.** Words that are closer to different groups cancel. Each word's difference is divided by
+    the word's own spread, so the value can also be 0 although the words on average are closer to one group. And it
+    does not see how far apart the groups are: a small difference with a small spread counts as much as a large
+    one.
 
     **Defaults.** The paper's supplement (WEFAT) scores one word at a time and does not say what the standard
     deviation divides by; the value here is the mean over words. `ddof` 1 is that of PsychWordVec and sweater,
@@ -124,8 +125,8 @@ def nas(
 
     Notes
     -----
-    **What it cannot see.** It does not see what `sc_weat` does not see: words that lean opposite ways cancel,
-    and it does not say how far the groups lie apart.
+    **What it cannot see.** It has the blind spots of `sc_weat`: words that are closer to different groups cancel,
+    and it does not show how far apart the groups are.
 
     **Defaults.** It is sweater's, with `ddof` 1. sweater gives the words' scores and no number for all of
     them; here their mean is the value. WEFE 1.0.1 does not have the metric. Have either `nas` or `sc_weat` in

@@ -51,16 +51,16 @@ def semaxis(
     Returns
     -------
     Score
-        Range [-1, 1], neutral value 0. Positive: towards the first group. Words that lean opposite ways
-        cancel. Undefined (NaN) where the groups have the same mean, and for a word whose vector is zero; in a
+        Range [-1, 1], neutral value 0. Positive: towards the first group. Words that are closer to different
+        groups cancel. Undefined (NaN) where the groups have the same mean, and for a word whose vector is zero; in a
         group, such a vector is one of length 0 (with `neighbours`, undefined, too). `detail`: score of each
         word.
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel. As the groups' vectors keep their length, a
-    few long ones decide where the axis points, and a word that is nearer to one group by its mean cosine can
-    have the score 0.
+    **What it cannot see.** Words that are closer to different groups cancel. The groups' vectors keep their
+    length, so a few long ones decide where the axis points. A word that is closer to one group by its mean cosine
+    can then have the score 0.
 
     **Defaults.** The paper scores one word at a time, on an axis between two words, each averaged with its
     nearest neighbours; here groups of words make the axis, no neighbours are needed (`neighbours` 0), and the

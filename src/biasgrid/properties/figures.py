@@ -303,7 +303,7 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
         if v.property == "comparable" and v.holds == NO and v.level == SET and v.example
     ]
     if not incomparable:
-        return empty_page(title, "no metric was found whose values do not compare.")
+        return empty_page(title, "all metrics that were examined have comparable values.")
     notes = (
         "Each metric has a scale of its own, with its no-bias value in the middle. The right side names the groups.",
         "The ends are the smallest and largest value of two words (a set) of length 1.",

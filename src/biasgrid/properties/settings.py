@@ -89,20 +89,22 @@ CATALOGUE = (
         (unit_vectors(0), unit_vectors(60)),
         (unit_vectors(30), unit_vectors(30)),
     ),
-    Setting("words that lean apart (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((-0.6, 0.8)))),
-    Setting("words that lean one way (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, -0.8)))),
     Setting(
-        "sets that lean alike (P12)",
+        "words closer to different groups (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((-0.6, 0.8)))
+    ),
+    Setting("words closer to one group (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, -0.8)))),
+    Setting(
+        "sets closer to the same group (P12)",
         (EAST, WEST),
         (vectors((0.6, 0.8), (0.8, 0.6)), vectors((0.6, -0.8), (0.8, -0.6))),
     ),
     Setting(
-        "sets with words of both leanings (P06)",
+        "sets with words closer to either group (P06)",
         (EAST, WEST),
         (vectors((0.6, 0.8), (-0.6, 0.8)), vectors((0.6, -0.8), (-0.6, -0.8))),
     ),
     Setting(
-        "sets with words of both leanings, in space (P06)",
+        "sets with words closer to either group, in space (P06)",
         (vectors((1, 0, 0)), vectors((0, 1, 0))),
         (vectors((0.8, 0, 0.6), (0, 0.8, 0.6)), vectors((0.8, 0, -0.6), (0, 0.8, -0.6))),
     ),
@@ -116,7 +118,7 @@ CATALOGUE = (
     Setting("crossed pairs, words apart (P31b)", _crossed_pairs(2), (vectors((1, 0)), vectors((-1, 0)))),
     Setting("flat crossed pairs (P32)", _crossed_pairs(0.5), (vectors((1, 0)), vectors((0, 1)))),
     Setting(
-        "words that lean one way (P47)",
+        "words closer to one group (P47)",
         (EAST, WEST),
         (vectors((0.5, 0.75**0.5)), vectors((0.5, 0.75**0.5))),
     ),
@@ -138,12 +140,12 @@ CATALOGUE = (
         (vectors((1, 0), (0.6, 0.8)), vectors((0, 1), (-0.6, 0.8))),
     ),
     Setting(
-        "a word leans more than another leans back",
+        "a word closer to one group than another to the other",
         (EAST, WEST),
         (vectors((1, 0)), vectors((-0.6, 0.8))),
     ),
     Setting(
-        "two words that lean, against one that leans more",
+        "two words near one group, one nearer to the other",
         (EAST, WEST),
         (vectors((7**0.5 / 4, 0.75), (7**0.5 / 4, -0.75)), vectors((-1, 0))),
     ),

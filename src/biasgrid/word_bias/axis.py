@@ -35,7 +35,7 @@ class Axis:
     Attributes
     ----------
     names
-        The groups' names: positive projections lean to the first.
+        The groups' names: words with a positive projection are closer to the first.
     vector
         float64 (dimensions,): of unit length in the original model (`in_variant`).
     rows

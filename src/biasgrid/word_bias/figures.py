@@ -46,7 +46,7 @@ def neighbours(rows: pd.DataFrame, word: str, groups: tuple[str, str], model: st
     word, model
         What they are called.
     groups
-        The two groups' names; positive projections lean to the first.
+        The two groups' names; words with a positive projection are closer to the first.
     """
     title = f"Nearest neighbours of {word}"
     known = rows.dropna(subset=["similarity", "projection"])
@@ -102,7 +102,7 @@ def two_models(values: pd.DataFrame, groups: tuple[str, str], models: tuple[str,
     values
         Words by the two models: projections, NaN where a model lacks the word.
     groups
-        The two groups' names; positive projections lean to the first.
+        The two groups' names; words with a positive projection are closer to the first.
     models
         The models' names: across, and up.
     """

@@ -34,7 +34,7 @@ class Projections:
     model
         The model's name.
     groups
-        The names of the two groups: positive projections lean to the first.
+        The names of the two groups: words with a positive projection are closer to the first.
     frame
         pandas.DataFrame, one row per word, the furthest towards the first group first: word, projection (the cosine
         with the direction, -1 to 1), standardized (how many standard deviations further from 0 than random words as
@@ -93,7 +93,8 @@ class Projections:
         Returns
         -------
         dict
-            words, mean, sd, mean_absolute, share (of words that lean to the first group), and quantiles by level.
+            words, mean, sd, mean_absolute, share (of words that are closer to the first group), and quantiles by
+            level.
         """
         values = self.frame["projection"].dropna().to_numpy()
         if not len(values):
@@ -242,7 +243,7 @@ class Comparison:
     Attributes
     ----------
     groups
-        The names of the two groups: positive projections lean to the first.
+        The names of the two groups: words with a positive projection are closer to the first.
     frame
         pandas.DataFrame, one row per word and model: word, model, projection, standardized, error and leans.
     """

@@ -42,9 +42,9 @@ class WordReport:
         pandas.DataFrame, one row per direction and debias method ("none": the original model): projection (the
         cosine with the direction), standardized and error (standard deviations further from 0 than random words as
         frequent as it, and the Monte Carlo error), leans, neighbours (how many), first_group and second_group (their
-        names), lean_first and lean_second (how many neighbours lean to each group), share (of neighbours that lean
-        to the first), share_standardized and share_error (the same distance for the share, from .5), and indirect
-        (the share of neighbours that are near because of the direction: indirect bias above .05).
+        names), lean_first and lean_second (how many neighbours are closer to each group), share (of neighbours that
+        are closer to the first), share_standardized and share_error (the same distance for the share, from .5), and
+        indirect (the share of neighbours that are near because of the direction: indirect bias above .05).
     neighbours
         pandas.DataFrame, one row per direction, debias method and neighbour, the nearest first: neighbour,
         similarity (cosine with the word, there) and projection and leans (of the neighbour in the original model).
@@ -56,7 +56,7 @@ class WordReport:
     neighbours: pd.DataFrame
 
     def plot(self, direction: str | None = None, *, path: Path | str | None = None) -> Figure:
-        """Draw the word's neighbours: how near they are, and which group they lean to.
+        """Draw the word's neighbours: how near they are, and which group they are closer to.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ def word_report(
     neighbours: int = NEIGHBOURS,
     vocabulary: int = VOCABULARY,
 ) -> WordReport:
-    """Report what is known of one word: its bias by each direction, and which way its neighbours lean.
+    """Report what is known of one word: its bias by each direction, and which group its neighbours are closer to.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def word_report(
 
     Notes
     -----
-    A neighbour's lean is that in the original model, as in the metrics of neighbours and in Gonen and Goldberg
+    A neighbour's side is the one in the original model, as in the metrics of neighbours and in Gonen and Goldberg
     (2019): after debiasing, the question is whether the word still has the same kind of neighbours. The share of
     neighbours is compared with that of 200 random words as frequent as the word.
     """
