@@ -269,7 +269,8 @@ FIGURES = (
         facts=("labels", "criteria", "metrics", "queries", "neutral"),
         reading="Further right is more bias; at the dashed line, a model has as much bias as unrelated words of the "
         "same model. The query with most bias is on top. A filled mark is clear evidence of bias: every test of the "
-        "metric is significant. The first metric has the figure `bias`; others on the common scale have one each.",
+        "metric is significant. Without a mark, the score or its baseline is missing. The first "
+        "metric has the figure `bias`; others on the common scale have one each.",
         example=Example(
             "embedded",
             "bias",

@@ -59,9 +59,9 @@ NUMBERS = (
 FREQUENCY = Table(
     "frequency",
     "How frequent the words of each set are. One row per set of a query and model, in the corpus that the model "
-    "comes from, or in other texts of its language. In studies with models whose frequencies are known: those "
-    "that are trained here, corpora, fastText's .bin if the config names the format, with `frequencies: "
-    "wordfreq` all, and models whose words the config declares `sorted`.",
+    "comes from, or in other texts of its language. In studies with models whose frequencies are known. "
+    "These are corpora, models that biasgrid trained, fastText's .bin files if the config names the format, and "
+    "models that the config declares `sorted`. With `frequencies: wordfreq`, all models have them.",
     (
         CRITERION,
         QUERY_ID,
