@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = {
     "E1": "An example (the paper's figure 2)",
-    "E2": "What is planted (5.1)",
+    "E2": "Known bias (5.1)",
     "E3": "Words (5.2)",
     "E4": "Directions (5.2.1)",
     "E5": "Comparability (5.2.2)",
@@ -227,7 +227,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 @styled
 def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """The claims' verdicts: a row per claim, a column per trainer and kind of vectors.
+    """The claims' results: a row per claim, a column per trainer and kind of vectors.
 
     Parameters
     ----------
@@ -244,12 +244,12 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "its 95 % interval over plans). A claim holds where the interval is on the claimed side of its threshold, "
         "and does not hold where it is on the other; where it contains the threshold, or fewer than 3 plans (20 of a "
         "correlation) have a number, nothing can be said. No interval is adjusted for how many claims there are: "
-        "about one of 20 without any effect has a verdict by chance."
+        "about one of 20 without any effect has a result by chance."
     )
     if (table["vectors"] == "behaviour").any():
         note += (
-            " Words are compared with what was planted; sets, too, but those of a model that fills gaps with its "
-            "unmasking bias, as in the paper."
+            " Words are compared with the known bias. So are sets, except those of a model that fills gaps: they are "
+            "compared with its unmasking bias, as in the paper."
         )
     kinds = table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None)
     columns = [kind for kind in kinds if kind[1] != "behaviour"]
@@ -265,7 +265,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     drawn = _claim_rows(table)
     texts = [fit_text(text, left - 0.3, SMALL) for _, text, _ in drawn]
     heights = [
-        line * line_count(text) + (0.045 if cells else 0.1)
+        line * line_count(text) + (0.02 if cells else 0.06)
         for text, (_, _, cells) in zip(texts, drawn, strict=True)
     ]
     axes = page.panel(sum(heights))

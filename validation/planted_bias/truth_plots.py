@@ -163,7 +163,7 @@ def against_truth(
         for kind in kinds
     }
     page = Frame(title, notes=sentences(note))
-    height = min(1.1, (PAGE[1] - 2) / rows - 0.78)
+    height = min(1.1, (PAGE[1] - 2.2) / rows - 0.78)
     panels = page.panels(heads, height, least=page.inside / line - 0.09, line=line)
     values = table[colour]
     ends = values.min(), values.max() if values.nunique() > 1 else values.min() + 1

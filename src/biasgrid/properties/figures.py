@@ -33,9 +33,9 @@ MEANING = {
 GROUPS = MODEL_COLOURS[:4]
 NAMES = "ABCD"
 TWO = ("he-words", "she-words")  # what two groups may be
-ROW = 0.13  # inches of a row of the matrix
+ROW = 0.127  # inches of a row of the matrix
 IF_ORDERED = 0.68  # of a cell, what is so under the condition
-DRAWING, ALONE = 0.78, 1.0  # inches of a counterexample: of many, of the few of one metric
+DRAWING, ALONE = 0.76, 1.0  # inches of a counterexample: of many, of the few of one metric
 BARS: list[Look] = [
     {"color": colour, "linewidth": 1.6, "marker": "|", "markersize": 5} for colour in ("black", "#999999")
 ]
@@ -231,7 +231,8 @@ def _draw(axes: Axes, setting: Setting) -> None:
 
     points = np.concatenate([*setting.groups, *setting.words])[:, :2]
     reach = max(np.abs(points).max(), 1.0) * 1.35
-    axes.set_aspect("equal")
+    # to the left, where the head and the text below begin
+    axes.set_aspect("equal", anchor="W")
     axes.set(xlim=(-reach * 1.2, reach * 1.2), ylim=(-reach, reach))
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor="#CCCCCC", linewidth=0.6))

@@ -6,10 +6,10 @@ from typing import Any
 
 # what is asked -> the heading of its column
 PROPERTIES = {
-    "comparable": "Values compare across groups",
+    "comparable": "Values are comparable across groups",
     "trustworthy": "Neutral value means no bias, and no bias neutral",
-    "skew": "Sees words that are closer to one group (skew)",
-    "stereotype": "Sees words that are closer to different groups (stereotype)",
+    "skew": "Sees words closer to one group (skew)",
+    "stereotype": "Sees words closer to different groups (stereotype)",
     "defined": "Always has a value",
     "length_free": "Ignores the vectors' length",
 }
