@@ -407,6 +407,7 @@ class Grid:
         model: str | None = None,
         debias: str | None = None,
         words: str | None = None,
+        page: int | None = None,
     ) -> Figure:
         """A figure of the grid.
 
@@ -427,6 +428,9 @@ class Grid:
             out, the first, and a warning says what others there are. A figure of several metrics is drawn of those in
             `metric` alone; "bias" is drawn of the first metric, or of `metric`; "rank-intervals" of all criteria
             together, or of `criterion`.
+        page
+            Which page of a figure that has more rows than fit onto 7 by 9 inches, from 1. Left out: the first, and a
+            warning if there are more.
 
         Returns
         -------
@@ -456,7 +460,7 @@ class Grid:
             if name != "metric" and not isinstance(value, str):
                 raise BiasgridError(not_allowed(name, value, "text"))
         with as_wide_as(width):
-            return plot_study(self.study, kind, conditions, path, published)
+            return plot_study(self.study, kind, conditions, path, published, page)
 
     def __repr__(self) -> str:
         return f"<Grid {self._summary()}>"
