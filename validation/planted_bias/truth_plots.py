@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # truth -> what it is, x axis, what the colour is
 BLOCKS = {
-    "mean": ("which way words lean on the whole (mean share)", "mean share", "sigma"),
+    "mean": ("which group words are closer to on the whole (mean share)", "mean share", "sigma"),
     "sd": ("how much words differ (standard deviation of the share)", "standard deviation", "mu"),
     "absolute": ("how far words are from one half (mean distance)", "distance from .5", "mu"),
 }

@@ -212,8 +212,8 @@ METRICS = (
         resampled=resampled_of_sets(4),
         no_test="it says how alike a model answers two versions of a pair, whichever sentence is the first; p_robust "
         "and p_robust_binomial are its tests",
-        asks="Does a language model lean between {T1} and {T2} as between {T3} and {T4}?",
-        below="the model leans otherwise between {T3} and {T4} than between {T1} and {T2}",
+        asks="Does a language model prefer the same side of {T1} and {T2} as of {T3} and {T4}?",
+        below="the model prefers another side of {T3} and {T4} than of {T1} and {T2}",
         **SHARED,
     ),
 )
