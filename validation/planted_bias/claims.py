@@ -123,7 +123,7 @@ LABELS = {
     "mac": "MAC",
     "unmasking": "the unmasking bias",
 }
-WHOSE = {"planted": "known bias", "unmasking": "unmasking bias", "errors": "downstream errors"}
+WHOSE = {"planted": "injected bias", "unmasking": "unmasking bias", "errors": "downstream errors"}
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ def _gate_claims(numbers: Numbers) -> Iterator[Claim]:
     claim = partial(
         Claim, experiment="E2", against="planted", statistic=mean, paper="only models above .7 are kept"
     )
-    yield claim("gate", text="Unmasking follows the bias in the training text (R²)", columns=[gate], side=">",
+    yield claim("gate", text="Unmasking follows the injected bias (R²)", columns=[gate], side=">",
                 threshold=GATE)  # fmt: skip
     yield claim("gate_passed", text="Most models have R² above .7 and are included (share)",
                 columns=[(gate > GATE).astype(float)], statistic=share, side=">", threshold=0.5)  # fmt: skip
@@ -318,8 +318,8 @@ def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
 
 # claims about what the gate decides on: computed with the gate and without
 GATED = {
-    "unmasking_over_same": "Unmasking follows the known bias more than SAME's words",
-    "same_below_unmasking": "SAME follows unmasking less than unmasking the known bias",
+    "unmasking_over_same": "Unmasking follows the injected bias more than SAME's words",
+    "same_below_unmasking": "SAME follows unmasking less than unmasking the injected bias",
 }
 
 

@@ -40,8 +40,8 @@ BLOCKS = {
 ACROSS = {"mean": "the mean", "sd": "the standard deviation", "absolute": "the mean distance from .5"}
 COLOURS = {
     # darker to lighter, so that greyscale tells the ends apart
-    "mu": ("planted mean", ["#0B3C6F", "#8C8C8C", "#F7A940"]),
-    "sigma": ("planted standard deviation", "viridis_r"),
+    "mu": ("injected mean", ["#0B3C6F", "#8C8C8C", "#F7A940"]),
+    "sigma": ("injected standard deviation", "viridis_r"),
 }
 COLUMNS = 4  # panels across
 # above a panel, and above a column of panels, the vectors that are measured of one training: the sums of a word's own
@@ -117,7 +117,7 @@ def against_truth(
     from matplotlib.colors import Normalize
 
     heading, x_label, colour = BLOCKS[truth]
-    what = "what was planted"
+    what = "the injected bias"
     if against:
         what, heading = "what the model says", heading.replace("share", "unmasking bias")
         x_label = x_label.replace("share", "unmasking bias")
