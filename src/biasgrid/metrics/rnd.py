@@ -127,9 +127,7 @@ def _by_item(
 def _variant(*, distance: str) -> dict[str, Any]:
     if distance != "cos":
         return {}
-    per_word = (
-        "cosine with the mean of {T1} minus the cosine with the mean of {T2}: positive is nearer to {T1}"
-    )
+    per_word = "cosine with mean of {T1} minus cosine with mean of {T2}: positive is nearer to {T1}"
     details = {"distance_by_word": per_word}
     return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": details, "nearer": "first"} | {
         "scaled": False,
@@ -148,7 +146,7 @@ METRICS = (
         above=NEARER_TO_SECOND,
         below=NEARER_TO_FIRST,
         details={
-            "distance_by_word": "distance to the mean of {T1} minus the distance to the mean of {T2}: "
+            "distance_by_word": "distance to mean of {T1} minus distance to mean of {T2}: "
             "positive is nearer to {T2}"
         },
         nearer="second",

@@ -196,9 +196,7 @@ def _by_item(
 _SHARED: dict[str, Any] = {
     "above": "the words of {T1} are closer to {A1} than the words of {T2} are",
     "below": "the words of {T1} are closer to {A2} than the words of {T2} are",
-    "details": {
-        "association": "mean cosine with the words of {A1} minus the mean cosine with the words of {A2}"
-    },
+    "details": {"association": "mean cosine with {A1} minus mean cosine with {A2}"},
     "nearer": "first",
     "template": (2, 2),
     "neutral": 0.0,
