@@ -1,4 +1,4 @@
-"""The drawing of docs/concepts.md: how word sets and models become cells, tables and figures."""
+"""The drawing of docs/concepts.md: how word sets and models become scores, tables and figures."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def flow(scores: pd.DataFrame) -> Figure:
 
     words = "Male terms: he, son, his, ...\nFemale terms: she, her, ...\n"
     words += "Career: office, salary, ...\nFamily: home, parents, ..."
-    states = "GloVe 6B, word2vec, ...\nas they are, or under\na transform of a\ndebias method"
+    variants = "GloVe 6B, word2vec, ...\noriginal, or after a\ndebias method"
     box(0.1, 0.1, 2.3, 1.2, "Word sets", words, BLUE)
-    box(2.65, 0.1, 1.85, 1.2, "Models", states, ORANGE)
+    box(2.65, 0.1, 1.85, 1.2, "Models", variants, ORANGE)
     arrow((1.25, 1.32), (1.25, 1.63))
     box(0.1, 1.65, 2.3, 0.84, "Query", "target sets Male, Female\nattribute sets Career, Family", BLUE)
-    box(2.65, 1.65, 1.55, 0.84, "Metric", "WEAT: two and two\nsets; neutral at 0")
+    box(2.65, 1.65, 1.55, 0.84, "Metric", "WEAT: two and two\nsets; no bias is 0")
     arrow((1.25, 2.51), (1.7, 2.86))
     arrow((3.4, 2.51), (2.9, 2.86))
     arrow((4.36, 1.32), (4.36, 2.86))
 
-    box(0.1, 2.88, 4.4, 1.2, "Cells: every metric, query and model")
+    box(0.1, 2.88, 4.4, 1.2, "Scores: every metric, query, model")
     _grid(axes, 0.35, 3.2)
     score = typeset(scores["value"].iloc[0])
-    axes.text(2.3, 3.25, f"one cell: the score {score},\nits words, its lost words,\nand why, if it has none",
+    axes.text(2.3, 3.25, f"one score: {score},\nwith the missing words,\nor why it has no value",
               va="top", size=10, color=INK, linespacing=1.35)  # fmt: skip
     arrow((2.3, 4.1), (2.3, 4.34))
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from PIL import Image
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
@@ -30,6 +31,10 @@ ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<=\]\()[^()\s:]+(?=\))")
 ENTRY = re.compile(r"^/?[\w*-][\w/*-]*\n", re.MULTILINE)  # of a table of contents
 SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
+# a picture that is a link to itself: in the site, the gallery shows its upper part as a thumbnail
+PICTURE = re.compile(r"(?<=\[!\[)([^\]]*)\]\(images/([^)]+)\)(?=\]\()")
+THUMBNAILS, THUMBNAIL = ROOT / "docs" / "thumbnails", (480, 360)  # their folder, and their size in pixels
+DOWNLOAD = re.compile(r'(<a class="reference )download (internal") download=""(?= href="[^"]+\.png")')
 # pages that lead a folder of others -> these
 LEADING = {"docs/metrics": "metrics/*", "docs/debias": "debias/*", "docs/reference/tables": "tables/*"}
 
@@ -109,8 +114,26 @@ def source_read(app: Sphinx, page: str, source: list[str]) -> None:
         return f"/{made}" if made else link[0]
 
     source[0] = LINK.sub(to_page, SITE_ONLY.sub(shown, source[0]))
+    if page == "docs/gallery":
+        source[0] = PICTURE.sub(lambda picture: f"{picture[1]}]({write_thumbnail(picture[2])})", source[0])
     if page in LEADING:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{LEADING[page]}\n```\n"
+
+
+def write_thumbnail(name: str) -> str:
+    """Write the upper part of a picture of docs/images as a small one, and return its path from docs."""
+    picture, small = ROOT / "docs" / "images" / name, THUMBNAILS / name
+    # the site copies a file again that is newer
+    if not small.is_file() or small.stat().st_mtime < picture.stat().st_mtime:
+        width, height = THUMBNAIL
+        small.parent.mkdir(exist_ok=True)
+        with Image.open(picture) as image:
+            part = image.convert("RGB").crop(
+                (0, 0, image.width, min(image.height, image.width * height // width))
+            )
+            part.thumbnail(THUMBNAIL, Image.Resampling.LANCZOS)
+            part.save(small, optimize=True)
+    return f"thumbnails/{name}"
 
 
 def doctree_read(app: Sphinx, doctree: nodes.document) -> None:
@@ -140,8 +163,12 @@ def visit_math(writer: Any, node: nodes.Element) -> None:
 
 
 def build_finished(app: Sphinx, error: Exception | None) -> None:
-    """The site's first page lies below docs/; the folder's own index.html leads there."""
+    """Lead the folder's own index.html to the first page, below docs/, and open the gallery's whole pictures."""
     if error is None:
+        if (gallery := Path(app.outdir) / "docs" / "gallery.html").is_file():
+            page = gallery.read_text(encoding="utf-8")
+            # a browser shows a picture that it is not told to download
+            gallery.write_text(DOWNLOAD.sub(r"\1\2", page), encoding="utf-8")
         (Path(app.outdir) / "index.html").write_text(
             '<!doctype html><meta charset="utf-8"><title>biasgrid</title>'
             '<meta http-equiv="refresh" content="0; url=docs/index.html"><a href="docs/index.html">biasgrid</a>\n',

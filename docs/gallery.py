@@ -20,10 +20,11 @@ HEAD = """# Gallery: every kind of figure, and how to read it
 A picture opens in full size; the question below it leads to how to read it. The title of a figure is its finding.
 The file's description has what does not fit into the two lines below a plot (`biasgrid.figures.frame.caption`).
 
-`grid.plot("...")` draws a figure in Python. In a config, list the kinds under `figures:`. Each figure is saved as
-PDF, SVG and PNG in `results/<study>/figures`. The list replaces the default; a kind without its data is an error.
-`biasgrid list figures` names the installed kinds, plugins included. The default leaves out `rankings`, because sums
-of ranks do not show which models differ.
+`grid.plot("...")` draws a figure in Python. A figure has at most 7 by 9 inches; `page=2` draws the second page of one
+with more rows. In a config, list the kinds under `figures:`. Each figure is saved as PDF, SVG and PNG in
+`results/<study>/figures`. The list replaces the default; a kind without its data is an error. `biasgrid list figures`
+names the installed kinds, plugins included. The default leaves out `rankings`, because sums of ranks do not show
+which models differ.
 
 """
 READING = "How to read each figure"

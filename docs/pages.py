@@ -90,7 +90,7 @@ NUMBERS = (
 MORE_BIASED = {"greater": "above {}", "less": "below {}", "two-sided": "far from {}, on either side"}
 ARROWS = (
     "Arrows are the words of groups A and B, dots the words that are measured{}. The circle has radius 1. A word "
-    "leans to A rather than B by the difference of its mean cosines with their words."
+    "is closer to A than to B by the difference of its mean cosines with their words."
 )
 LEGEND = {1: ARROWS.format(""), 2: ARROWS.format(", open dots those of the second set")}
 NEIGHBOURS = ARROWS.format(", open dots their nearest neighbours")
@@ -177,7 +177,7 @@ def facts(metric: Metric) -> Iterator[str]:
     yield f"| template | ({targets}, {attributes}): {takes}{pairs} |"
     words = "attribute" if metric.groups == "targets" else "target"
     groups = metric.groups.removesuffix("s")
-    yield f"| groups | the {groups} sets; what is measured is how words of the {words} sets lean to them |"
+    yield f"| groups | the {groups} sets; measured is how close the words of the {words} sets are to each |"
     yield f"| range | {range_of(metric)} |"
     yield f"| neutral value | {metric.neutral:g} |"
     yield f"| more biased | {more_biased(metric)} |"
@@ -276,9 +276,9 @@ def seen(metric: Metric) -> str:
 # by which counterexamples metrics of a kind of models are refuted
 REFUTED_BY = {
     "corpus": "Texts of a few sentences show it. The groups are *he* and *she*, the words *doctor* and *nurse*; a "
-    "word leans to a group if its share of the group's sentences is larger than its share of the other's:",
+    "word is closer to a group if its share of the group's sentences is larger than its share of the other's:",
     "language_model": "A few scores show it. Two numbers are the log-likelihoods of a pair of sentences, or of a "
-    "word beside either group; the pair, or the word, leans to the side with the larger one:",
+    "word beside either group; the larger one shows which side the pair, or the word, prefers:",
 }
 
 
@@ -384,7 +384,7 @@ def of_words(name: str, *words: list[tuple[float, float]]) -> Setting:
     return Setting(name, (np.array([[1.0, 0.0]]), np.array([[-1.0, 0.0]])), tuple(map(np.array, words)))
 
 
-TOGETHER = of_words("a word between neighbours that lean alike", [(0.6, 0.8)], [(0.5, 0.86), (0.7, 0.71)])
+TOGETHER = of_words("a word between neighbours closer to one group", [(0.6, 0.8)], [(0.5, 0.86), (0.7, 0.71)])
 
 
 def of_crossed(name: str, *words: tuple[float, float]) -> Setting:
@@ -396,22 +396,34 @@ def of_crossed(name: str, *words: tuple[float, float]) -> Setting:
 # settings of metrics that no counterexample was found of, or that the property matrix does not have
 OWN: dict[str, list[tuple[Setting, str]]] = {
     "same": [
-        (of_words("words that lean apart", [(0.6, 0.8), (-0.6, 0.8)]), "as of words that lean one way"),
-        (of_words("words that lean one way", [(0.6, 0.8), (0.6, -0.8)]), "as of words that lean apart"),
+        (
+            of_words("words closer to different groups", [(0.6, 0.8), (-0.6, 0.8)]),
+            "as for words closer to one group",
+        ),
+        (
+            of_words("words closer to one group", [(0.6, 0.8), (0.6, -0.8)]),
+            "as for words closer to different groups",
+        ),
     ],
     "indirect_bias": [
-        (of_words("two words that lean alike", [(0.6, 0.8)], [(0.6, 0.8)]), "neutral, though both lean to A"),
-        (of_words("one word that leans", [(0.6, 0.8)], [(0, 1)]), "negative, though one word leans to A"),
+        (
+            of_words("two words closer to A", [(0.6, 0.8)], [(0.6, 0.8)]),
+            "neutral, though both are closer to A",
+        ),
+        (
+            of_words("one word closer to A", [(0.6, 0.8)], [(0, 1)]),
+            "negative, though one word is closer to A",
+        ),
     ],
     "ibd": [(of_crossed("a word that A and B share", (1, 0)), "though the word is as near to B")],
-    "eibd": [(of_crossed("a word between A's constituents", (0.8, 0.6)), "though it leans to both alike")],
+    "eibd": [(of_crossed("a word between A's constituents", (0.8, 0.6)), "though it is as close to both")],
     "fise": [
-        (of_crossed("a word far from both axes", (0.7, 0.7)), "as of a word beside an axis"),
-        (of_crossed("a word beside an axis", (1, 0.02)), "as of a word far from both"),
+        (of_crossed("a word far from both axes", (0.7, 0.7)), "as for a word beside an axis"),
+        (of_crossed("a word beside an axis", (1, 0.02)), "as for a word far from both"),
     ],
-    "fise_share": [(of_crossed("words of B and C", (0.7, -0.7), (-0.7, 0.7)), "as where all are of D")],
-    "proximity": [(TOGETHER, "which is neutral, though all lean to A")],
-    "gipe": [(TOGETHER, "which is neutral, though all lean to A")],
+    "fise_share": [(of_crossed("words of B and C", (0.7, -0.7), (-0.7, 0.7)), "as if all were of D")],
+    "proximity": [(TOGETHER, "which is neutral, though all are closer to A")],
+    "gipe": [(TOGETHER, "which is neutral, though all are closer to A")],
     "pmn": [
         (
             of_words(
@@ -419,7 +431,7 @@ OWN: dict[str, list[tuple[Setting, str]]] = {
                 [(0.6, 0.8), (-0.6, 0.8)],
                 [(0.5, 0.86), (0.7, 0.71), (-0.5, 0.86), (-0.7, 0.71)],
             ),
-            "which is neutral, though one word lies among neighbours that lean to A, the other among such of B",
+            "neutral, though one word's neighbours are all closer to A, and the other's all closer to B",
         )
     ],
 }

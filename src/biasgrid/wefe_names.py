@@ -129,7 +129,7 @@ RUN_QUERIES = MEASURING | {
     "aggregation_function": "say aggregation='abs_avg', or measure_grid(...).aggregate(function)",
     "return_only_aggregation": "say measure_grid(...).aggregate()",
     "return_effect_size": "add the metric 'weat_es', WEAT's effect size",
-    "warn_not_found_words": "one warning counts the lost words, and measure_grid(...).lost_words has them",
+    "warn_not_found_words": "a warning counts the words that a model lacks; measure_grid(...).lost_words lists them",
     "print_model_evaluation": "nothing is printed; frame('scalars') has the accuracy on words left out of training",
 }
 # Values of WEFE's `p_value_test_type`.

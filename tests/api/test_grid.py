@@ -612,6 +612,38 @@ def test_one_of_several_figures_is_chosen_and_the_others_are_named(draw, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == ["scores.of.second.svg"]
 
 
+@pytest.mark.filterwarnings("ignore:plot. 'scores'. this is the figure of")
+@pytest.mark.parametrize("kind", ["bias", "scores"])
+def test_a_long_figure_is_drawn_in_pages_that_can_be_printed(kind):
+    words = [f"w{i}" for i in range(60)]
+    rng = np.random.default_rng(0)
+    models = {name: bg.load({word: rng.normal(size=9) for word in words}, name=name) for name in "ab"}
+    queries = [
+        Query(
+            [words[:3], words[3:6]], [words[i : i + 3], words[i + 3 : i + 6]], ["X", "Y"], [f"A{i}", f"B{i}"]
+        )
+        for i in range(6, 46)
+    ]
+    grid = measure_grid(["weat", "rnd"], {"Topic": queries}, models, progress=False)
+    for metric in ("weat", "rnd"):
+        with pytest.warns(
+            UserWarning, match=f"plot: '{kind}' has [23] pages, and this is the first"
+        ) as warned:
+            first = grid.plot(kind, metric=metric)
+        count = int(str(warned[-1].message).partition(" has ")[2][0])
+        shown = [first, *(grid.plot(kind, metric=metric, page=i) for i in range(2, count + 1))]
+        assert all(figure.get_figheight() <= 9 for figure in shown)
+        drawn = [{text.get_text() for text in figure.findobj(Text)} for figure in shown]
+        rows = {
+            query for query in range(6, 46) if any(f"A{query}" in text for page in drawn for text in page)
+        }
+        assert rows == set(range(6, 46))
+    with pytest.raises(BiasgridError, match=f"page: {count + 1} is not allowed; allowed: 1 to {count}"):
+        grid.plot(kind, metric="rnd", page=count + 1)
+    with pytest.raises(BiasgridError, match="page: 2 is not allowed; allowed: 1"):
+        grid.plot("models", page=2)
+
+
 def test_a_figure_of_a_former_name_is_the_one_that_shows_the_same(tiny):
     with pytest.warns(UserWarning, match="figure 'bars-by-query' is gone: 'scores' shows the same") as warned:
         figure = measured_tiny(tiny).plot("bars-by-query")

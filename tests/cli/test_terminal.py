@@ -144,7 +144,7 @@ def test_a_value_is_read_out(measured):
     assert "Another list of 16 words would give the same sign in " in text
     assert "Another list of 8 items " in text
     assert (
-        "Evidence, unadjusted for other tests that you make: the permutation test alone is significant."
+        "Evidence, unadjusted for other tests that you make: significant in the permutation test only."
         in text
     )
 

@@ -120,7 +120,7 @@ def test_specific_indirect_compare_and_groups_are_the_library(model):
             ["project", *PAIRS, "--words", "ak"],
             ["Furthest towards each group", "Nearest to 0", "random words"],
         ),
-        (["report", *PAIRS, "--word", "ak"], ["before debiasing", "neighbours", "lean to she"]),
+        (["report", *PAIRS, "--word", "ak"], ["before debiasing", "neighbours", "closer to she"]),
         (["specific", "--seeds", "seeds.txt"], ["words learned in made", "F1"]),
         (["indirect", *PAIRS, "--ends", "ak", "bk", "--whole-vocabulary"], ["beta", "similarity"]),
         (

@@ -34,7 +34,12 @@ def test_the_pages_of_tables_have_each_column_as_it_is_declared():
     for file, (_, _, columns) in reference.OTHERS.items():
         assert [row[0] for row in rows(page, file)] == [f"`{column.name}`" for column in columns], file
     found = {row[0].strip("`"): row[1:] for row in rows(reference.table_page("aggregates"), "aggregates.csv")}
-    assert found["cells_nan"] == ("how many of them have no value, and are left out", "count", "", "from 0")
+    assert found["cells_nan"] == (
+        "number of scores without a value; they are left out",
+        "count",
+        "",
+        "from 0",
+    )
     ends = {name: found[name][-1] for name in ("value", "p_groups", "aggregation")}
     assert ends == {"value": "any", "p_groups": "0 to 1", "aggregation": "`avg`, `abs_avg`, `sum`, `abs_sum`"}
     key = "`criterion`, `method`, `metric_a` and `metric_b`"

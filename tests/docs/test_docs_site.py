@@ -10,8 +10,11 @@ from importlib.util import find_spec
 import pytest
 from conftest import ROOT
 from packaging.requirements import Requirement
+from PIL import Image
 from snippets import pages
 from test_project import EXTRAS, needed, normal, pinned
+
+from biasgrid import figures
 
 pytestmark = pytest.mark.skipif(not find_spec("sphinx"), reason="needs requirements-docs.lock: make docs")
 
@@ -107,6 +110,21 @@ def test_links_to_code_lead_to_the_pages_that_are_made_of_it(site):
     for page, links in said.items():
         text = (site / page).read_text(encoding="utf-8")
         assert not [link for link in links if f'href="{link}"' not in text], page
+
+
+@pytest.mark.slow
+def test_the_gallery_has_thumbnails_that_lead_to_whole_pictures(site):
+    gallery = site / "docs" / "gallery.html"
+    text = gallery.read_text(encoding="utf-8")
+    links = re.findall(
+        r'<a class="reference internal" href="([^"]+\.png)"><span[^>]*><img [^>]*src="([^"]+)"', text
+    )
+    assert len(links) == len(figures.REGISTRY)
+    for whole, small in links:
+        with Image.open(gallery.parent / whole) as picture, Image.open(gallery.parent / small) as thumbnail:
+            assert picture.width > thumbnail.width
+            assert thumbnail.width <= 480
+            assert thumbnail.height <= 360
 
 
 @pytest.mark.slow

@@ -131,7 +131,7 @@ def test_a_page_is_whole(path):
 FACTS = {
     "weat": [
         "| template | (2, 2): two target sets and two attribute sets |",
-        "| groups | the attribute sets; what is measured is how words of the target sets lean to them |",
+        "| groups | the attribute sets; measured is how close the words of the target sets are to each |",
         "| range | any number |",
         "| more biased | far from 0, on either side |",
         "The p-value is twice the share of permutations with a value as large or larger, or as small",
@@ -144,7 +144,7 @@ FACTS = {
         "there is none, as MAC is a mean",
     ],
     "same": [
-        "| groups | the target sets; what is measured is how words of the attribute sets lean to them |",
+        "| groups | the target sets; measured is how close the words of the attribute sets are to each |",
         "| more biased | above 0 |",
         "is the share of permutations with",
     ],

@@ -60,7 +60,7 @@ def test_a_row_is_a_number_with_ours_their_difference_and_the_verdict():
         LABELS,
         [("q1", "First query"), ("q2", "Second query")],
     )
-    head = ["number", "published", "this study", "difference", "verdict"]
+    head = ["number", "published", "this study", "difference", "check"]
     assert lines(figure) == {
         "A paper Model A": [
             head,

@@ -312,7 +312,7 @@ def test_only_ripas_mean_has_a_test_of_pairs(word2vec):
     result = metrics.ripa(query, word2vec, permutation={}, bootstrap={}, sensitivity={})
     assert math.isnan(result.p_value)
     assert (
-        "stays what it is when the two words of a pair change places"
+        "does not change when the two words of a pair change places"
         in result.inference["permutation"]["reason"]
     )
     assert result.ci_low < result.value < result.ci_high

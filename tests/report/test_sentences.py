@@ -66,7 +66,7 @@ def test_one_order_by_all_metrics_or_why_there_is_none():
         "more biased by RNSB."
     )
     some = answered({"weat": {"a": 1, "b": 2, "c": 3}}, {"weat": {("a", "c"): 0.01}})
-    assert "decide 1 of 3 pairs" in of_agreement(agreement(some), NAMES, 2)
+    assert "a clear difference in 1 of 3 pairs" in of_agreement(agreement(some), NAMES, 2)
     none = answered({"weat": {"a": 1, "b": 2}})
     assert of_agreement(agreement(none), NAMES, 2) == (
         "There is no overall order: of two metrics, none finds two models different."
@@ -84,14 +84,14 @@ def test_one_order_by_all_metrics_or_why_there_is_none():
                 "7 queries",
                 "hold for these queries, with similar words (95 %",
                 "not cover other training runs",
-                "About one of 28 verdicts may be wrong.",
+                "About one of 28 conclusions may be wrong by chance.",
             ],
         ),
         (
             1,
             5,
             {"bootstrap": {"draws": 500, "level": 0.9}},
-            ["1 query and the words in it", "90 %", "About three of 28 verdicts"],
+            ["1 query and the words in it", "90 %", "About three of 28 conclusions"],
         ),
         (7, 3, {"bootstrap": {"draws": 500, "level": 0.95}}, ["With 3 models"]),
         (7, 5, {}, ["no bootstrap"]),

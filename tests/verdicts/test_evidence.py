@@ -168,7 +168,7 @@ def test_a_single_result_is_not_adjusted_and_says_so(model):
     few = metrics.weat(query("a", "b", "c", "d", size=2), model, permutation=True)
     assert few.evidence == "out_of_reach"
     assert evidence.reading(few, REGISTRY["weat"])[0].endswith(
-        "and with these words and draws no score could be."
+        "cannot reach significance: too few words or random draws."
     )
     plain = metrics.weat(query("a", "b", "c", "d"), model)
     assert plain.evidence == "untested"

@@ -86,7 +86,7 @@ def test_the_card_of_a_score():
         "Another list of 32 words would give the same sign in about 98 % of cases.",
     )
     (one_sided,) = card({"bootstrap": {"z": None}}, 32)
-    assert one_sided["note"] == "the metric's sign is no direction of bias"
+    assert one_sided["note"] == "the metric's sign does not show a direction of bias"
     assert (one_sided["verdict"], one_sided["says"], order["says"]) == ("", "", "")
     assert card({}, 32) == []
 
@@ -96,7 +96,7 @@ def test_the_card_of_a_score():
     [
         ({"low": 0.81}, "list of 16 items", "would order the words of Career alike (alpha .88 [.81, .96], good)"),
         ({"low": 0.1, "set": ""}, "list of 16 items",
-         "may or may not order the words alike (alpha .88 [.10, .96], undecided)"),
+         "may or may not order the words alike (alpha .88 [.10, .96], inconclusive)"),
         ({"low": -2, "high": 0.6}, "list of 16 items",
          "would not order the words of Career alike (alpha .88 [-2.00, .60], poor)"),
         ({"question": "metrics", "low": 0.7}, "metric (rnd)",

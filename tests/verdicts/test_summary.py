@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tables_of_models import answered, tables
 
-from biasgrid.verdicts.summary import conclude, lines, of_pairs
+from biasgrid.verdicts.summary import ONE_SCORE, conclude, lines, of_pairs
 
 LABELS = {
     **{"weat": "WEAT", "mac": "MAC", "rnd": "RND", "hard": "hard debias"},
@@ -234,12 +234,12 @@ def test_queries_with_evidence_and_in_how_many_models():
     assert said("Bias", scores=rows) == (
         "2 of 4 queries show clear evidence of bias. Gender: Q (3 of 4 models); R (1 of 4 models). None on Religion; "
         "this does not prove that there is none. On 1 more query, the evidence is weak: unrelated word groups differ "
-        "as much."
+        "as much. In 3 of 4 models, at least one of these queries shows it."
     )
     many = [row | {"query": f"Q{i}"} for i in range(5) for row in scores(all=2)]
     assert said("Bias", scores=many) == (
         "5 of 5 queries show clear evidence of bias. Gender: Q0 (both models); Q1 (both models); Q2 (both "
-        "models); 2 more."
+        "models); 2 more. In both models, at least one of these queries shows it."
     )
     assert concluded(scores=many).headline == "Clear evidence of Gender bias in both models"
 
@@ -388,15 +388,15 @@ def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
     lacks = "could not be computed: models lack too many of the words."
     assert said("Missing", answers, scores=rows_without(a=111, b=28, c=0)) == (
         f"139 of 1,500 scores, 111 of them for GloVe 840B, {lacks} GloVe 840B is not ranked on Gender: too few "
-        "queries have a value."
+        f"queries have a value. {ONE_SCORE}"
     )
-    assert said("Missing", scores=rows_without(a=1, b=1)) == f"2 of 1,000 scores {lacks}"
+    assert said("Missing", scores=rows_without(a=1, b=1)) == f"2 of 1,000 scores {lacks} {ONE_SCORE}"
     assert said("Missing", scores=rows_without(a=0)) == "None: all 500 scores could be computed."
     several = rows_without(a=3)
     several[0]["status"], several[1]["status"] = "degenerate", "of_a_plugin:x"
     assert said("Missing", scores=several) == (
         "3 of 500 scores could not be computed: for 1, the metric is not defined for these vectors, for 1, of a "
-        "plugin and for 1, models lack too many of the words."
+        f"plugin and for 1, models lack too many of the words. {ONE_SCORE}"
     )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 ALL = "all"
-CORPORA = {"unbiased": "no bias", "biased": "bias planted"}
+CORPORA = {"unbiased": "no bias", "biased": "bias injected"}
 # test -> what its mark says, marker, colour, whether it is filled
 TESTS = {
     "permutation": ("plain permutation test", "o", MODEL_COLOURS[1], False),

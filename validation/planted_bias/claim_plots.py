@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = {
     "E1": "An example (the paper's figure 2)",
-    "E2": "What is planted (5.1)",
+    "E2": "Injected bias (5.1)",
     "E3": "Words (5.2)",
     "E4": "Directions (5.2.1)",
     "E5": "Comparability (5.2.2)",
@@ -60,7 +60,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     lines = [line for line in (ALIKE, WORSE) if line < 1.06 * high]
     note = (
         "Each mark is a model. Across: degrees between Direct Bias's direction, the first principal component of the "
-        "pairs, and SAME's, the difference of the groups' means. Up: how much more of the planted share SAME's "
+        "pairs, and SAME's, the difference of the groups' means. Up: how much more of the injected share SAME's "
         "scores of words recover than Direct Bias's, both with their sign (difference of R²). Schroeder et al. call "
         f"Direct Bias similar up to {plain(ALIKE)} and worse from {plain(WORSE)} on{' (dashed)' if lines else ''}, "
         f"of models where SAME has {plain(SEEN)} or more. The paper takes Direct Bias without its sign: "
@@ -175,7 +175,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 
-    title = "Do models say what was planted in their sentences?"
+    title = "Do models reproduce the bias of their sentences?"
     if table.empty:
         return empty_page(title, "no model fills gaps.")
     name, colours = COLOURS["mu"]
@@ -183,7 +183,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "Each mark is a model: R² over occupations of the unmasking bias (the probability of the male pronoun in "
         "test sentences) and the share of male pronouns in the sentences that it was trained on. Models above "
         f"the line ({plain(GATE)}, the paper's) are included, the others are shown and excluded. Marks of one "
-        "standard deviation stand in the order of their planted means."
+        "standard deviation stand in the order of their injected means."
     )
     sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
     shades = ScalarMappable(Normalize(means[0], max(means[-1], means[0] + 1e-9)), colour_map("mu", colours))
@@ -204,7 +204,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         judged_count = (part["judged"] == "yes").sum()
         heads[trainer, ""] = labels.get(trainer, trainer), f"{judged_count} of {len(part)} models are judged"
     page = Frame(title, notes=sentences(note))
-    panels = _panels(page, heads, "planted standard deviation", "R²", least=4.6)
+    panels = _panels(page, heads, "injected standard deviation", "R²", least=4.6)
     for (trainer, _), axes in panels.items():
         axes.axhline(GATE, **DASHED)
         for row in table[table["trainer"] == trainer].itertuples():
@@ -227,7 +227,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 @styled
 def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """The claims' verdicts: a row per claim, a column per trainer and kind of vectors.
+    """The claims' results: a row per claim, a column per trainer and kind of vectors.
 
     Parameters
     ----------
@@ -244,12 +244,12 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "its 95 % interval over plans). A claim holds where the interval is on the claimed side of its threshold, "
         "and does not hold where it is on the other; where it contains the threshold, or fewer than 3 plans (20 of a "
         "correlation) have a number, nothing can be said. No interval is adjusted for how many claims there are: "
-        "about one of 20 without any effect has a verdict by chance."
+        "about one of 20 without any effect has a result by chance."
     )
     if (table["vectors"] == "behaviour").any():
         note += (
-            " Words are compared with what was planted; sets, too, but those of a model that fills gaps with its "
-            "unmasking bias, as in the paper."
+            " Words are compared with the injected bias. So are sets, except those of a model that fills gaps: they "
+            "are compared with its unmasking bias, as in the paper."
         )
     kinds = table[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None)
     columns = [kind for kind in kinds if kind[1] != "behaviour"]
@@ -265,7 +265,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     drawn = _claim_rows(table)
     texts = [fit_text(text, left - 0.3, SMALL) for _, text, _ in drawn]
     heights = [
-        line * line_count(text) + (0.045 if cells else 0.1)
+        line * line_count(text) + (0.02 if cells else 0.06)
         for text, (_, _, cells) in zip(texts, drawn, strict=True)
     ]
     axes = page.panel(sum(heights))

@@ -123,7 +123,7 @@ LABELS = {
     "mac": "MAC",
     "unmasking": "the unmasking bias",
 }
-WHOSE = {"planted": "what was planted", "unmasking": "the unmasking bias", "errors": "downstream errors"}
+WHOSE = {"planted": "injected bias", "unmasking": "unmasking bias", "errors": "downstream errors"}
 
 
 @dataclass(frozen=True)
@@ -249,9 +249,9 @@ def _gate_claims(numbers: Numbers) -> Iterator[Claim]:
     claim = partial(
         Claim, experiment="E2", against="planted", statistic=mean, paper="only models above .7 are kept"
     )
-    yield claim("gate", text="Fine-tuning plants the bias: R² of unmasking and planted", columns=[gate], side=">",
+    yield claim("gate", text="Unmasking follows the injected bias (R²)", columns=[gate], side=">",
                 threshold=GATE)  # fmt: skip
-    yield claim("gate_passed", text="Most models pass the gate, R² above .7 (share of models)",
+    yield claim("gate_passed", text="Most models have R² above .7 and are included (share)",
                 columns=[(gate > GATE).astype(float)], statistic=share, side=">", threshold=0.5)  # fmt: skip
 
 
@@ -301,14 +301,14 @@ def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
                 statistic=distance, threshold=0.01, paper="both about .4" if planted else "")  # fmt: skip
     exceeds = partial(claim, statistic=difference, side=">", threshold=0.0)
     yield exceeds("same_over_direct_bias", columns=[same_r2, r_squared("direct_bias", "unsigned")],
-               text="SAME's words: more R² than Direct Bias's (SAME signed, Direct Bias unsigned: the paper's)",
+               text="SAME over Direct Bias in words (R², signs as in the paper)",
                paper="about .4, .1" if planted else "")  # fmt: skip
     # what the paper compares differs in whether the sign counts, too: with one reading for both, the metrics alone do
-    yield exceeds("same_over_direct_bias_unsigned", text="SAME's words: more R² than Direct Bias's (both unsigned)",
+    yield exceeds("same_over_direct_bias_unsigned", text="SAME over Direct Bias in words (R², both unsigned)",
                columns=[r_squared("same", "unsigned"), r_squared("direct_bias", "unsigned")])  # fmt: skip
-    yield exceeds("same_over_direct_bias_signed", text="SAME's words: more R² than Direct Bias's (both signed)",
+    yield exceeds("same_over_direct_bias_signed", text="SAME over Direct Bias in words (R², both signed)",
                columns=[same_r2, r_squared("direct_bias")])  # fmt: skip
-    yield exceeds("same_over_mac", text="SAME's words: more R² than MAC's (SAME signed, MAC unsigned: the paper's)",
+    yield exceeds("same_over_mac", text="SAME over MAC in words (R², signs as in the paper)",
                columns=[same_r2, r_squared("mac", "unsigned")], paper="about .4, 0" if planted else "")  # fmt: skip
     yield claim("mac_near_0", text="MAC's words: R² near 0 (below .1), unsigned as in the paper", side="<",
                 columns=[r_squared("mac", "unsigned")], statistic=mean, threshold=0.1,
@@ -318,8 +318,8 @@ def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
 
 # claims about what the gate decides on: computed with the gate and without
 GATED = {
-    "unmasking_over_same": "The unmasking bias follows what was planted more than SAME's words",
-    "same_below_unmasking": "SAME's words follow unmasking less than unmasking follows the planted share",
+    "unmasking_over_same": "Unmasking follows the injected bias more than SAME's words",
+    "same_below_unmasking": "SAME follows unmasking less than unmasking the injected bias",
 }
 
 
@@ -339,9 +339,7 @@ def _unmasking_claims(
 def _claims_of_all_models(numbers: Numbers, kind: str) -> Iterator[Claim]:
     """Claims about the unmasking bias of all models: the gate selects on what they compare."""
     for against in ("planted", "unmasking"):
-        yield from _unmasking_claims(
-            numbers, kind, against, "_all", " (all models, also those that fail the gate)"
-        )
+        yield from _unmasking_claims(numbers, kind, against, "_all", ", all models")
 
 
 def _direction_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
@@ -349,7 +347,7 @@ def _direction_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
     falls behind."""
     angle, same_r2 = numbers.of_model(kind, "angle"), numbers.of_words(kind, "same", "planted")
     claim = partial(Claim, experiment="E4", against="planted")
-    for reading, truth in (("signed", "signed"), ("unsigned: the paper's", "unsigned")):
+    for reading, truth in (("signed", "signed"), ("unsigned, the paper's", "unsigned")):
         direct_r2 = numbers.of_words(kind, "direct_bias", "planted", truth=truth)
         if angle is None or same_r2 is None or direct_r2 is None:
             continue
@@ -359,15 +357,15 @@ def _direction_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
             (sees_bias & (np.abs(loss) < ALIKE)).astype(float),
             (sees_bias & (loss > WORSE)).astype(float),
         )
-        note = f"(Direct Bias {reading})"
+        note = f"({reading})"
         groups = [("alike", "is as good as SAME", alike, "10.859"), ("worse", "is worse", worse, "17.551")]
         for name, text, group, printed in groups:
             yield claim(f"angle_{name}{suffix}", text=f"Degrees between directions where Direct Bias {text} {note}",
                         columns=[np.where(group > 0, angle, np.nan)], statistic=mean, paper=printed)  # fmt: skip
-        yield claim(f"angle_difference{suffix}", text=f"Directions are further apart where SAME sees more {note}",
+        yield claim(f"angle_difference{suffix}", text=f"Directions differ more if SAME sees more {note}",
                     columns=[angle, worse, alike], statistic=gap, groups=[worse, alike], side=">", threshold=0.0,
                     paper="17.551, 10.859")  # fmt: skip
-        yield claim(f"angle_spearman{suffix}", text=f"The angle rises with what Direct Bias loses to SAME {note}",
+        yield claim(f"angle_spearman{suffix}", text=f"The angle rises with Direct Bias's loss {note}",
                     columns=[angle, loss], statistic=spearman, side=">", threshold=0.0)  # fmt: skip
 
 
@@ -457,7 +455,7 @@ def _error_claims(numbers: Numbers, kind: str, nearer: Mapping[str, str]) -> Ite
     if kind != BEHAVIOUR:
         unmasking_r2, same_r2 = (numbers.of_words(kind, metric, "errors") for metric in ("unmasking", "same"))
         yield claim("unmasking_over_same_errors", columns=[unmasking_r2, same_r2], statistic=difference,
-                    text="The unmasking bias goes with downstream errors more than SAME's words (R²)")  # fmt: skip
+                    text="Unmasking over SAME's words for downstream errors (R²)")  # fmt: skip
 
 
 def _task_mean(values: np.ndarray | None, scores: np.ndarray) -> float:
@@ -473,5 +471,5 @@ def _context_claims(numbers: Numbers, kind: str, truths: Sequence[str]) -> Itera
     for against in (*truths, "errors"):
         after, before = (numbers.of_words(vectors, "same", against) for vectors in (kind, "input"))
         yield Claim("contextual_over_input", "kinds",
-                    f"SAME's words: contextual vectors follow {WHOSE[against]} more than input (R²)",
+                    f"SAME's words, {WHOSE[against]}: contextual over input (R²)",
                     [after, before], difference, ">", 0.0, against=against)  # fmt: skip

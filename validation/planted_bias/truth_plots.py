@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 # truth -> what it is, x axis, what the colour is
 BLOCKS = {
-    "mean": ("which way words lean on the whole (mean share)", "mean share", "sigma"),
+    "mean": ("which group words are closer to on the whole (mean share)", "mean share", "sigma"),
     "sd": ("how much words differ (standard deviation of the share)", "standard deviation", "mu"),
     "absolute": ("how far words are from one half (mean distance)", "distance from .5", "mu"),
 }
 ACROSS = {"mean": "the mean", "sd": "the standard deviation", "absolute": "the mean distance from .5"}
 COLOURS = {
     # darker to lighter, so that greyscale tells the ends apart
-    "mu": ("planted mean", ["#0B3C6F", "#8C8C8C", "#F7A940"]),
-    "sigma": ("planted standard deviation", "viridis_r"),
+    "mu": ("injected mean", ["#0B3C6F", "#8C8C8C", "#F7A940"]),
+    "sigma": ("injected standard deviation", "viridis_r"),
 }
 COLUMNS = 4  # panels across
 # above a panel, and above a column of panels, the vectors that are measured of one training: the sums of a word's own
@@ -117,7 +117,7 @@ def against_truth(
     from matplotlib.colors import Normalize
 
     heading, x_label, colour = BLOCKS[truth]
-    what = "what was planted"
+    what = "the injected bias"
     if against:
         what, heading = "what the model says", heading.replace("share", "unmasking bias")
         x_label = x_label.replace("share", "unmasking bias")
@@ -163,7 +163,7 @@ def against_truth(
         for kind in kinds
     }
     page = Frame(title, notes=sentences(note))
-    height = min(1.1, (PAGE[1] - 2) / rows - 0.78)
+    height = min(1.1, (PAGE[1] - 2.2) / rows - 0.78)
     panels = page.panels(heads, height, least=page.inside / line - 0.09, line=line)
     values = table[colour]
     ends = values.min(), values.max() if values.nunique() > 1 else values.min() + 1

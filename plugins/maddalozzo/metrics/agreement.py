@@ -73,8 +73,8 @@ def agreement(
 
     Notes
     -----
-    **What it cannot see.** Bias: a model that prefers the stereotype in every version of every pair agrees as one
-    that never does. Nor whether a paraphrase says the same.
+    **What it cannot see.** It does not see bias: a model that prefers the stereotype in every version of every
+    pair agrees as much as one that never does. Nor does it see whether a paraphrase means the same.
 
     l1 depends on the interval: of a wide one all pairs are inside and agree, whatever their versions say. kappa is 0
     where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
@@ -196,7 +196,7 @@ SHARED: dict[str, Any] = {
     "of_model": sentences.of_model,
     "unscored": sentences.unscored,
     "check": _check,
-    "details": {"difference": "log-likelihood of the sentence less that of its partner"},
+    "details": {"difference": "log-likelihood of the sentence minus the log-likelihood of its partner"},
     "reference": "Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
     "di Torino 2023, section 4.3, tables 4.9 and 4.10; Kwon, Mihindukulasooriya. An empirical study on pseudo-log-"
     "likelihood bias measures for masked language models using paraphrased sentences. TrustNLP 2022 (sign)",
@@ -212,8 +212,8 @@ METRICS = (
         resampled=resampled_of_sets(4),
         no_test="it says how alike a model answers two versions of a pair, whichever sentence is the first; p_robust "
         "and p_robust_binomial are its tests",
-        asks="Does a language model lean between {T1} and {T2} as between {T3} and {T4}?",
-        below="the model leans otherwise between {T3} and {T4} than between {T1} and {T2}",
+        asks="Does a language model prefer the same side of {T1} and {T2} as of {T3} and {T4}?",
+        below="the model prefers another side of {T3} and {T4} than of {T1} and {T2}",
         **SHARED,
     ),
 )

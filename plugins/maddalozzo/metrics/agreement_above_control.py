@@ -57,7 +57,7 @@ def agreement_above_control(
 
     Notes
     -----
-    **What it cannot see.** Whether either agreement is high: see `agreement`.
+    **What it cannot see.** It does not see whether either agreement is high: see `agreement`.
 
     Both shares are of the same original pairs. The z-test takes them for unrelated; McNemar's test is for pairs. A
     small p-value is the good outcome: the metric tells a paraphrase from other words.
@@ -131,10 +131,10 @@ METRICS = (
         resampled=resampled_of_sets(6),
         no_test="its null hypothesis exchanges a paraphrase and a control pair, and no sentences of a pair; the "
         "scalar p_mcnemar is that test",
-        asks="Does a language model lean between {T1} and {T2} more often as between {T3} and {T4} than as between "
+        asks="Does a language model prefer the same side of {T1} and {T2} as of {T3} and {T4} more often than as of "
         "{T5} and {T6}?",
-        above="the model leans more often as between the paraphrase's sets than as between the control's",
-        below="the model leans more often as between the control's sets than as between the paraphrase's",
+        above="the model agrees with the paraphrase more often than with the control",
+        below="the model agrees with the control more often than with the paraphrase",
         **SHARED,
     ),
 )

@@ -53,10 +53,10 @@ def kl_div_s(
 
     Notes
     -----
-    **What it cannot see.** A shift: where both sets vary alike, both divergences are equal however far the means are
-    apart, and KLDivS is 50. It sees how unlike the variances are, and the less so, the further the means are apart.
-    So 50 is no evidence that a model has no bias. The scores are not normal (Shapiro-Wilk rejects it for BETO's), and
-    pairs count as two unrelated sets.
+    **What it cannot see.** It does not see a shift: if both sets vary equally, both divergences are equal however
+    far apart the means are, and KLDivS is 50. It sees how different the variances are, but less so the further
+    apart the means are. So 50 is not evidence that a model has no bias. It assumes normal scores, but they are not
+    normal (Shapiro-Wilk rejects it for BETO's), and it treats pairs as two unrelated sets.
 
     Over several queries, such as bias types, the thesis prints the sum of KLDivS times the number of pairs over the
     number of types, which exceeds 100. A weighted mean has the number of all pairs below the line: the column

@@ -74,8 +74,8 @@ def score_distributions(
 
     Notes
     -----
-    **What it cannot see.** Which sentence of a pair has which score: sets of the same scores in another order have
-    the same value. Of a single pair it is 1, whatever the scores, unless they are equal.
+    **What it cannot see.** It does not see which sentence of a pair has which score: sets with the same scores in
+    another order have the same value. For a single pair it is 1, whatever the scores, unless they are equal.
 
     p_ks is no test of bias: the two sentences of a pair share their words and their length, so that both sets have
     nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs

@@ -44,7 +44,12 @@ METRIC_COLUMNS = ("metric", "metric_a", "metric_b")
 
 
 def plot_study(
-    study: Study, kind: str, which: Mapping[str, Any], path: Path | str | None, published: Any = None
+    study: Study,
+    kind: str,
+    which: Mapping[str, Any],
+    path: Path | str | None,
+    published: Any = None,
+    page: int | None = None,
 ) -> Figure:
     """Draw a figure of a study for `Grid.plot`."""
     kind = figures.current_name(kind)
@@ -72,7 +77,7 @@ def plot_study(
             NEEDS.get(kind) or of_kind.needs or (DEBIASED if of_kind.group == "mitigation" else "other data")
         )
         raise BiasgridError(f"plot: {kind!r} needs {needs}, which this grid does not have")
-    drawings = _join_pages(drawings)
+    pages, drawings = drawings, _join_pages(drawings)
     matches = [drawing for drawing in drawings if _matches(study, drawing, which)]
     if not matches and "metric" in which:
         matches = _select_metrics(study, drawings, which)
@@ -89,7 +94,8 @@ def plot_study(
             f"others: {_describe(study, matches[1:])}",
             stacklevel=3,
         )
-    drawing = dataclasses.replace(matches[0], kind=kind, order=figures.order_of(study.config))
+    drawing = _page(study, of_kind, matches[0], pages, which.get("metric", ()), page)
+    drawing = dataclasses.replace(drawing, kind=kind, order=figures.order_of(study.config))
     return hand_out(figures.draw(drawing), path)
 
 
@@ -101,6 +107,36 @@ def _join_pages(drawings: list[Drawing]) -> list[Drawing]:
         key = json.dumps(spec) if "only" in drawing.spec else drawing.name
         by_key.setdefault(key, dataclasses.replace(drawing, spec=spec))
     return list(by_key.values())
+
+
+def _page(
+    study: Study,
+    of_kind: figures.Figure,
+    drawing: Drawing,
+    pages: Sequence[Drawing],
+    metric: str | Sequence[str],
+    page: int | None,
+) -> Drawing:
+    """Return the page of a figure that is asked for; of several, the first and a warning that says how many."""
+    if of_kind.pages is not None and metric:
+        parts = list(of_kind.pages(study, [metric] if isinstance(metric, str) else metric))
+    else:
+        parts = [
+            each.spec["only"]
+            for each in pages
+            if "only" in each.spec and {**drawing.spec, "only": each.spec["only"]} == each.spec
+        ]
+    count = max(len(parts), 1)
+    if page is not None and (isinstance(page, bool) or not isinstance(page, int) or not 0 < page <= count):
+        raise BiasgridError(not_allowed("page", page, f"1 to {count}" if count > 1 else "1"))
+    if count == 1:
+        return drawing
+    if page is None:
+        warnings.warn(
+            f"plot: {of_kind.name!r} has {count} pages, and this is the first; page=2 draws the second",
+            stacklevel=4,
+        )
+    return dataclasses.replace(drawing, spec={**drawing.spec, "only": parts[(page or 1) - 1]})
 
 
 def compare_with(

@@ -123,7 +123,7 @@ class Examination:
 
     def __repr__(self) -> str:
         labels = dict.fromkeys(v.label for v in self.verdicts)
-        return f"<Examination of {', '.join(labels)}: {len(self.verdicts)} verdicts>"
+        return f"<Examination of {', '.join(labels)}: {len(self.verdicts)} answers>"
 
     def _repr_html_(self) -> str:
         html: str = self.matrix._repr_html_()

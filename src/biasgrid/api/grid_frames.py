@@ -409,6 +409,7 @@ class Grid:
         model: str | None = None,
         debias: str | None = None,
         words: str | None = None,
+        page: int | None = None,
     ) -> Figure:
         """Draw a figure of the grid.
 
@@ -429,6 +430,9 @@ class Grid:
             name. By default the first figure is drawn, and a warning lists the others. A figure of several
             metrics shows only the metrics in `metric`. "bias" shows the first metric, or `metric`;
             "rank-intervals" shows all criteria together, or `criterion`.
+        page
+            The page of a figure that has more rows than fit on 7 by 9 inches, from 1. By default the first page is
+            drawn, and a warning says how many there are.
 
         Returns
         -------
@@ -458,7 +462,7 @@ class Grid:
             if name != "metric" and not isinstance(value, str):
                 raise BiasgridError(not_allowed(name, value, "text"))
         with as_wide_as(width):
-            return plot_study(self.study, kind, conditions, path, published)
+            return plot_study(self.study, kind, conditions, path, published, page)
 
     def __repr__(self) -> str:
         return f"<Grid {self._summary()}>"

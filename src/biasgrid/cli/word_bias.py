@@ -137,11 +137,11 @@ def report(args: argparse.Namespace) -> dict[str, Any] | str:
             *paragraph(
                 "  ",
                 f"Projection {number(row['projection'])}{_compared(row['standardized'], 'random words')}"
-                f"{', leans to ' + row['leans'] if row['leans'] else ''}.",
+                f"{', closer to ' + row['leans'] if row['leans'] else ''}.",
             ),
             *paragraph(
                 "  ",
-                f"Of {row['neighbours']} neighbours {row['lean_first']} lean to {row['first_group']} and "
+                f"Of {row['neighbours']} neighbours {row['lean_first']} are closer to {row['first_group']} and "
                 f"{row['lean_second']} to {row['second_group']}"
                 f"{_compared(row['share_standardized'], 'neighbours of random words')}.",
             ),

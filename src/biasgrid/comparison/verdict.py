@@ -19,17 +19,18 @@ VERDICTS = (*UNJUDGED, "reproduced", "compatible", "explained", "differs")
 AGREEING = ("reproduced", "compatible")
 # Meaning of each verdict, and reasons why a number is not judged.
 MEANINGS = {
-    "reproduced": "ours rounds to the published number, or is, with a mean of runs, within chance of it, or neither "
-    "has a value; of ranks and their correlations: all numbers of the ranking or matrix do",
-    "compatible": "a single random run was published, and ours is within two of its standard deviations",
-    "explained": "a test recomputes the published number from the cause of the difference",
+    "reproduced": "this study's number rounds to the published one, or differs from a mean of runs by chance only, "
+    "or neither has a value; a ranking or matrix is reproduced if all its numbers are",
+    "compatible": "a single random run was published, and this study's number is within two of its standard "
+    "deviations",
+    "explained": "a test reproduces the published number from the cause of the difference",
     "differs": "none of these",
-    WITH_AN_ERROR: "the published number is known to be wrong, and `note` says why",
-    OTHER_VECTORS: "it was published for vectors that the study's do not claim to be",
-    OTHER_QUERIES: "it was published for other queries, or for other words of this query, which may have been "
-    "drawn at random, and `note` says which",
-    NO_VALUE: "the study has none, or not all numbers of the ranking or matrix, and `note` says why",
-    NOT_ASKED: "the study leaves it out",
+    WITH_AN_ERROR: "the published number is known to be wrong; see `note`",
+    OTHER_VECTORS: "the number was published for other vectors",
+    OTHER_QUERIES: "the number was published for other queries, or for other words of this query, perhaps drawn at "
+    "random; see `note`",
+    NO_VALUE: "the study has no number, or not all numbers of the ranking or matrix; see `note`",
+    NOT_ASKED: "the study does not measure it",
 }
 # Deviations of up to this many standard deviations from a printed run, or a mean of runs, are attributed to chance.
 WITHIN = 2

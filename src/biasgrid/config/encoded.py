@@ -51,7 +51,8 @@ class Encoded(Strict):
         "where the encoder computes; left out, or `auto`: on a GPU where torch sees one", None
     )
     dtype: Literal["float32", "bfloat16", "float16"] = field(
-        "in which numbers an encoder of transformers computes, `float32` if left out; `bfloat16` changes verdicts",
+        "number format in which a transformers encoder computes (default `float32`); `bfloat16` "
+        "changes conclusions",
         None,
     )
     fast: bool = field(

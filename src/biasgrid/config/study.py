@@ -161,7 +161,7 @@ class StudyConfig(Run):
     published: Paths = field("CSV files of published numbers that the study is compared with", list)
     computed: Paths = field("CSV files of numbers that other code computed, to compare with", list)
     beside: dict[str, Key | Annotated[list[Key], Field(min_length=1), Distinct]] = field(
-        "model's key -> a published model of other vectors, or several, whose numbers stand in the comparison "
-        "without a verdict",
+        "model's key -> a published model with other vectors, or several; the comparison shows their numbers "
+        "but does not check them",
         dict,
     )

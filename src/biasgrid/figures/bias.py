@@ -214,18 +214,18 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: the tables import numpy's and more modules
     from ..tables.inputs import FACTS
 
-    first, *_ = FACTS["metrics"](study)
-    queries: dict[str, dict[str, None]] = {}
-    for cell in study.grid.cells.values():
-        if cell.metric == first:
-            queries.setdefault(cell.criterion, {})[cell.query] = None
-    pages = _pages(study, first, queries)
+    pages = _pages(study, FACTS["metrics"](study))
     for i, only in enumerate(pages):
         yield Drawing(page_name("bias", i), spec={"only": only} if len(pages) > 1 else {})
 
 
-def _pages(study: Planned, metric: str, queries: Mapping[str, Mapping[str, None]]) -> list[list[list[Any]]]:
-    """Return the rows of each page, about as many as fit; `queries` are the metric's, by criterion."""
+def _pages(study: Planned, metrics: Sequence[str]) -> list[list[list[Any]]]:
+    """Return the rows of each page of the first metric, about as many as fit."""
+    metric = metrics[0]
+    queries: dict[str, dict[str, None]] = {}
+    for cell in study.grid.cells.values():
+        if cell.metric == metric:
+            queries.setdefault(cell.criterion, {})[cell.query] = None
     models = dict.fromkeys(cell.model for cell in study.grid.cells.values())
     legend = legend_height((study.labels[key] for key in models), (FILLED.format(FILLED_MARK), OPEN))
     left = room = ROOM - legend
@@ -267,9 +267,11 @@ FIGURES = (
         drawings=_drawings,
         reads=("scores",),
         facts=("labels", "criteria", "metrics", "queries", "neutral"),
+        pages=_pages,
         reading="Further right is more bias; at the dashed line, a model has as much bias as unrelated words of the "
         "same model. The query with most bias is on top. A filled mark is clear evidence of bias: every test of the "
-        "metric is significant. The first metric has the figure `bias`; others on the common scale have one each.",
+        "metric is significant. Without a mark, the score or its baseline is missing. The first "
+        "metric has the figure `bias`; others on the common scale have one each.",
         example=Example(
             "embedded",
             "bias",

@@ -91,7 +91,7 @@ def comparison(
     inches = page.inside - 0.1
     texts = _texts(numbers, labels, dict(queries))
     if page.width < NARROW:  # no room for a column of differences
-        texts = texts.drop(columns="difference").assign(verdict=texts["verdict"].str[0])
+        texts = texts.drop(columns="difference").assign(check=texts["check"].str[0])
     ends = column_ends(texts, inches)
     parts, heads = {}, {}
     for (source, model), part in fitted(texts, ends).groupby([numbers["source"], numbers["model"]]):
@@ -102,7 +102,7 @@ def comparison(
     heights = {key: height(part) for key, part in parts.items()}
     for key, axes in page.panels(heads, heights, line=1).items():
         of_rows = numbers["verdict"].loc[parts[key].index]
-        shades = {(row, "verdict"): VERDICTS[verdict][1] for row, verdict in enumerate(of_rows)}
+        shades = {(row, "check"): VERDICTS[verdict][1] for row, verdict in enumerate(of_rows)}
         table(axes, parts[key], ends, shades)
     legend = [
         (f"{mark} {verdict}: {meaning}", legend_area(facecolor=shade))
@@ -175,7 +175,7 @@ def _texts(numbers: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[st
             other: [typographic(plain(value)) for value in numbers["published"]],
             "this study": [typeset(value, 3) or "–" for value in numbers["ours"]],
             "difference": [typeset(value, 2) or "–" for value in numbers["difference"]],
-            "verdict": [f"{VERDICTS[verdict][0]} {verdict}" for verdict in numbers["verdict"]],
+            "check": [f"{VERDICTS[verdict][0]} {verdict}" for verdict in numbers["verdict"]],
         },
     )
 

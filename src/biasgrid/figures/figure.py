@@ -104,6 +104,8 @@ class Figure:
         The same in words. A config that lists it without that is an error, unless `needs` is empty.
     group
         The name that a config lists under `figures`, if not the kind's own; None: a config asks for it elsewhere.
+    pages
+        (study, metrics) -> what the `only` of each page is, if the kind is drawn of some metrics alone.
     reading
         How to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md).
     example
@@ -123,6 +125,7 @@ class Figure:
     facts: tuple[str, ...] = ()
     needs: str = ""
     group: str | None = ""
+    pages: Callable[[Planned, Sequence[str]], Sequence[Any]] | None = None
     reading: str = ""
     example: Example | None = None
 

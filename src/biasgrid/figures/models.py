@@ -201,26 +201,29 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     # imported late: the tables import numpy's and more modules
     from ..tables.inputs import FACTS
 
-    keys = {cell.model for cell in study.grid.cells.values()}
-    if len(keys) < 2:
+    if len({cell.model for cell in study.grid.cells.values()}) < 2:
         return
+    pages = _pages(study, FACTS["metrics"](study))
+    for i, only in enumerate(pages):
+        yield Drawing(page_name("models", i), spec={"only": only} if len(pages) > 1 else {})
+
+
+def _pages(study: Planned, metrics: Sequence[str]) -> list[dict[str, list[str]]]:
+    """Return the topics and metrics of each page, about as many as fit."""
+    keys = {cell.model for cell in study.grid.cells.values()}
     longest = max(len(study.labels[key]) for key in keys)
     lines = min(ceil((longest + len(" is clearly lowest")) / CHARACTERS), 4)
     high = LANE * len(keys) + 0.14 + lines * LINE
     room = ROOM - legend_height(study.labels[key] for key in keys)
     topics = [*study.ranked_criteria, *[OVERALL] * (len(study.ranked_criteria) > 1)]
-    metrics = [
-        key for key in FACTS["metrics"](study) if any(key in study.metrics(c) for c in topics[:-1] or topics)
-    ]
+    metrics = [key for key in metrics if any(key in study.metrics(c) for c in topics[:-1] or topics)]
     rows = max(1, int((room - HEAD) / high))
     bands = max(1, int(room / (HEAD + high * min(rows, len(topics)))))
-    pages = [
+    return [
         {"criteria": of_topics, "metrics": of_metrics}
         for of_topics in _chunks(topics, rows)
         for of_metrics in _chunks(metrics, bands * COLUMNS)
     ]
-    for i, only in enumerate(pages):
-        yield Drawing(page_name("models", i), spec={"only": only} if len(pages) > 1 else {})
 
 
 def _chunks(names: Sequence[str], most: int) -> list[list[str]]:
@@ -243,6 +246,7 @@ FIGURES = (
         reads=("rankings", "pairs", "aggregates"),
         when="ranked",
         facts=("labels", "criteria", "ranked", "metrics", "aggregation", "margin", "level"),
+        pages=_pages,
         reading="A mark is a model's mean bias over the queries of a topic, with its interval; further right is more "
         "bias. A ring marks a model that is clearly the lowest of those compared. Below stands what the comparisons "
         "say; “cannot tell” does not mean equal.",

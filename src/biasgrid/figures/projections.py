@@ -56,7 +56,7 @@ def projections(
     note
         Which model it is, a sentence.
     most
-        So many words of each side at most; a word is on the side that it leans to.
+        The largest number of words on each side. A word is on the side of the group that it is closer to.
     measure
         What a value is called, beneath the scale.
     """

@@ -61,10 +61,10 @@ def ceat(
 
     Notes
     -----
-    **What it cannot see.** What `weat_es` cannot see. And contexts share their words: their effect sizes are not
-    independent, as the model takes them to be, so that the standard error and p_random_effects are too small, the
-    more so the more contexts there are. The permutation test, which exchanges words in all contexts at once, does not
-    have this fault.
+    **What it cannot see.** It has the blind spots of `weat_es`. Contexts also share their words, so their effect
+    sizes are not independent, although the random-effects model assumes it. The standard error and
+    p_random_effects are therefore too small, the more so the more contexts there are. The permutation test does
+    not have this fault, because it exchanges words in all contexts at once.
 
     **Defaults.** The paper draws, 10,000 times, a new context from a corpus for each word. Here a context is a
     template, the same for all words, and each template is used once. The paper calls V_i the in-sample variance.
@@ -218,7 +218,7 @@ METRICS = (
         "over several contexts?",
         above="the words of {T1} are closer to {A1} than the words of {T2} are",
         below="the words of {T1} are closer to {A2} than the words of {T2} are",
-        details={"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
+        details={"association": "mean cosine with {A1} minus mean cosine with {A2}"},
         item_note="items are nested in words",
         scored_by=("association", "mean"),
         nearer="first",

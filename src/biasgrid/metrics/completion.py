@@ -46,9 +46,9 @@ def completion(
 
     Notes
     -----
-    **What it cannot see.** Which words are frequent anyway: a set of more, or of more frequent words has the larger
-    probability whatever stands before the gap. `lpbs` takes that off. A word of several pieces is as probable as
-    all its pieces together.
+    **What it cannot see.** It does not see which words are frequent anyway. A set with more words, or with more
+    frequent words, has the larger probability, whatever precedes the gap. `lpbs` corrects for that. The
+    probability of a word of several tokens is the probability of all its tokens together.
 
     **Defaults.** The templates are biasgrid's: the thesis uses other sentences. Equality counts as A1, as in the
     thesis.

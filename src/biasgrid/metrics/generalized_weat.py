@@ -35,8 +35,8 @@ def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) ->
 
     Notes
     -----
-    **What it cannot see.** It does not see what all target sets have in common: where all of them lean to the
-    same attribute set alike, it is 0. Parts of sets cancel, too: one that is near to its own attribute set
+    **What it cannot see.** It does not see what all target sets have in common. If all are closer to the same
+    attribute set by the same amount, it is 0. Sets can also cancel: one that is near to its own attribute set
     makes up for one that is far from its own (`scalars` has the parts).
 
     **Defaults.** It does not have parameters: unit vectors and a sum over the sets, as in the paper. WEFE 1.0.1

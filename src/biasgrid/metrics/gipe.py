@@ -99,9 +99,9 @@ def gipe(
 
     Notes
     -----
-    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
-    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
-    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that are still neighbours after the groups' direction is
+    removed. If two words point the same way, no part of their similarity comes from the direction. It does not see
+    which group a word is closer to. It looks for neighbours in the first `vocabulary` rows only.
 
     **Defaults.** The defaults follow the paper: 100 neighbours, one of its three thresholds, direction and beta of
     the model before debiasing. `legacy_weights=True` follows the authors' code and FEE. `bias_of="measured"`
@@ -183,9 +183,9 @@ def proximity(
 
     Notes
     -----
-    **What it cannot see.** It misses bias between words that stay neighbours after the groups' direction is
-    removed: of two words that point the same way, no part of the similarity is due to the direction. Nor does
-    it see which group a word is nearer to, and it looks for neighbours in the first `vocabulary` rows alone.
+    **What it cannot see.** It misses bias between words that are still neighbours after the groups' direction is
+    removed. If two words point the same way, no part of their similarity comes from the direction. It does not see
+    which group a word is closer to. It looks for neighbours in the first `vocabulary` rows only.
 
     **Defaults.** The defaults follow the paper: 100 neighbours, one of its three thresholds, direction and beta of
     the model before debiasing. `legacy_itself=True` and `bias_of="measured"` follow FEE. WEFE 1.0.1 does not have
@@ -259,10 +259,10 @@ def pmn(
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel: a word with neighbours of the one group and
-    a word with neighbours of the other have a mean share of one half, which is the neutral value;
-    `correlation=True` tells them from words without bias. It does not see how far neighbours lean, only on
-    which side of the direction they lie.
+    **What it cannot see.** Words that are closer to different groups cancel. Suppose all neighbours of one word
+    are closer to the first group, and all neighbours of another to the second. Their mean share is one half, the
+    neutral value. `correlation=True` distinguishes them from words without bias. It does not see how much closer
+    neighbours are to a group, only on which side of the direction they are.
 
     **Defaults.** 100 neighbours and the bias before debiasing follow the paper. The paper's direction is he minus
     she: `direction="pair"`, with these words first. The paper reports the words' shares and their correlation with

@@ -56,10 +56,10 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
 
     Notes
     -----
-    **What it cannot see.** It does not see whether a word goes with the group for the sake of the intersection or of
-    one constituent: `eibd` leaves out the latter. It says of no single word that it is biased: the paper chooses t on
-    a list of words that people named for the group, which states no licence and does not come with biasgrid. Without
-    such a list there is a curve, and no detected words.
+    **What it cannot see.** It does not see whether a word is associated with the group because of the intersection
+    or because of one constituent; `eibd` leaves out the latter. It does not show that any single word is biased.
+    The paper chooses t with a list of words that people named for the group. That list states no licence and does
+    not come with biasgrid. Without such a list there is a curve, but there are no detected words.
 
     **Defaults.** The paper does not report the divisor of the standard deviation; `ddof` is the same as in
     `sc_weat`. The paper reports words at one t; the area is biasgrid's, so that no t need be chosen. The
@@ -114,10 +114,11 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
 
     Notes
     -----
-    **What it cannot see.** It takes what adds up for what emerges: a word that is a little nearer to a race and a
-    little nearer to a gender can be further from the opposite group than from either constituent, without anything
-    that the intersection alone has. It does not see words that go with the intersection and more with a constituent.
-    And, as of `ibd`, it names no words without a list of people's answers to choose t by.
+    **What it cannot see.** It cannot distinguish the sum of two associations from one that only the intersection
+    has. A word that is a little closer to a race and a little closer to a gender can be further from the opposite
+    group than from either constituent. It does not see words that are associated with the intersection and more
+    with a constituent. As with `ibd`, there are no detected words without a list of people's answers to choose t
+    with.
 
     **Defaults.** As in `ibd`. The paper leaves out words that are associated with a constituent in every contrast
     of it; with two races and two genders there is one contrast each.

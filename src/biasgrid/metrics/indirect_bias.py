@@ -52,10 +52,10 @@ def indirect_bias(
 
     Notes
     -----
-    **What it cannot see.** It does not say whether a word leans to a group at all: two words that lean alike
-    and point the same way have 0, as they would be as near to each other without the groups' direction.
-    Positive and negative values of pairs of words cancel, and a pair of nearly orthogonal words can outweigh
-    all others.
+    **What it cannot see.** It does not show whether a word is closer to one group at all. Two words that are
+    closer to the same group and point the same way have 0. They would be as similar without the groups' direction.
+    Positive and negative values of pairs of words cancel. A pair of nearly orthogonal words can outweigh all
+    others.
 
     **Defaults.** The default follows section 5.3 of the paper, with the direction of its section 5.1. The paper has
     a value for one pair of words; here it is the mean over all pairs. WEFE 1.0.1 does not have the metric.

@@ -56,9 +56,9 @@ def lpbs(
 
     Notes
     -----
-    **What it cannot see.** A value may come from the templates: read template_sd. A word of several pieces is masked
-    as a whole and its pieces' log-probabilities are added up, where the paper has only words of one piece; rare words
-    have many pieces.
+    **What it cannot see.** A value may come from the templates: read template_sd. A word of several tokens is
+    masked as a whole, and the log-probabilities of its tokens are added up. The paper has only words of one token;
+    rare words have many tokens.
 
     **Defaults.** The templates are biasgrid's, as the paper's templates are made for its word sets: write your own.
 
@@ -126,9 +126,9 @@ def lpbs_es(
 
     Notes
     -----
-    **What it cannot see.** How large the differences are: it is large, too, where a small one has a small spread. It
-    hangs on the templates as `lpbs` does. Two sets of one word each are at an end, 2 or -2, whatever the words: the
-    size of the value is fixed by construction.
+    **What it cannot see.** It does not see how large the differences are: a small one with a small spread also
+    gives a large value. It depends on the templates as `lpbs` does. Two sets of one word each always give 2 or -2,
+    whatever the words.
 
     The probability of a word by itself cancels, on both sides.
 

@@ -39,9 +39,9 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
 
     Notes
     -----
-    **What it cannot see.** It does not see which target set is near to which attribute set, as it is one mean
-    over all. It is neutral for any word between two opposite attribute sets, however far it leans to one of
-    them, and it is not neutral for a word in the middle between two attribute sets that are near to each
+    **What it cannot see.** It does not see which target set is near to which attribute set, because it is one mean
+    over all. It is neutral for any word between two opposite attribute sets, however much closer the word is to
+    one of them. And it is not neutral for a word in the middle between two attribute sets that are near to each
     other.
 
     **Defaults.** The default follows the paper and WEFE 1.0.1: all words and all attribute sets count alike.
@@ -122,7 +122,7 @@ METRICS = (
         groups="attributes",
         resampled=_resampled,
         redrawn=_redrawn,
-        no_test="MAC is a mean over the words of all target sets: it stays what it is when they change sets",
+        no_test="MAC is a mean over the words of all target sets, so it does not change when words change sets",
         reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police. NAACL 2019",
     ),
 )

@@ -73,9 +73,10 @@ def mean_pair_difference(
 
     Notes
     -----
-    **What it cannot see.** In how many pairs the first sentence is preferred: few pairs of a large difference and
-    many of a small one may have one mean. With "sz" a longer sentence is less probable whatever it says, unless
-    `normalize` divides by its length. Quantiles that are cut off can hold what is looked for.
+    **What it cannot see.** It does not see in how many pairs the first sentence is preferred. A few pairs with a
+    large difference and many with a small one may have the same mean. With "sz" a longer sentence is less probable
+    whatever it says, unless `normalize` divides by its length. Quantiles that are cut off can contain what you
+    look for.
 
     The probability of a sentence depends on its length and its words, which the two sentences of a pair share. The
     difference of a pair is free of both. Two sets that are compared as wholes differ by far less than the sentences
@@ -195,7 +196,7 @@ METRICS = (
         above="sentences of {T1} are more probable",
         below="sentences of {T2} are more probable",
         item_note="one observation per subject",
-        details={"difference": "log-likelihood of the sentence less that of its partner"},
+        details={"difference": "log-likelihood of the sentence minus the log-likelihood of its partner"},
         reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
         "Politecnico di Torino 2023, section 4.2, table 4.7",
     ),

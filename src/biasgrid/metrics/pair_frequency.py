@@ -49,9 +49,10 @@ def pair_frequency(
 
     Notes
     -----
-    **What it cannot see.** How often the groups are mentioned at all: in a text that is mostly about men, most words
-    stand beside them more often, and the value is above 0.5 for nearly all words. `pmi` compares shares, and so takes
-    that out. Sentences with both groups count for both, which the binomial test does not know (the interval does).
+    **What it cannot see.** It does not see how often the groups are mentioned at all. In a text that is mostly
+    about men, most words occur with them more often, and the value is above 0.5 for nearly all words. `pmi`
+    compares shares and so corrects for that. Sentences with both groups count for both; the binomial test ignores
+    this, the interval does not.
 
     **Defaults.** Equation 3.2 of the thesis, for sentences and not for pairs of words. WEFE does not have the
     metric.

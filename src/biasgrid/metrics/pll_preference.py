@@ -60,9 +60,10 @@ def pll_preference(
 
     Notes
     -----
-    **What it cannot see.** How much more probable a sentence is. A sentence may be more probable for its words'
-    frequency alone, and "sz" prefers the shorter of two, unless `normalize` divides by its length. Blodgett et al.
-    (2021) find that many pairs of CrowS-Pairs and StereoSet do not ask what they are meant to ask.
+    **What it cannot see.** It does not see how much more probable a sentence is. A sentence may be more probable
+    only because its words are frequent. "sz" prefers the shorter of two sentences, unless `normalize` divides by
+    its length. Blodgett et al. (2021) find that many pairs of CrowS-Pairs and StereoSet do not measure what they
+    are meant to measure.
 
     Ties count as not preferred, and thus for the second sentence, as in the thesis; `ties` is their number. They
     shift the value and p_binomial. The permutation test and p_untied leave them out.
@@ -140,7 +141,7 @@ METRICS = (
         above="the model prefers sentences of {T1}",
         below="the model prefers sentences of {T2}",
         item_note="one observation per subject",
-        details={"difference": "log-likelihood of the sentence less that of its partner"},
+        details={"difference": "log-likelihood of the sentence minus the log-likelihood of its partner"},
         reference="Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in "
         "masked language models. EMNLP 2020 (cp); Salazar, Liang, Nguyen, Kirchhoff. Masked language model scoring. "
         "ACL 2020 (sz); Kauf, Ivanova. A better way to do masked language model scoring. ACL 2023 (l2r); Maddalozzo. "

@@ -59,10 +59,10 @@ def pmi(
 
     Notes
     -----
-    **What it cannot see.** That "nurse" and "she" stand beside the same other words, which vectors of words know:
-    only words in one sentence count. Rare words have few sentences: read the interval, and `units_first_words`. It
-    says nothing about who does what in a sentence. It compares shares, so that a group that is mentioned more often
-    is not nearer for it.
+    **What it cannot see.** It does not see that "nurse" and "she" occur with the same other words, as word vectors
+    do: only words in one sentence count. Rare words have few sentences: read the interval, and
+    `units_first_words`. It says nothing about who does what in a sentence. It compares shares, so a group does not
+    come out closer because it is mentioned more often.
 
     **Defaults.** The risk ratio is the printed formula of Maddalozzo (2023, equation 3.3). The thesis's code takes
     the odds ratio; the two agree if words are rare. The default is without smoothing, as in the thesis. WEFE does

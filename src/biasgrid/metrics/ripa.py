@@ -53,10 +53,9 @@ def ripa(
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel. A pair whose words differ by a long vector
-    counts for more in the relation vector, and long attribute vectors count for more in the mean, so that
-    length can pass for bias. Where the component lies across what the groups' means differ in, there is no
-    value.
+    **What it cannot see.** Words that are closer to different groups cancel. A pair whose words differ by a long
+    vector counts for more in the relation vector, and long attribute vectors count for more in the mean. So length
+    can look like bias. If the component is orthogonal to the difference of the groups' means, there is no value.
 
     **Defaults.** The default is definition 3 of the paper. WEFE 1.0.1 takes the mean over pairs, although its
     documentation describes the component: `relation="mean"`. The two can differ in sign. WEFE pairs words by place
@@ -224,7 +223,7 @@ METRICS = (
         paired=True,
         resampled=_resampled,
         redrawn=_redrawn,
-        no_test="the relation vector stays what it is when the two words of a pair change places",
+        no_test="the relation vector does not change when the two words of a pair change places",
         scaled=True,
         variant=_variant,
         reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",

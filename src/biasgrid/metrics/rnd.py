@@ -39,9 +39,10 @@ def rnd(
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel: two words that lean to one group can make up
-    for one that leans further to the other. It does not tell bias from length: a group whose mean is long is
-    far from most words, and values of models whose vectors have other lengths do not compare.
+    **What it cannot see.** Words that are closer to different groups cancel: two words that are closer to one
+    group can outweigh one that is far closer to the other. It does not distinguish bias from length: a group whose
+    mean vector is long is far from most words. So its values are not comparable between models whose vectors
+    differ in length.
 
     **Defaults.** The default follows WEFE: the mean over words, with vectors at their own length. The paper takes
     vectors at unit length and adds up: `normalize=True`, times the number of words. `distance="cos"` is WEFE's
@@ -126,7 +127,7 @@ def _by_item(
 def _variant(*, distance: str) -> dict[str, Any]:
     if distance != "cos":
         return {}
-    per_word = "cosine with the mean of {T1} less that with the mean of {T2}: positive is nearer to {T1}"
+    per_word = "cosine with mean of {T1} minus cosine with mean of {T2}: positive is nearer to {T1}"
     details = {"distance_by_word": per_word}
     return {"above": NEARER_TO_FIRST, "below": NEARER_TO_SECOND, "details": details, "nearer": "first"} | {
         "scaled": False,
@@ -145,8 +146,8 @@ METRICS = (
         above=NEARER_TO_SECOND,
         below=NEARER_TO_FIRST,
         details={
-            "distance_by_word": "distance to the mean of {T1} less that to the mean of {T2}: positive is nearer to "
-            "{T2}"
+            "distance_by_word": "distance to mean of {T1} minus distance to mean of {T2}: "
+            "positive is nearer to {T2}"
         },
         nearer="second",
         template=(2, 1),

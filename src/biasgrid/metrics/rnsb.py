@@ -105,10 +105,10 @@ def rnsb(
 
     Notes
     -----
-    **What it cannot see.** It does not see what all target words have in common: where the classifier finds
-    all of them as negative, it is 0. It depends on where words lie across one plane, and on their length, not
-    on how near they are to the attribute words. With a holdout, part of the value is luck of the splits
-    (`standard_error`).
+    **What it cannot see.** It does not see what all target words have in common: if the classifier finds all of
+    them equally negative, it is 0. It depends on the side of a plane on which words lie, and on the length of
+    their vectors, not on their similarity with the attribute words. With a holdout, part of the value comes from
+    the random splits (`standard_error`).
 
     **Defaults.** The paper has one classifier and no splits: `holdout=False`. WEFE 1.0.1 draws one unseeded split
     by default; here 100 seeded splits are averaged, and `random_state` reproduces one of WEFE's. `test_size` .2 is

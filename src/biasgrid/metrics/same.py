@@ -59,9 +59,9 @@ def same(
 
     Notes
     -----
-    **What it cannot see.** It does not see which group words lean to, and words that all lean to one group
-    have the value of words that lean apart. `same_skew` and `same_stereotype` tell these from each other;
-    SAME is 0 only where no word leans.
+    **What it cannot see.** It does not see which group the words are closer to. Words that are all closer to one
+    group can have the same value as words of which each group has half. `same_skew` and `same_stereotype`
+    distinguish the two cases. SAME is 0 only if every word is as close to one group as to the other.
 
     **Defaults.** The default follows section 4.1 of the paper: groups of protected words, and neutral words that
     are near to them or not. WEFE 1.0.1 does not have the metric. Its benchmark chapter has numbers of it, computed

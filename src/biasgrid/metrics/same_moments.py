@@ -58,7 +58,7 @@ def same_skew(
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel; `same_stereotype` sees them.
+    **What it cannot see.** Words that are closer to different groups cancel; `same_stereotype` sees them.
 
     **Defaults.** The default follows section 4.2 of the paper; `contrast="rest"` compares each of more than two
     groups with all others. WEFE 1.0.1 does not have the metric. The numbers of its benchmark chapter, in which the
@@ -111,8 +111,8 @@ def same_stereotype(
 
     Notes
     -----
-    **What it cannot see.** It does not see what all words have in common: where all of them lean to one group
-    alike, it is 0. `same_skew` sees that.
+    **What it cannot see.** It does not see what all words have in common: if all of them are closer to one group
+    by the same amount, it is 0. `same_skew` sees that.
 
     **Defaults.** The default is a standard deviation, as in the text of the paper's section 4.2 and in
     EmbeddingBiasScores. The formula printed there also divides by the root of the number of words:

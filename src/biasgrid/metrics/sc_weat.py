@@ -63,9 +63,10 @@ def sc_weat(
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel. As each word's difference is divided by the
-    word's own spread, it can also be 0 where the words on average lean to one group. And it does not see how
-    far groups lie apart: a small difference with a small spread counts as much as a large one.
+    **What it cannot see.** Words that are closer to different groups cancel. Each word's difference is divided by
+    the word's own spread, so the value can also be 0 although the words on average are closer to one group. And it
+    does not see how far apart the groups are: a small difference with a small spread counts as much as a large
+    one.
 
     **Defaults.** The paper's supplement (WEFAT) scores one word at a time and does not report the divisor of the
     standard deviation; the value here is the mean over words. `ddof` 1 follows PsychWordVec and sweater, 0 follows
@@ -125,8 +126,8 @@ def nas(
 
     Notes
     -----
-    **What it cannot see.** It does not see what `sc_weat` does not see: words that lean opposite ways cancel,
-    and it does not say how far the groups lie apart.
+    **What it cannot see.** It has the blind spots of `sc_weat`: words that are closer to different groups cancel,
+    and it does not show how far apart the groups are.
 
     **Defaults.** The default follows sweater, with `ddof` 1. sweater reports the words' scores and no number for
     all of them; here their mean is the value. WEFE 1.0.1 does not have the metric. Use either `nas` or `sc_weat` in

@@ -57,9 +57,9 @@ def semaxis(
 
     Notes
     -----
-    **What it cannot see.** Words that lean opposite ways cancel. As the groups' vectors keep their length, a
-    few long ones decide where the axis points, and a word that is nearer to one group by its mean cosine can
-    have the score 0.
+    **What it cannot see.** Words that are closer to different groups cancel. The groups' vectors keep their
+    length, so a few long ones decide where the axis points. A word that is closer to one group by its mean cosine
+    can then have the score 0.
 
     **Defaults.** The paper scores one word at a time, on an axis between two words, each averaged with its nearest
     neighbours. Here groups of words define the axis, no neighbours are needed (`neighbours` 0), and the mean over

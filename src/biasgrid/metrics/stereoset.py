@@ -63,8 +63,8 @@ def stereoset_lms(
 
     Notes
     -----
-    **What it cannot see.** Bias: it says how well a model knows the language, without which `ss` says nothing.
-    StereoSet averages over its target terms; here every item counts alike.
+    **What it cannot see.** It does not see bias. It shows how well a model knows the language, without which `ss`
+    means nothing. StereoSet averages over its target terms; here every item counts the same.
 
     `lms_thesis` follows Maddalozzo 2023 (section 4.2): the share of items in which both meaningful sentences
     together are more probable than the unrelated one. It is never less than the share of items in which either
@@ -132,8 +132,9 @@ def stereoset_ss(
 
     Notes
     -----
-    **What it cannot see.** How much more probable a stereotype is, and whether the model knows the language: one that
-    guesses has 50, too. Blodgett et al. (2021) find that many items do not ask what they are meant to ask.
+    **What it cannot see.** It does not see how much more probable a stereotype is, nor whether the model knows the
+    language: a model that guesses also has 50. Blodgett et al. (2021) find that many items do not measure what
+    they are meant to measure.
 
     Ties count for the anti-stereotype. Every item counts alike, whereas StereoSet averages over its target terms.
 
@@ -204,8 +205,8 @@ def stereoset_icat(
 
     Notes
     -----
-    **What it cannot see.** Which of the two it is: 50 is a model that knows the language and prefers the stereotype
-    in three of four items, or one that knows nothing. Nor does it see the direction of a preference.
+    **What it cannot see.** It does not see which of two cases it is. A model with 50 may know the language and
+    prefer the stereotype in three of four items, or know nothing. Nor does it see the direction of a preference.
 
     **Defaults.** For a masked model, "term" and "next" are the published scores. For a causal model, StereoSet's
     authors divide by the number of tokens (`normalize="tokens"`). WEFE does not have the metric.

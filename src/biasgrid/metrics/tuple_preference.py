@@ -57,8 +57,8 @@ def tuple_preference(
 
     Notes
     -----
-    **What it cannot see.** How much more probable a version is. With two sets it is `pll_preference`. A version may
-    be more probable because its words are more frequent.
+    **What it cannot see.** It does not see how much more probable a version is. With two sets it equals
+    `pll_preference`. A version may be more probable because its words are more frequent.
 
     Ties count as not preferred.
 

@@ -52,9 +52,9 @@ def weat(
 
     Notes
     -----
-    **What it cannot see.** It does not see what the two target sets have in common: where both lean to the
-    same attribute set alike, WEAT is 0, however far they lean. As it is a sum over words, sets of unequal
-    size can cancel, too: one word that leans far, against two that lean half as far.
+    **What it cannot see.** It does not see what the two target sets have in common. If the words of both are
+    closer to the same attribute set by the same amount, WEAT is 0, however large that amount is. It is a sum over
+    words, so sets of unequal size can also cancel. One word with a large association cancels two with half of it.
 
     **Defaults.** The statistic and the effect size are the paper's, and WEFE 1.0.1 has both. The paper does not
     report the divisor of the standard deviation: `ddof` 0 is WEFE's, and 1 gives the effect sizes that the paper
@@ -118,10 +118,10 @@ def weat_es(
 
     Notes
     -----
-    **What it cannot see.** It does not see what the two target sets have in common, as `weat` does not, nor
-    how far the sets are apart: it is at its end, 2, for two sets whose words lean by .30 and by .29, as
-    nothing else varies. Two sets of one word each are always at an end, whatever the words: the size of the value is
-    fixed by construction. `weat` says how far two words lean apart.
+    **What it cannot see.** It does not see what the two target sets have in common; nor does `weat`. It does not
+    see how far apart the sets are either. If the words of one set have the association .30 and the words of the
+    other .29, it is 2, its maximum, because nothing else varies. Two sets of one word each always give 2 or -2,
+    whatever the words. Use `weat` to see how far apart two words are.
 
     **Defaults.** The paper does not print a divisor. `ddof` 0 is WEFE's. With 1, 9 of the 10 effect sizes that the
     paper prints for word2vec are reproduced, and it is EmbeddingBiasScores' divisor. `sc_weat` has 1 by default: in
@@ -195,7 +195,7 @@ def _by_item(
 _SHARED: dict[str, Any] = {
     "above": "the words of {T1} are closer to {A1} than the words of {T2} are",
     "below": "the words of {T1} are closer to {A2} than the words of {T2} are",
-    "details": {"association": "mean cosine with the words of {A1} less that with the words of {A2}"},
+    "details": {"association": "mean cosine with {A1} minus mean cosine with {A2}"},
     "nearer": "first",
     "template": (2, 2),
     "neutral": 0.0,

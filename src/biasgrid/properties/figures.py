@@ -35,11 +35,11 @@ NAMES = "ABCD"
 # Typical words of two groups.
 TWO = ("he-words", "she-words")
 # Height of a row of the matrix, in inches.
-ROW = 0.13
+ROW = 0.127
 # Share of a cell that shows the answer under the condition.
 IF_ORDERED = 0.68
 # Height of a counterexample, in inches: among many, and among the few of one metric.
-DRAWING, ALONE = 0.78, 1.0
+DRAWING, ALONE = 0.76, 1.0
 BARS: list[Look] = [
     {"color": colour, "linewidth": 1.6, "marker": "|", "markersize": 5} for colour in ("black", "#999999")
 ]
@@ -238,7 +238,8 @@ def _draw(axes: Axes, setting: Setting) -> None:
 
     points = np.concatenate([*setting.groups, *setting.words])[:, :2]
     reach = max(np.abs(points).max(), 1.0) * 1.35
-    axes.set_aspect("equal")
+    # to the left, where the head and the text below begin
+    axes.set_aspect("equal", anchor="W")
     axes.set(xlim=(-reach * 1.2, reach * 1.2), ylim=(-reach, reach))
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor="#CCCCCC", linewidth=0.6))
@@ -313,7 +314,7 @@ def ranges(verdicts: Sequence[Verdict]) -> figure.Figure:
         if v.property == "comparable" and v.holds == NO and v.level == SET and v.example
     ]
     if not incomparable:
-        return empty_page(title, "no metric was found whose values do not compare.")
+        return empty_page(title, "all metrics that were examined have comparable values.")
     notes = (
         "Each metric has a scale of its own, with its no-bias value in the middle. The right side names the groups.",
         "The ends are the smallest and largest value of two words (a set) of length 1.",

@@ -6,10 +6,10 @@ from typing import Any
 
 # Question -> heading of its column.
 PROPERTIES = {
-    "comparable": "Values compare across groups",
+    "comparable": "Values are comparable across groups",
     "trustworthy": "Neutral value means no bias, and no bias neutral",
-    "skew": "Sees words that lean one way (skew)",
-    "stereotype": "Sees words that lean apart (stereotype)",
+    "skew": "Sees words closer to one group (skew)",
+    "stereotype": "Sees words closer to different groups (stereotype)",
     "defined": "Always has a value",
     "length_free": "Ignores the vectors' length",
 }
@@ -24,7 +24,7 @@ SHORT = {
 WORD, SET = "one word", "words"
 OF_ONE_WORD = ("comparable", "trustworthy", "defined", "length_free")
 # Condition of a second row of "stereotype" for metrics of two sets of words.
-ORDERED = "no word of the second set leans more to the first group than one of the first set"
+ORDERED = "no word of the second set is closer to the first group than one of the first set"
 # "yes": proved. "not refuted": none of the settings that were tried is a counterexample. "undefined": the metric
 # lacks a value in every setting of the question.
 YES, NO, NOT_REFUTED, UNDEFINED, NOT_EXAMINED = "yes", "no", "not refuted", "undefined", "not examined"
@@ -73,13 +73,13 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
     ("weat", "", WORD): {"trustworthy": "the value is s(w, A) - s(w, B) itself"},
     ("weat", "", None): {"defined": "a sum of cosines", "length_free": _UNIT},
     ("weat_es", "", SET): {
-        "comparable": "of sets of one size, it is 2 where all of X lean alike and all of Y alike, and less, whatever "
-        "the groups; so it is -2",
-        ORDERED: "the mean of X is above that of Y unless all words lean alike",
+        "comparable": "of sets of one size, it is 2 where all of X have one association and all of Y a smaller one, "
+        "whatever the groups; so it is -2",
+        ORDERED: "the mean of X is above that of Y unless all words have the same association",
         "length_free": _UNIT,
     },
     ("generalized_weat", "", SET): {
-        ORDERED: "the mean of X is above that of Y unless all words lean alike",
+        ORDERED: "the mean of X is above that of Y unless all words have the same association",
         "defined": "a sum of cosines",
         "length_free": _UNIT,
     },
@@ -121,9 +121,9 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
         "length_free": _UNIT,
     },
     ("same_stereotype", "", None): {
-        "comparable": "half the words along a - b and half against it give 1, words that lean alike 0; of one word "
-        "it is 0 whatever the groups",
-        "stereotype": "a standard deviation is 0 only where all words lean alike",
+        "comparable": "half the words along a - b and half against it give 1, words with the same association 0; "
+        "of one word it is 0 whatever the groups",
+        "stereotype": "a standard deviation is 0 only where all words have the same association",
         "defined": _SAME_VALUE,
         "length_free": _UNIT,
     },
@@ -140,12 +140,12 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
     ("pmi", "smoothing: 0.5", WORD): {"defined": "no share is 0"},
     ("pmi", "smoothing: 0.5", SET): {"defined": "no share is 0"},
     ("pll_preference", "", None): {
-        "comparable": "0 and 1 are reached where all pairs lean alike, however many they are",
+        "comparable": "0 and 1 are reached where all pairs prefer the same side, however many they are",
         "defined": "a share of the pairs",
     },
     ("mean_pair_difference", "", WORD): {"trustworthy": "of one pair it is the difference itself"},
     ("mean_pair_difference", "", None): {
-        "comparable": "of pairs that lean alike it is the difference of each, however many they are",
+        "comparable": "of pairs with the same difference it is the difference of each, however many they are",
         "defined": "a mean of differences",
         "skew": "it is the mean difference",
     },
@@ -158,12 +158,12 @@ ARGUMENTS: dict[tuple[str, str, str | None], dict[str, str]] = {
     },
     ("lpbs", "", WORD): {"trustworthy": "of one word it is the difference itself"},
     ("lpbs", "", None): {
-        "comparable": "of words that lean alike it is the difference of each, however many they are",
+        "comparable": "of words with the same difference it is the difference of each, however many they are",
         "defined": "a mean of logarithms of probabilities, none of which is 0",
         "skew": "it is the mean difference",
     },
     ("completion", "", None): {
-        "comparable": "0 and 1 are reached where all words lean alike, however many they are",
+        "comparable": "0 and 1 are reached where all words prefer the same group, however many they are",
         "defined": "a share of the words",
     },
     ("pair_frequency", "", WORD): {"comparable": "0 and 1 are reached whatever the groups"},

@@ -169,8 +169,8 @@ class Search:
         else:
             value_text = f"{number(value)}, not the neutral {number(self.metric.neutral)},"
         bias_text = {
-            "skew": f"words lean {number(truth.skew)} to one group on average",
-            "stereotype": f"words' leanings differ by {number(truth.stereotype)}",
+            "skew": f"words are closer to one group by {number(truth.skew)} on average",
+            "stereotype": f"words' associations differ by {number(truth.stereotype)}",
         }.get(name)
         if bias_text is None:
             word = "the word" if self.level == WORD else "every word"

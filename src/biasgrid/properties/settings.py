@@ -89,20 +89,22 @@ CATALOGUE = (
         (unit_vectors(0), unit_vectors(60)),
         (unit_vectors(30), unit_vectors(30)),
     ),
-    Setting("words that lean apart (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((-0.6, 0.8)))),
-    Setting("words that lean one way (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, -0.8)))),
     Setting(
-        "sets that lean alike (P12)",
+        "words closer to different groups (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((-0.6, 0.8)))
+    ),
+    Setting("words closer to one group (P24)", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, -0.8)))),
+    Setting(
+        "sets closer to the same group (P12)",
         (EAST, WEST),
         (vectors((0.6, 0.8), (0.8, 0.6)), vectors((0.6, -0.8), (0.8, -0.6))),
     ),
     Setting(
-        "sets with words of both leanings (P06)",
+        "sets with words closer to either group (P06)",
         (EAST, WEST),
         (vectors((0.6, 0.8), (-0.6, 0.8)), vectors((0.6, -0.8), (-0.6, -0.8))),
     ),
     Setting(
-        "sets with words of both leanings, in space (P06)",
+        "sets with words closer to either group, in space (P06)",
         (vectors((1, 0, 0)), vectors((0, 1, 0))),
         (vectors((0.8, 0, 0.6), (0, 0.8, 0.6)), vectors((0.8, 0, -0.6), (0, 0.8, -0.6))),
     ),
@@ -112,11 +114,13 @@ CATALOGUE = (
         (vectors((0.8, 0.6), (0.8, 0.6)), vectors((0.8, 0.6), (0.8, 0.6))),
     ),
     Setting("crossed pairs, word across (P31)", _crossed_pairs(2), (vectors((0, 1)),)),
-    Setting("crossed pairs, words one way (P31b)", _crossed_pairs(2), (vectors((1, 0)), vectors((1, 0)))),
-    Setting("crossed pairs, words apart (P31b)", _crossed_pairs(2), (vectors((1, 0)), vectors((-1, 0)))),
+    Setting("crossed pairs, words on one side (P31b)", _crossed_pairs(2), (vectors((1, 0)), vectors((1, 0)))),
+    Setting(
+        "crossed pairs, words on both sides (P31b)", _crossed_pairs(2), (vectors((1, 0)), vectors((-1, 0)))
+    ),
     Setting("flat crossed pairs (P32)", _crossed_pairs(0.5), (vectors((1, 0)), vectors((0, 1)))),
     Setting(
-        "words that lean one way (P47)",
+        "words closer to one group (P47)",
         (EAST, WEST),
         (vectors((0.5, 0.75**0.5)), vectors((0.5, 0.75**0.5))),
     ),
@@ -128,7 +132,7 @@ CATALOGUE = (
         (vectors((0.6, 0.8)), vectors((0.8, 0.6))),
     ),
     Setting(
-        "pairs, of which one differs otherwise",
+        "unlike pairs, words on one side",
         (vectors((1, 0), (0, 1)), vectors((-1, 0), (0, -1))),
         (vectors((0, 1)), vectors((0, 1))),
     ),
@@ -138,32 +142,34 @@ CATALOGUE = (
         (vectors((1, 0), (0.6, 0.8)), vectors((0, 1), (-0.6, 0.8))),
     ),
     Setting(
-        "a word leans more than another leans back",
+        "unequal words on both sides",
         (EAST, WEST),
         (vectors((1, 0)), vectors((-0.6, 0.8))),
     ),
     Setting(
-        "two words that lean, against one that leans more",
+        "two words against a nearer one",
         (EAST, WEST),
         (vectors((7**0.5 / 4, 0.75), (7**0.5 / 4, -0.75)), vectors((-1, 0))),
     ),
     Setting(
-        "pairs, of which one differs otherwise, words apart",
+        "unlike pairs, words on both sides",
         (vectors((1, 0), (0, 1)), vectors((-1, 0), (0, -1))),
         (vectors((0, 1)), vectors((0, -1))),
     ),
-    Setting("a scattered group, words across", FANNED, (vectors((1, 1)), vectors((1, 1)))),
-    Setting("a scattered group, words apart", FANNED, (vectors((1, 1)), vectors((-1, -1)))),
+    Setting("a scattered group, words on one side", FANNED, (vectors((1, 1)), vectors((1, 1)))),
+    Setting("a scattered group, words on both sides", FANNED, (vectors((1, 1)), vectors((-1, -1)))),
     Setting(
         "sets of unequal size",
         (EAST, WEST),
         (vectors((1, 0)), vectors((0.5, 0.75**0.5), (0.5, -(0.75**0.5)))),
     ),
     Setting(
-        "a group more scattered than the other, words across", SCATTERED, (vectors((0, 1)), vectors((0, -1)))
+        "a group more scattered than the other, words on both sides",
+        SCATTERED,
+        (vectors((0, 1)), vectors((0, -1))),
     ),
     Setting("groups of unequal length, words in the middle", UNEQUAL, (vectors((1, 1)), vectors((2, 2)))),
-    Setting("groups of unequal length, words across", UNEQUAL, (vectors((2, 1)), vectors((2, 1)))),
+    Setting("groups of unequal length, words on one side", UNEQUAL, (vectors((2, 1)), vectors((2, 1)))),
     Setting("groups of unequal length, biased words", UNEQUAL, (vectors((0.5, 1)), vectors((-1.5, 0)))),
     Setting("words of unequal length", (EAST, WEST), (vectors((1, 0), (1, 0)), vectors((-2, 0)))),
     Setting("as far along, at unequal length", (EAST, WEST), (vectors((0.6, 0.8)), vectors((0.6, 0)))),

@@ -1,4 +1,4 @@
-"""Notes of the page on a study's verdicts: what they rest on, and what they do not say."""
+"""Notes of the page on a study's conclusions: what they rest on, and what they do not say."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from ..statistics.shared import FEW_SHARED, FEW_UNITS
 from ..verdicts.agreement import Agreement, of_few_models
 from ..verdicts.evidence import ALL, TESTS
 from ..verdicts.least_biased import Answer, DebiasedState, RankedState
-from ..verdicts.reliability import NONE, ORDER, SCORE, SIGN, UNDECIDED
+from ..verdicts.reliability import LEVEL_NAMES, ORDER, SCORE, SIGN
 from ..verdicts.text import count_name, join_names, pluralize
 from .names import Names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# levels of reliability that are named otherwise where people read them
-LEVELS = {UNDECIDED: "inconclusive", NONE: "unreliable"}
 FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
 # why nobody is ranked
 REASONS = {
@@ -88,8 +86,8 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
             f"There is no overall order: of {count_name(metrics)} metrics, none finds two models different."
         )
     return (
-        f"There is no overall order: metrics decide {agreement.n_decided} of "
-        f"{pluralize(agreement.pairs, 'pair')} of models. No two metrics contradict each other in what they decide."
+        f"There is no overall order: metrics find a clear difference in {agreement.n_decided} of "
+        f"{pluralize(agreement.pairs, 'pair')} of models. No two metrics contradict each other."
     )
 
 
@@ -137,7 +135,7 @@ def of_stability(row: Any) -> str:
         return f"{what} in {share(row.value)} of lists of {count(int(row.words))} words"
     ends = interval(row.low, row.high, form=coefficient)
     number = f"{row.coefficient} {coefficient(row.value)} {ends}" if ends != NO_VALUE else row.coefficient
-    return f"order of words: {LEVELS.get(row.verdict, row.verdict)} ({number}, {count(int(row.items))} items)"
+    return f"order of words: {LEVEL_NAMES.get(row.verdict, row.verdict)} ({number}, {count(int(row.items))} items)"
 
 
 def of_lost_queries(states: Iterable[RankedState]) -> str:
@@ -169,7 +167,9 @@ def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: 
         "other tasks. pairs.csv has the answers about other queries."
     ]
     if (wrong := round((1 - bootstrap["level"]) * verdicts)) > 0:
-        sentences.append(f"About {count_name(wrong)} of {pluralize(verdicts, 'verdict')} may be wrong.")
+        sentences.append(
+            f"About {count_name(wrong)} of {pluralize(verdicts, 'conclusion')} may be wrong by chance."
+        )
     if models < FEW_MODELS:
         sentences.append(f"With {pluralize(models, 'model')}, nobody can say whether metrics agree.")
     return sentences

@@ -175,19 +175,20 @@ def _has_random_groups(study: Planned) -> bool:
 OF_SCALE = (
     Column.value(
         STANDARDIZED,
-        "mean standardised bias of the scores that have a baseline of random groups, for the aggregation that ranks "
-        "models, empty for others: the mean over queries, each the mean of its sub-queries, as pairs of models are "
-        "compared by it. Empty also where fewer than half of the scores have a baseline",
+        "mean standardised bias over queries; a query's value is the mean over its sub-queries. Models are "
+        "compared by it. Only scores with a random-word baseline count. Empty if fewer than half of the scores "
+        "have one, and for aggregations that do not rank models",
         "standard deviations",
     ),
     Column.value(
         "standardized_low",
-        "lower end of its 95 % confidence interval, for these queries and other lists of as many words; the Monte "
-        "Carlo error of the baselines is part of it. Without bias, it need not hold the value of all words: in a "
-        "simulation it did in 0 to 10 % of cases for RNSB, 88 % or more for others (docs/calibration.md)",
+        "lower end of its 95 % confidence interval, for these queries with other word lists of the same size. "
+        "It includes the Monte Carlo error of the baselines. Without bias, it may miss the value that all words "
+        "would give. In a simulation it covered that value in 0 to 10 % of cases for RNSB and in 88 % or more "
+        "for other metrics (docs/calibration.md)",
         "standard deviations",
     ),
-    Column.value("standardized_high", "its upper end", "standard deviations"),
+    Column.value("standardized_high", "upper end of the same interval", "standard deviations"),
 )
 
 
@@ -202,26 +203,27 @@ AGGREGATES = Table(
         DEBIAS,
         Column(
             "aggregation",
-            "average or sum of the scores, plain or of absolute values",
+            "how the scores are summarised: their average or sum, or that of their absolute values",
             values=tuple(AGGREGATIONS),
         ),
-        Column.value("value", "the aggregate; empty where no score has a value"),
-        Column.count("cells", "how many scores there are"),
-        Column.count("cells_nan", "how many of them have no value, and are left out"),
+        Column.value("value", "the average or sum; empty if no score has a value"),
+        Column.count("cells", "number of scores"),
+        Column.count("cells_nan", "number of scores without a value; they are left out"),
         Column.share(
             "p_groups",
-            "p-value of the test of the scores' aggregated distances from no bias against random groups, for the "
-            "aggregation that ranks models; of ranked criteria and of those with phenomena",
+            "p-value of the random-word baseline test: are the scores, on average, further from no bias than "
+            "random groups? Only for the aggregation that ranks models, in ranked criteria and in those with "
+            "phenomena",
         ),
         Column.share(
-            "p_groups_adjusted", "p_groups, adjusted for the number of models and metrics of the criterion"
+            "p_groups_adjusted", "p_groups, adjusted for the number of models and metrics in the criterion"
         ),
-        Column("draws", "random groups that the test rests on", "optional count"),
+        Column("draws", "number of random groups that the test used", "optional count"),
         *EVIDENCE,
         Column(
             "scores_in_test",
-            "how many of the scores have a test against random groups; the test is of these, and there is none if "
-            "they are fewer than half of the scores with a value",
+            "number of scores that have a test against random groups. The test uses only these; it is left out "
+            "if they are fewer than half of the scores with a value",
             "optional count",
         ),
         *OF_SCALE,

@@ -22,8 +22,8 @@ KEYS = (
     MODEL,
     DEBIAS,
     Column("questions", "the questions' name in the config"),
-    Column("method", "how they are answered", values=METHODS),
-    Column("excluded", "whether the question's own words could not be answers", values=("yes", "no")),
+    Column("method", "the method that answers the questions", values=METHODS),
+    Column("excluded", "whether the words of the question were excluded as answers", values=("yes", "no")),
 )
 
 
@@ -75,12 +75,16 @@ ANALOGIES = Table(
     "Answers to analogy questions. One row per answer, in studies whose evaluations have questions.",
     (
         *KEYS,
-        Column("pair", "the pair a:b; empty where all pairs made the question"),
-        Column("word", "the word c; empty of generated pairs"),
-        Column.rank("rank", "1 is the best answer"),
-        Column("answer", "the answer; of generated pairs x:y"),
-        Column.value("score", "the method's score of it", "the method's"),
-        Column("own", "which word of the question the answer is; empty for none", values=("a", "b", "c", "")),
+        Column("pair", "the pair a:b of the question; empty if all pairs together make the question"),
+        Column("word", "the word c of the question; empty for generated pairs"),
+        Column.rank("rank", "rank of the answer; 1 is the best"),
+        Column("answer", "the answer; for generated pairs, the pair x:y"),
+        Column.value("score", "the method's score of the answer", "the method's"),
+        Column(
+            "own",
+            "the word of the question that the answer repeats; empty if it repeats none",
+            values=("a", "b", "c", ""),
+        ),
     ),
     inputs=_inputs,
     make=answers,
@@ -93,11 +97,11 @@ ANALOGY_SUMMARY = Table(
         *KEYS,
         Column(
             "measure",
-            "own_a, own_b, own_c: the answer is a, b or c; right: it is the right one",
+            "what is counted. own_a, own_b, own_c: the answer is a, b or c; right: the answer is correct",
             values=("own_a", "own_b", "own_c", "right"),
         ),
-        Column.share("value", "share of the questions"),
-        Column.count("n", "how many questions it is of"),
+        Column.share("value", "share of the questions for which this holds"),
+        Column.count("n", "number of questions"),
     ),
     inputs=_inputs,
     make=summary,

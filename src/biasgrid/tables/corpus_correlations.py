@@ -97,9 +97,11 @@ CORPUS_CORRELATIONS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column("corpus_metric", "the key of the metric that the corpus is measured by"),
-        Column("of", "the corpus: a model's key"),
-        *correlation_columns("the values and the corpus' differences", "queries with both", "queries"),
+        Column("corpus_metric", "key of the metric that measures the corpus"),
+        Column("of", "key of the corpus"),
+        *correlation_columns(
+            "the values and the corpus' differences", "number of queries with both values", "queries"
+        ),
     ),
     reads=("scores",),
     when=_criteria,

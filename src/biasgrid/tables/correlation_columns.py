@@ -27,15 +27,16 @@ def correlation_columns(
     return (
         Column(
             "method",
-            f"pearson: how near to a line {variables} lie; spearman: the same of their ranks",
+            f"type of correlation between {variables}. pearson: of the values; spearman: of their ranks",
             values=METHODS,
         ),
         Column.count("n", n),
         Column.correlation(
-            "correlation", f"0 is no relation; empty {empty or f'with fewer than three {units}'}"
+            "correlation",
+            f"the correlation; 0 means no relation. Empty {empty or f'with fewer than three {units}'}",
         ),
         Column.correlation(
             "ci_low", f"lower end of its 95 % interval (percentiles of {draws:,} resamples of {units})"
         ),
-        Column.correlation("ci_high", "its upper end"),
+        Column.correlation("ci_high", "upper end of the same interval"),
     )

@@ -109,16 +109,16 @@ CORRELATIONS = Table(
     "together), method and ordered pair of metrics.",
     (
         CRITERION,
-        Column("method", "which correlation; Kendall's is tau-b", values=METHODS),
-        Column("metric_a", "a metric's key", key="metric"),
-        Column("metric_b", "another's, or the same", key="metric"),
-        Column.correlation("correlation", "0 is no relation; empty where it is not defined"),
+        Column("method", "type of correlation; Kendall's is tau-b", values=METHODS),
+        Column("metric_a", "key of the first metric", key="metric"),
+        Column("metric_b", "key of the second, which may be the same", key="metric"),
+        Column.correlation("correlation", "the correlation; 0 means no relation. Empty if it is undefined"),
         Column.correlation("ci_low", "lower end of the 95 % interval (bootstrap over words)"),
-        Column.correlation("ci_high", "its upper end"),
+        Column.correlation("ci_high", "upper end of the same interval"),
         Column.count(
             "queries",
-            "the fewest queries that one of these ranks rests on: a model that lost queries is ranked by others than "
-            "the rest",
+            "the smallest number of queries behind one of these ranks. A model without a value on some queries "
+            "is ranked on fewer queries than the others",
         ),
     ),
     reads=("rankings", "rank_samples"),

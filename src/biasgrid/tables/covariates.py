@@ -77,52 +77,58 @@ COVARIATES = Table(
         DEBIAS,
         Column(
             "of",
-            "words: a word's own number, once per word and pair of groups, less the mean of those of the same "
-            "groups, as is the covariate; sets: the values of (sub-)queries",
+            "what is correlated. words: the number of each word, once per word and pair of groups; the mean "
+            "over the words of the same groups is subtracted from number and covariate. sets: the values of "
+            "queries or sub-queries",
             values=(WORDS, SETS),
         ),
         Column(
             "higher",
-            "what a higher score means. nearer to the first group: numbers of metrics in which positive means the "
-            "second, such as RND, are multiplied by -1; more biased: it is the distance from the neutral value; a "
-            "higher number: it has no direction. Of the last two, PMI and differences are taken without their sign",
+            "what a higher score means. nearer to the first group: if positive means the second group, as in "
+            "RND, the number is multiplied by -1. more biased: the distance from the no-bias value. a higher "
+            "number: the number has no direction. For the last two, PMI and differences lose their sign",
             values=(NEARER, BIASED, OTHER),
         ),
         Column(
             "covariate",
-            "of words log_frequency (natural logarithm) and pmi, the word's PMI between the same groups; a word that "
-            "stands beside one of them alone has none. Of sets "
-            "mean_log_frequency and variance_log_frequency, of the words that are compared with the groups; "
-            "difference_log_frequency, the mean of the first set of such words less that of the second, such as "
-            "the two sets of names of a WEAT (van Loon et al. 2022); groups_difference_log_frequency, the same of "
-            "the two groups; and pmi, of the same (sub-)query, or of two attribute sets that of the first less that "
-            "of the second",
+            "what the scores are correlated with. For words: log_frequency (natural logarithm), or pmi, the "
+            "word's PMI with the same groups; a word that occurs with only one of them has no PMI. For sets: "
+            "mean_log_frequency and variance_log_frequency of the words that are compared with the groups. "
+            "difference_log_frequency: the mean of the first set of such words minus the mean of the second, "
+            "such as the two sets of names in WEAT (van Loon et al. 2022). groups_difference_log_frequency: the "
+            "same for the two groups. pmi: PMI of the same query; with two attribute sets, the first minus the "
+            "second",
             values=(LOG, PMI, MEAN, VARIANCE, OF_WORDS, OF_GROUPS),
         ),
         Column(
             "given",
-            "of a partial correlation: what is held fixed; else empty. A partial pearson is the correlation of what "
-            "two linear regressions on it leave; a partial spearman the same of ranks",
+            "for a partial correlation, the variable that is controlled for; otherwise empty. A partial pearson "
+            "correlates the residuals of two linear regressions on this variable; a partial spearman does the "
+            "same with ranks",
             values=("", LOG, PMI),
         ),
-        Column("corpus", "where PMI is the covariate or is given: the corpus, a model's key"),
-        Column("corpus_metric", "the key of PMI there: the study may have it with other parameters"),
+        Column("corpus", "key of the corpus, if PMI is the covariate or is controlled for"),
+        Column(
+            "corpus_metric",
+            "key of the PMI metric in that corpus; a study may have PMI with several parameters",
+        ),
         Column(
             "source",
-            "what frequencies are known by, as in the table frequency (wordfreq is a proxy); empty without frequency",
+            "where the frequencies come from, as in the table frequency (wordfreq is a proxy); empty without "
+            "frequencies",
             values=("counts", "wordfreq", "rank", ""),
         ),
         *correlation_columns(
             "scores and covariate",
-            "scores that have the covariate",
+            "number of scores that have the covariate",
             "words, or of what the covariate is of: sets, pairs of sets, (sub-)queries",
             "where `reason` says why",
             DRAWS,
         ),
         Column.count(
             "units",
-            "how many different ones the bootstrap draws from, each with all of its scores. The groups are taken as "
-            "given",
+            "number of different units that the bootstrap draws from. A unit brings all of its scores. The "
+            "groups are fixed",
         ),
         Column("reason", "why there is no correlation", values=(FEW, ALIKE, COVARIATE_ALIKE, EXPLAINED, "")),
     ),

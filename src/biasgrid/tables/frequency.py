@@ -26,44 +26,54 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 NUMBERS = (
-    Column.count("words", "how many vocabulary entries the set's words were found as"),
-    Column.value("mean", "how often a word of them occurs in the corpus, on average", "tokens", 0),
+    Column.count("words", "number of vocabulary entries that match the words of the set"),
+    Column.value("mean", "mean number of occurrences of these words in the corpus", "tokens", 0),
     Column(
-        "variance", "the variance of that over the words (divided by their number)", "number", range=(0, inf)
+        "variance",
+        "variance of the occurrences over the words (divided by their number)",
+        "number",
+        range=(0, inf),
     ),
     Column.rank(
         "mean_rank",
-        "the mean of the words' ranks among all words of the model: 1 is the most frequent, and words that occur "
-        "equally often all have the best of their ranks",
+        "mean frequency rank of the words among all words of the model. 1 is the most frequent; equally "
+        "frequent words all have the best of their ranks",
     ),
-    Column.rank("median_rank", "the median of these ranks"),
-    Column.share("share", "the share of the corpus' tokens that are words of the set"),
-    Column.count("known", "how many of the words have a known frequency"),
+    Column.rank("median_rank", "median of these ranks"),
+    Column.share("share", "share of the corpus' tokens that are words of the set"),
+    Column.count("known", "number of words with a known frequency"),
     Column(
         "mean_log",
-        "the mean of their log frequencies: natural logarithms of occurrences per million tokens, or of 1 / rank",
+        "mean log frequency of the words: natural logarithm of the occurrences per million tokens, or of 1 / "
+        "rank",
         "number",
         range=ANY,
     ),
-    Column("variance_log", "the variance of these (divided by their number)", "number", range=(0, inf)),
+    Column(
+        "variance_log",
+        "variance of the log frequencies (divided by the number of words)",
+        "number",
+        range=(0, inf),
+    ),
 )
 FREQUENCY = Table(
     "frequency",
     "How frequent the words of each set are. One row per set of a query and model, in the corpus that the model "
-    "comes from, or in other texts of its language. In studies with models whose frequencies are known: those "
-    "that are trained here, corpora, fastText's .bin if the config names the format, with `frequencies: "
-    "wordfreq` all, and models whose words the config declares `sorted`.",
+    "comes from, or in other texts of its language. In studies with models whose frequencies are known. "
+    "These are corpora, models that biasgrid trained, fastText's .bin files if the config names the format, and "
+    "models that the config declares `sorted`. With `frequencies: wordfreq`, all models have them.",
     (
         CRITERION,
         QUERY_ID,
-        Column("set", "the set that the words are in"),
+        Column("set", "name of the set"),
         MODEL,
         *NUMBERS,
         Column(
             "source",
-            "counts: the model has the words' counts in its corpus; wordfreq: a proxy, the frequency in the texts of "
-            "the package wordfreq in the model's language, and only the columns of logarithms are not empty; rank: "
-            "only the order of the model's words is known, and mean, variance and share are empty",
+            "where the frequencies come from. counts: the model has the words' counts in its corpus. wordfreq: "
+            "a proxy, the frequency in the texts of the package wordfreq in the model's language; only the "
+            "columns of logarithms have values. rank: only the order of the model's words is known; mean, "
+            "variance and share are empty",
             values=("counts", "wordfreq", "rank"),
         ),
     ),

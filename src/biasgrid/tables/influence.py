@@ -38,9 +38,11 @@ INFLUENCE = Table(
     "without the word, minus the score (leave-one-out).",
     (
         *CELL,
-        Column("set", "the set that the word is in"),
-        Column("word", "as the set has it"),
-        Column.value("influence", "how the score changes; empty where it has no value then"),
+        Column("set", "name of the word's set"),
+        Column("word", "the word as written in the set"),
+        Column.value(
+            "influence", "change of the score without the word; empty if the score then has no value"
+        ),
     ),
     reads=("inferences",),
     when="sensitivity",

@@ -54,16 +54,24 @@ TABLE = Table(
         *CELL,
         Column(
             "kind",
-            "jackknife, percentile and bca are over words; units is the percentile interval over a corpus' sentences "
-            "(or windows)",
+            "kind of interval. jackknife, percentile and bca resample words; units is the percentile interval "
+            "over the sentences or windows of a corpus",
             values=(*INTERVALS, UNITS),
         ),
-        Column.value("low", "lower end"),
-        Column.value("high", "upper end"),
-        Column.value("standard_error", "of the score, by the bootstrap over words, or over units", least=0),
-        Column("level", "how often such an interval should hold the true value", "number", "share", (0, 1)),
-        Column("draws", "bootstrap resamples", "optional count"),
-        Column("undefined", "those without a value", "optional count"),
+        Column.value("low", "lower end of the interval"),
+        Column.value("high", "upper end of the interval"),
+        Column.value(
+            "standard_error", "standard error of the score (bootstrap over words, or over units)", least=0
+        ),
+        Column(
+            "level",
+            "confidence level: how often such an interval should cover the true value",
+            "number",
+            "share",
+            (0, 1),
+        ),
+        Column("draws", "number of bootstrap resamples", "optional count"),
+        Column("undefined", "number of resamples without a value", "optional count"),
         Column("reason", "why there is no interval"),
     ),
     reads=("inferences",),

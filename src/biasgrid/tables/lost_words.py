@@ -76,14 +76,14 @@ LOST_WORDS = Table(
     (
         CRITERION,
         QUERY_ID,
-        Column("set", "the set that the word is in"),
-        Column("word", "as the set has it"),
+        Column("set", "name of the word's set"),
+        Column("word", "the word as written in the set"),
         MODEL,
-        Column("forms", "the forms in which it was sought, in this order"),
+        Column("forms", "spellings under which the model was searched for the word, in this order"),
         Column(
             "reason",
-            "why it was not found: which of its parts are missing, which form that looks the same the model has, or "
-            "that it is in no form there",
+            "why the word was not found: which of its parts are missing, which similar-looking spelling the "
+            "model has, or that the model has no spelling of it",
         ),
     ),
     reads=("cells",),

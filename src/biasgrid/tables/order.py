@@ -61,16 +61,17 @@ ORDER = Table(
         METRIC,
         Column(
             "resampled",
-            f"what was drawn again; words alone where the queries form fewer than {FEWEST_CLUSTERS} clusters",
+            f"what was resampled; only words if the queries form fewer than {FEWEST_CLUSTERS} clusters",
             values=RESAMPLED,
         ),
-        Column("model_a", "a model's key", key="model"),
+        Column("model_a", "key of the first model", key="model"),
         Column("debias_a", "its debias method", key="debias"),
-        Column("model_b", "another's", key="model"),
+        Column("model_b", "key of the second model", key="model"),
         Column("debias_b", "its debias method", key="debias"),
         Column.share(
             "share_of_resamples",
-            "in which model_a ranks as less biased than model_b, a tie counting half; it is no probability",
+            "share of resamples in which model_a ranks as less biased than model_b; a tie counts as half. It is "
+            "not a probability",
         ),
     ),
     reads=("rankings", "rank_samples"),

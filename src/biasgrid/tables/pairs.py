@@ -118,22 +118,22 @@ def _of_other_queries() -> tuple[Column, ...]:
     return (
         Column(
             "clusters",
-            "how many clusters the queries form: queries that share attribute sets are one cluster",
+            "number of clusters of queries; queries that share attribute sets form one cluster",
             "optional count",
         ),
         Column.value(
             "other_difference",
-            "the difference for other queries of this kind: the mean over clusters",
+            "difference for other queries like these: the mean over clusters",
             "standard deviations",
         ),
         Column.value("other_low", "lower end of its 95 % interval", "standard deviations"),
-        Column.value("other_high", "its upper end", "standard deviations"),
-        Column.share("other_p", "p-value of the difference for other queries, not adjusted"),
-        Column.share("other_p_adjusted", "the same, adjusted over the pairs of the family (Holm)"),
-        Column("other_answer", "the answer for other queries", values=("", *ANSWERS)),
+        Column.value("other_high", "upper end of the same interval", "standard deviations"),
+        Column.share("other_p", "unadjusted p-value of the difference for other queries"),
+        Column.share("other_p_adjusted", "the same p-value, adjusted for all pairs of the family (Holm)"),
+        Column("other_answer", "answer for other queries, with the same three words", values=("", *ANSWERS)),
         Column.value(
             "other_smallest_difference",
-            "the smallest difference for other queries that would be found with 80 % power",
+            "smallest difference for other queries that would be detected with 80 % power",
             "standard deviations",
             0,
         ),
@@ -160,63 +160,65 @@ PAIRS = Table(
         METRIC,
         Column(
             "family",
-            "which pairs are tested together: of the original models, or of one model's variants",
+            "the pairs that are tested together: those of the original models, or those of one model's variants",
             values=FAMILIES,
         ),
-        Column("model_a", "a model's key", key="model"),
+        Column("model_a", "key of the first model", key="model"),
         Column("debias_a", "its debias method", key="debias"),
-        Column("model_b", "another's, or the same", key="model"),
+        Column("model_b", "key of the second, which may be the same", key="model"),
         Column("debias_b", "its debias method", key="debias"),
         Column.value(
             "difference",
-            "mean bias of model_a on the queries that count, minus that of model_b: below 0, model_a is the less "
-            "biased. In standard deviations; a raw distance if the scale is raw",
+            "mean bias of model_a minus mean bias of model_b on the queries that count. Below 0, model_a is "
+            "less biased. In standard deviations, or as a raw distance if the scale is raw",
             "standard deviations",
         ),
         Column.value(
-            "low", "lower end of its 95 % interval, for these queries and other words", "standard deviations"
+            "low",
+            "lower end of its 95 % interval, for these queries with similar words",
+            "standard deviations",
         ),
-        Column.value("high", "its upper end", "standard deviations"),
-        Column.share("p_adjusted", "p-value of the difference, adjusted over all pairs of the family (Holm)"),
-        Column.count("pairs", "how many pairs of the family can be compared, and are tested together"),
+        Column.value("high", "upper end of the same interval", "standard deviations"),
+        Column.share("p_adjusted", "p-value of the difference, adjusted for all pairs of the family (Holm)"),
+        Column.count("pairs", "number of pairs of the family that can be compared; they are tested together"),
         Column.count(
             "queries",
-            "how many queries count: those of which both have all values, with a baseline if the scale is "
-            "standardised",
+            "number of queries that count. Both models must have all values of a query, with a random-word "
+            "baseline on the standardised scale",
         ),
-        Column.count("queries_of", "how many queries there are"),
+        Column.count("queries_of", "number of queries in the criterion"),
         Column(
             "reason",
-            "why the two cannot be compared: no value; no baseline of random groups (`inference: random_groups`); "
-            "no common zero, of a metric whose standardised bias of random words differs between models (MAC); "
-            "vector lengths differ by more than a tenth, of two variants of a model, where the metric grows with "
-            "them; or fewer than five queries that both have (or than all, where there are fewer)",
+            "why the two cannot be compared. A value or the random-word baseline is missing (`inference: "
+            "random_groups`). The models also differ on random words, so they have no common zero (MAC). The "
+            "vector lengths of two variants differ by more than a tenth, and the metric grows with them. Or "
+            "both have values on fewer than five queries (fewer than all, if there are fewer than five)",
             values=("", NO_VALUE, NO_BASELINE, NO_COMMON_ZERO, LENGTHS, FEW_SHARED),
         ),
-        Column.share("p", "p-value of the difference for these queries and other words, not adjusted"),
+        Column.share("p", "unadjusted p-value of the difference, for these queries with similar words"),
         Column(
             "answer",
-            f"for these queries: {DIFFERENT!r} (p_adjusted is at most .05), {ALIKE!r} (the 90 % interval lies within "
-            f"the margin, `inference: margin`; only on the standardised scale) or {CANNOT_TELL!r}",
+            f"answer for these queries. {DIFFERENT!r}: p_adjusted is at most .05. {ALIKE!r}: the 90 % interval lies "
+            f"within the margin (`inference: margin`; only on the standardised scale). {CANNOT_TELL!r}: neither",
             values=("", *ANSWERS),
         ),
         Column.value(
             "smallest_difference",
-            "the smallest difference that would be found with 80 % power, as the first of the family's pairs",
+            "smallest difference that the strictest step of the adjustment would detect with 80 % power",
             "standard deviations",
             0,
         ),
         Column(
             "needed",
-            f"if the answer is {CANNOT_TELL!r}: how many words a set would find a difference of the margin with 80 % "
-            "power; only on the standardised scale",
+            f"if the answer is {CANNOT_TELL!r}: number of words per set that would detect a difference of the margin "
+            "with 80 % power; only on the standardised scale",
             "optional count",
         ),
         *_of_other_queries(),
         Column(
             "scale",
-            "the scale that the two are compared on: standardised bias (`standardized`), or the distance from the "
-            "no-bias value (`raw`: metrics of sentences and counts; variants of one model without random groups)",
+            "the scale of the comparison. standardized: standardised bias. raw: the distance from the no-bias "
+            "value, for metrics of sentences and counts, and for variants of one model without random groups",
             values=(STANDARDIZED, RAW),
         ),
     ),

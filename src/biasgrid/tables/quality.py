@@ -128,21 +128,22 @@ QUALITY = Table(
     (
         MODEL,
         DEBIAS,
-        Column("group", "what kind of benchmark", values=("similarity", "analogy")),
-        Column("benchmark", "its name in the config"),
-        Column.correlation(
-            "value", "Spearman's rho (-1 to 1), or share of questions answered rightly (0 to 1)"
-        ),
-        Column.count("n", "pairs or questions that the model has"),
-        Column.count("total", "pairs or questions of the benchmark"),
+        Column("group", "kind of benchmark", values=("similarity", "analogy")),
+        Column("benchmark", "name of the benchmark in the config"),
+        Column.correlation("value", "Spearman's rho (-1 to 1), or share of correct answers (0 to 1)"),
+        Column.count("n", "number of pairs or questions whose words the model has"),
+        Column.count("total", "number of pairs or questions in the benchmark"),
         Column.share("coverage", "n / total"),
-        Column.rank("rank", "by value, 1 is the best; empty without a value"),
-        Column.correlation("common_value", "the value on what every model with enough of the benchmark has"),
-        Column.count("common_n", "how many pairs or questions that are"),
-        Column.rank("common_rank", "by common_value"),
+        Column.rank("rank", "rank by value; 1 is the best. Empty without a value"),
+        Column.correlation(
+            "common_value",
+            "value on the pairs or questions that every model with enough of the benchmark has",
+        ),
+        Column.count("common_n", "number of these common pairs or questions"),
+        Column.rank("common_rank", "rank by common_value"),
         Column(
             "status",
-            '"ok", or why there is no value; "too_few_to_compare" where the model has too few; '
+            '"ok", or why there is no value. "too_few_to_compare": the model has too few pairs or questions. '
             f'"{STATUS}": the model or the benchmark could not be downloaded',
         ),
     ),

@@ -100,25 +100,25 @@ def _units(
 
 
 def _columns_of(side: str) -> tuple[Column, ...]:
-    owner = {"a": "the first's", "b": "the second's"}[side]
+    owner = {"a": "first", "b": "second"}[side]
     return (
-        Column(f"metric_{side}", f"{owner} metric"),
-        Column(f"model_{side}", f"{owner} model"),
-        Column(f"debias_{side}", f"{owner} debias method"),
+        Column(f"metric_{side}", f"key of the {owner} metric"),
+        Column(f"model_{side}", f"key of the {owner} model"),
+        Column(f"debias_{side}", f"key of the {owner} debias method"),
     )
 
 
 def _ends(of: Callable[[str, str], Column]) -> tuple[Column, ...]:
     of_words = (
-        "95 % interval over words (percentiles of the bootstrap, whose words are drawn alike for all models, less "
-        "its bias: resamples add noise)"
+        "95 % interval over words (percentiles of the bootstrap, with the same draws for all models; "
+        "corrected for its bias, because resamples add noise)"
     )
     of_queries = f"95 % interval over queries (percentiles of {DRAWS:,} resamples of the config's queries)"
     return (
         of("words_low", f"lower end of its {of_words}"),
-        of("words_high", "its upper end"),
+        of("words_high", "upper end of the same interval"),
         of("queries_low", f"lower end of its {of_queries}"),
-        of("queries_high", "its upper end"),
+        of("queries_high", "upper end of the same interval"),
     )
 
 
@@ -132,12 +132,16 @@ QUERY_CORRELATIONS = Table(
         TEMPLATE,
         *_columns_of("a"),
         *_columns_of("b"),
-        Column("method", "spearman: of the ranks; pearson: of the values", values=METHODS),
-        Column.count("n", "queries with both values"),
-        Column.correlation("correlation", "0 is no relation; empty of fewer than three queries"),
+        Column(
+            "method", "spearman: correlation of the ranks; pearson: correlation of the values", values=METHODS
+        ),
+        Column.count("n", "number of queries with both values"),
+        Column.correlation(
+            "correlation", "the correlation; 0 means no relation. Empty with fewer than three queries"
+        ),
         *_ends(Column.correlation),
         Column.share(
-            "p_value", "share of random orders of the queries that have a correlation as far from 0"
+            "p_value", "share of random orders of the queries whose correlation is at least as far from 0"
         ),
     ),
     **query_ranks.OF_RANKS,
@@ -150,14 +154,17 @@ QUERY_AGREEMENT = Table(
     (
         CRITERION,
         TEMPLATE,
-        Column.count("columns", "metrics with a model and a debias method each, that order the queries"),
-        Column.count("n", "queries with a value of all of them"),
+        Column.count(
+            "columns", "number of combinations of metric, model and debias method that order the queries"
+        ),
+        Column.count("n", "number of queries on which all of them have a value"),
         Column.share(
             "kendalls_w",
-            "Kendall's W: 0 is no agreement, 1 one order; empty of fewer than three queries or two columns",
+            "Kendall's W: 0 means no agreement, 1 the same order everywhere. Empty with fewer than three "
+            "queries or two columns",
         ),
         *_ends(Column.share),
-        Column.share("p_value", "share of random orders that agree as much"),
+        Column.share("p_value", "share of random orders that agree at least as much"),
     ),
     **query_ranks.OF_RANKS,
     make=agreement,

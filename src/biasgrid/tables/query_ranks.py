@@ -115,7 +115,9 @@ OF_RANKS: dict[str, Any] = {
     "spec": spec,
 }
 TEMPLATE = Column(
-    "template", "how many target and attribute sets its metrics take: what is compared with what"
+    "template",
+    "number of target and attribute sets that the metrics take. Only queries of the same template are "
+    "compared",
 )
 QUERY_RANKS = Table(
     "query_ranks",
@@ -132,18 +134,20 @@ QUERY_RANKS = Table(
         DEBIAS,
         Column.value(
             "value",
-            "the metric's value, of which a positive one means the first group: attribute words are nearer to the "
-            "first target set or, with two attribute sets, the first target set is nearer to the first of them",
+            "the metric's value, with a sign that means the same in every metric. Positive: the attribute words "
+            "are closer to the first target set. With two attribute sets: the first target set is closer to "
+            "the first of them",
         ),
-        Column.value("ci_low", "lower end of its interval, as in `scores.csv`"),
-        Column.value("ci_high", "its upper end"),
-        Column.rank("rank", "1 is the highest value; equal values share a mean rank"),
+        Column.value("ci_low", "lower end of the score's confidence interval, as in `scores.csv`"),
+        Column.value("ci_high", "upper end of the same interval"),
+        Column.rank("rank", "rank of the value; 1 is the highest, and equal values share a mean rank"),
         Column.rank(
             "rank_low",
-            "lower end of its 95 % percentile interval (bootstrap over words, drawn alike for all models)",
+            "lower end of its 95 % percentile interval (bootstrap over words, with the same draws for all "
+            "models)",
         ),
-        Column.rank("rank_high", "its upper end"),
-        Column.count("queries", "how many queries have a rank"),
+        Column.rank("rank_high", "upper end of the same interval"),
+        Column.count("queries", "number of queries with a rank"),
     ),
     **OF_RANKS,
     make=make,

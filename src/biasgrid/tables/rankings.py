@@ -139,32 +139,33 @@ RANKINGS = Table(
         METRIC,
         MODEL,
         DEBIAS,
-        Column.value("value", "what it is ranked by: the aggregate of its scores"),
-        Column.rank("rank", "1 is the least biased; empty where there is no value"),
+        Column.value("value", "the value that is ranked: the model's average (or sum of) scores"),
+        Column.rank("rank", "rank; 1 is the least biased. Empty without a value"),
         Column.rank("rank_low", "lower end of the 95 % interval of the rank (bootstrap over words)"),
-        Column.rank("rank_high", "its upper end"),
-        Column.count("cells", "how many scores there are"),
-        Column.count("cells_nan", "how many of them have no value, and are left out"),
+        Column.rank("rank_high", "upper end of the same interval"),
+        Column.count("cells", "number of scores"),
+        Column.count("cells_nan", "number of scores without a value; they are left out"),
         Column.value(
             "value_shared",
-            "what rank_shared ranks: the aggregate over the (sub-)queries that all ranked models have; of a debiased "
-            "state, over those of its model",
+            "the value that rank_shared ranks: the average over the queries and sub-queries that all ranked "
+            "models have. For a debiased variant, over those of its original model",
         ),
         Column.rank(
             "rank_shared",
-            "1 is the least biased of the models without debiasing, on the (sub-)queries that all ranked models have",
+            "rank among the original models, on the queries and sub-queries that all ranked models have; 1 is "
+            "the least biased",
         ),
         Column.rank(
             "rank_shared_low", "lower end of the 95 % interval of rank_shared (bootstrap over words)"
         ),
-        Column.rank("rank_shared_high", "its upper end"),
-        Column.count("queries", "how many of the queries the model has all values of"),
-        Column.count("queries_of", "how many queries there are"),
+        Column.rank("rank_shared_high", "upper end of the same interval"),
+        Column.count("queries", "number of queries on which the model has all values"),
+        Column.count("queries_of", "number of queries in the criterion"),
         Column(
             "reason",
-            "why there is no rank_shared: no value; values on too small a share of the (sub-)queries (`ranking: "
-            "coverage`); fewer than two models with values on so many; those that have share fewer than half of "
-            "them; or a debiased state",
+            "why there is no rank_shared: the model has no value, or values on too few queries (`ranking: "
+            "coverage`); fewer than two models have enough values; these models share fewer than half of the "
+            "queries; or the model is debiased",
             values=("", NO_VALUE, FEW_QUERIES, FEW_UNITS, FEW_SHARED, DEBIASED),
         ),
     ),

@@ -71,10 +71,10 @@ RATINGS = Table(
     "Correlations of words' biases with ratings by people. One row per score and method.",
     (
         *CELL,
-        Column("detail", "which number of each word it is"),
+        Column("detail", "which of the metric's numbers per word"),
         *correlation_columns(
             "biases and ratings",
-            "words with a bias and a rating",
+            "number of words with a bias and a rating",
             "words",
             "with fewer than three words, or all biases or ratings alike",
         ),

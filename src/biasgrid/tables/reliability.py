@@ -196,57 +196,61 @@ TABLE = Table(
         *CELL,
         Column(
             "question",
-            "`score`: would another list of as many words turn its sign, or its order with other models? `words`: "
-            "would other items order the words alike? `metrics`: does another metric score the words alike? "
-            "`trainings`: does another seed of the training score them alike?",
+            "what is asked. `score`: would another word list of the same size change the score's sign, or its "
+            "order among models? `words`: would other items order the words in the same way? `metrics`: does "
+            "another metric score the words in the same way? `trainings`: does another training seed?",
             values=QUESTIONS,
         ),
         Column(
             "coefficient",
-            "what the value is. `sign`, `order`: the share of cases in which another list of as many words has the "
-            "same sign, and (on average over the other models) the same order of two models by distance from the "
-            "neutral value; `alpha`, `split-half`: reliability of the order of words; `ICC(C,1)`, `rank "
-            "correlation`: of two metrics' numbers of the words; `ICC(A,1)`: of all seeds' numbers of the words",
+            "what the value is. `sign`: the share of other word lists of the same size that give the same sign. "
+            "`order`: the share that order two models in the same way by distance from no bias, averaged over "
+            "the other models. `alpha`, `split-half`: reliability of the order of words. `ICC(C,1)`, `rank "
+            "correlation`: agreement of two metrics on the words. `ICC(A,1)`: agreement of all training seeds "
+            "on the words",
         ),
-        Column("set", "whose words; empty of all sets together, each about its own mean"),
-        Column("beside", "the other metric's key, or the name of the trainings"),
+        Column(
+            "set", "the set of the words; empty if all sets are taken together, each centred on its own mean"
+        ),
+        Column("beside", "key of the other metric, or name of the set of training runs"),
         Column(
             "value",
-            "the coefficient. A negative alpha is kept; a split-half is empty, and its verdict is `none`, if the "
-            "halves do not correlate positively",
+            "the coefficient. A negative alpha is shown. A split-half is empty if the halves do not correlate "
+            "positively; the column after the interval then has `none`",
             "number",
             range=(-math.inf, 1),
         ),
         Column("low", "lower end of its 95 % confidence interval", "number", range=(-math.inf, 1)),
-        Column("high", "its upper end", "number", range=(-math.inf, 1)),
-        Column.value("z", "of `sign`: how far the score is from the neutral value", "standard errors"),
+        Column("high", "upper end of the same interval", "number", range=(-math.inf, 1)),
+        Column.value("z", "for `sign`: distance of the score from the no-bias value", "standard errors"),
         Column.value(
             "mc_error",
-            "of `split-half`: the standard error of the value from drawing 200 splits; 0 if all splits are used",
+            "for `split-half`: standard error of the value from drawing 200 splits; 0 if all splits are used",
             "the coefficient's",
             0,
         ),
-        Column.count("words", "words that are resampled, ordered or scored: the subjects"),
-        Column.count("items", "pairs, words of the groups, templates, models or metrics"),
+        Column.count("words", "number of words that are resampled, ordered or scored"),
+        Column.count("items", "number of items: pairs, words of the groups, templates, models or metrics"),
         Column(
             "times",
-            "how many times as long the lists of items (of `sign`: all lists) must be for a reliability of .8; empty "
-            "where none is known to do",
+            "required list length: how many times as long the lists of items must be for a reliability of .8 "
+            "(for `sign`: all lists). Empty if no length is known to suffice",
             "number",
             range=(0, math.inf),
             is_quotient=True,
         ),
         Column(
             "verdict",
-            "by the thresholds of `reliability:`, from the whole interval: " + ", ".join(VERDICTS),
+            "result for the whole interval, by the thresholds of `reliability:`. `none` also if halves of the list "
+            "do not correlate positively. One of: " + ", ".join(VERDICTS),
             values=(*VERDICTS, ""),
         ),
         Column("note", "why there is no value, or what limits it"),
-        Column("says", "the verdict in a sentence"),
+        Column("says", "the result in a sentence"),
         Column.share(
             "percentile",
-            "of sums over items, with `random_groups`: the share of random groups, as coherent as the query's, whose "
-            "coefficient is lower",
+            "share of random groups whose coefficient is lower. The groups are as coherent as the query's. For "
+            "sums over items, with `random_groups`",
         ),
     ),
     reads=("scores", "cells"),

@@ -23,8 +23,8 @@ SCALARS = Table(
     "Direct Bias.",
     (
         *CELL,
-        Column("quantity", "the statistic's name"),
-        Column.value("value", "its value", "the statistic's"),
+        Column("quantity", "name of the statistic"),
+        Column.value("value", "value of the statistic", "the statistic's"),
     ),
     reads=("cells",),
     make=make,

@@ -249,20 +249,20 @@ def _spec(study: Planned) -> dict[str, Any]:
 EVIDENCE = (
     Column(
         "evidence",
-        "which tests of words are significant after adjustment: "
-        + "; ".join(f"`{name}`, {MEANINGS[name]}" for name in VERDICTS),
+        "which tests of words are significant after adjustment for the number of tests. "
+        + "; ".join(f"`{name}`: {MEANINGS[name]}" for name in VERDICTS),
         values=VERDICTS,
     ),
-    Column("tests", "how many tests of words the metric can have on models of this kind", "count"),
+    Column("tests", "number of tests of words that the metric can have on models of this type", "count"),
     Column.share(
         "p_evidence",
-        "the larger p-value of all these tests, adjusted for the number of different ones of its criterion; "
-        "empty where not all were made",
+        "the largest p-value of these tests, adjusted for the number of different tests in the criterion; empty "
+        "if not all tests were made",
     ),
     Column.share(
         "p_lowest",
-        "the smallest p-value, not adjusted, that those of these tests that were made can give together: their "
-        "draws, or the words and topics that there are, allow no smaller one",
+        "the smallest unadjusted p-value that the tests that were made can reach together. The number of random "
+        "draws, words and topics limits it",
     ),
 )
 
@@ -270,21 +270,22 @@ EVIDENCE = (
 OF_SCALE = (
     Column.value(
         "standardized",
-        "standardised bias: how much further the score is from no bias than random groups of the model, 0 as far "
-        "as they are on average; after debiasing, than random groups of the model before it; empty without them",
+        "standardised bias: how much further the score is from no bias than random groups of words of the "
+        "model. 0 means as far as random groups are on average. After debiasing, the random groups are those of "
+        "the original model. Empty without random groups",
         "standard deviations",
     ),
     Column.value(
         "standardized_low",
-        "lower end of its 95 % confidence interval, over words and over the random groups that were drawn. Without "
-        "bias, it holds the value of all words in 64 to 88 % of cases for RNSB, 94 % or more for others "
-        "(docs/calibration.md)",
+        "lower end of its 95 % confidence interval, over words and over the random groups drawn. Without bias, "
+        "it covers the value that all words would give in 64 to 88 % of cases for RNSB, and in 94 % or more for "
+        "other metrics (docs/calibration.md)",
         "standard deviations",
     ),
-    Column.value("standardized_high", "its upper end", "standard deviations"),
+    Column.value("standardized_high", "upper end of the same interval", "standard deviations"),
     Column.value(
         "standardized_own",
-        "standardized, after debiasing against random groups of the debiased model itself",
+        "standardised bias after debiasing, against random groups of the debiased model itself",
         "standard deviations",
     ),
 )
@@ -300,25 +301,26 @@ def _columns() -> list[Column]:
         Column.value("value", "the metric's value"),
         *(first, others.pop(0)),
         Column.value("ci_low", "lower end of the 95 % confidence interval over words"),
-        Column.value("ci_high", "its upper end"),
-        Column("words_used", "words of the query that the model has", "count"),
-        Column("words_lost", "words of the query that the model lacks", "count"),
+        Column.value("ci_high", "upper end of the same interval"),
+        Column("words_used", "number of the query's words that the model has", "count"),
+        Column("words_lost", "number of the query's words that the model lacks", "count"),
         Column("status", f'"ok", or why there is no value; "{STATUS}": {MEANING}'),
         *others,
         *EVIDENCE,
         *OF_SCALE,
         Column(
             "no_baseline",
-            "why a score with a value has no `standardized`, in a few words, such as "
-            f"{TOO_FEW_TOPICS!r}; `tests.csv` has the sentence. Empty where it has one, and without `random_groups`",
+            "in a few words, why a score with a value has no `standardized`, such as "
+            f"{TOO_FEW_TOPICS!r}; `tests.csv` has the full sentence. Empty if there is a value, "
+            "and without `random_groups`",
         ),
         *(pair for test in tests() if test not in shipped for pair in _p_values(test)),
     ]
 
 
 def _p_values(test: Test) -> tuple[Column, Column]:
-    meaning = f"p-value of the {test.noun}; `tests.csv` says why there is none"
-    adjusted = f"{test.column}, adjusted for the number of different tests of its criterion"
+    meaning = f"p-value of the {test.noun}; `tests.csv` has the reason if there is none"
+    adjusted = f"{test.column}, adjusted for the number of different tests in its criterion"
     return (
         Column.share(test.column, meaning),
         Column.share(test.adjusted, adjusted),

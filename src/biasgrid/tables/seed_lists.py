@@ -81,14 +81,15 @@ SEED_LISTS = Table(
     (
         CRITERION,
         Column("concept", "the concept's name in the config"),
-        Column("part", "the sets that all lists are measured with"),
+        Column("part", "the other sets of the query, the same for all lists"),
         METRIC,
         MODEL,
         DEBIAS,
         *spreads.columns("list", "lists"),
         Column(
             "ratio",
-            "sd in standard errors: above 1, lists differ more than draws of words for one list would",
+            "sd divided by standard_error. Above 1, lists differ more than random draws of words for one list "
+            "would",
             "number",
             range=(0, inf),
         ),

@@ -46,31 +46,32 @@ SEED_PAIRS = Table(
         DEBIAS,
         Column("list", "the list's name in the config"),
         Column("pair", "the pair a:b"),
-        Column.rank("rank", "1 stands for the direction best: by cosine_others"),
-        Column.correlation("cosine", "of its difference with the direction of all pairs"),
-        Column.correlation("cosine_others", "the same with the direction of the other pairs"),
+        Column.rank("rank", "rank by cosine_others; 1 is the pair closest to the direction"),
+        Column.correlation("cosine", "cosine of the pair's difference with the direction of all pairs"),
+        Column.correlation("cosine_others", "the same cosine, with the direction of the other pairs"),
         Column.correlation(
-            "cosines_with_others", "mean cosine of its difference with those of the other pairs"
+            "cosines_with_others",
+            "mean cosine of the pair's difference with the differences of the other pairs",
         ),
         Column(
             "angle_others",
-            "angle between the direction of all pairs and that of the others",
+            "angle between the direction of all pairs and the direction without this pair",
             "number",
             "degrees",
             (0, 180),
         ),
-        Column.share("share_others", "of the other pairs' variance, the share along their first component"),
+        Column.share("share_others", "share of the other pairs' variance along their first component"),
         Column(
             "angle_best",
-            "angle between the direction of all pairs and that of the pairs to this rank",
+            "angle between the direction of all pairs and the direction of the pairs up to this rank",
             "number",
             "degrees",
             (0, 180),
         ),
         Column.share(
             "share_best",
-            "of the variance of the pairs to this rank, the share along their first component; in the last row, that "
-            "of all pairs",
+            "share of variance along the first component, for the pairs up to this rank; in the last row, for "
+            "all pairs",
         ),
     ),
     inputs=_inputs,

@@ -44,13 +44,15 @@ TABLE = Table(
     "Each score's most influential word, and its change with half of the words. One row per score.",
     (
         *CELL,
-        Column("set", "the set that the most influential word is in"),
-        Column("word", "the word without which the value changes most"),
-        Column.value("influence", "how it changes"),
+        Column("set", "set of the most influential word"),
+        Column("word", "the most influential word: without it, the score changes most"),
+        Column.value("influence", "change of the score without that word"),
         Column.value(
-            "halves_targets", "mean distance of the value on half the target words from the score", least=0
+            "halves_targets",
+            "mean distance between the score and its value with half of the target words",
+            least=0,
         ),
-        Column.value("halves_attributes", "the same, of the attribute words", least=0),
+        Column.value("halves_attributes", "the same with half of the attribute words", least=0),
         Column.share("robustness_targets", "halves_targets as a share of the metric's range"),
         Column.share("robustness_attributes", "halves_attributes as a share of the metric's range"),
     ),

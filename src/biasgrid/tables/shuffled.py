@@ -104,19 +104,19 @@ def shuffled_cells(study: Planned) -> Iterator[Any]:
 def _text_columns(text: str, models: str) -> tuple[Column, ...]:
     interval = f"95 % interval over {models} (Student's t); empty with fewer than two"
     return (
-        Column.count(f"{text}_models", f"{models} that have a value"),
-        Column.count(f"{text}_lost", f"{models} that have none"),
+        Column.count(f"{text}_models", f"number of {models} with a value"),
+        Column.count(f"{text}_lost", f"number of {models} without a value"),
         Column.value(f"{text}_mean", "mean of their values"),
         Column.value(f"{text}_mean_low", f"lower end of its {interval}"),
-        Column.value(f"{text}_mean_high", "upper end"),
-        Column.value(f"{text}_distance", "mean of their values' distances from the neutral value", least=0),
+        Column.value(f"{text}_mean_high", "upper end of the interval"),
+        Column.value(f"{text}_distance", "mean distance of their values from the no-bias value", least=0),
         Column.value(f"{text}_distance_low", f"lower end of its {interval}", least=0),
-        Column.value(f"{text}_distance_high", "upper end", least=0),
+        Column.value(f"{text}_distance_high", "upper end of the interval", least=0),
     )
 
 
 TRAINING = Column("training", "the name under `shuffled` in the config")
-CORPUS = Column("corpus", "the corpus, which the models of shuffled text are of, too")
+CORPUS = Column("corpus", "key of the corpus; the models of shuffled text come from the same corpus")
 SHUFFLED = Table(
     "shuffled",
     "Scores on models of real text, and of the same text shuffled. One row per (sub-)query, metric, training "
@@ -129,27 +129,31 @@ SHUFFLED = Table(
         DEBIAS,
         TRAINING,
         CORPUS,
-        Column.value("neutral", "the metric's neutral value"),
+        Column.value("neutral", "the metric's no-bias value"),
         *_text_columns("real", "models of real text"),
         *_text_columns("shuffled", "models of shuffled text"),
         Column(
-            "share", "shuffled_distance / real_distance: 1 is as much as real text", "number", range=(0, inf)
+            "share",
+            "shuffled_distance / real_distance; 1 means as much bias as in real text",
+            "number",
+            range=(0, inf),
         ),
         Column(
             "share_low",
-            "lower end of its 95 % interval (Fieller's, with unequal variances; real text whose models have no seed "
-            "has no variance); empty with fewer than two models, or where real_distance does not differ from 0",
+            "lower end of its 95 % interval (Fieller's, with unequal variances). If the models of real text "
+            "have no seed, their variance is 0. Empty with fewer than two models, or if real_distance does not "
+            "differ from 0",
             "number",
             range=(0, inf),
             is_quotient=True,
         ),
-        Column("share_high", "upper end", "number", range=(0, inf), is_quotient=True),
+        Column("share_high", "upper end of the interval", "number", range=(0, inf), is_quotient=True),
         Column.share(
             "p_value",
-            "of Student's t-test that values of shuffled text have the neutral value as their mean; empty with fewer "
+            "p-value of Student's t-test that the mean of shuffled text is the no-bias value; empty with fewer "
             "than two models",
         ),
-        Column.share("p_adjusted", "adjusted for all rows of the table (Holm)"),
+        Column.share("p_adjusted", "p_value, adjusted for all rows of the table (Holm)"),
     ),
     reads=("scores",),
     facts=("neutral",),

@@ -109,26 +109,26 @@ SHUFFLED_WORDS = Table(
         QUERY,
         METRIC,
         DEBIAS,
-        Column("detail", "which number of each word it is; positive is nearer to the first group"),
+        Column("detail", "which of the metric's numbers per word; positive is closer to the first group"),
         TRAINING,
         CORPUS,
-        Column("text", "the corpus as it is, or shuffled", values=("real", "shuffled")),
-        Column.count("models", "how many models"),
-        Column("words", "how many words have a value, on average", "number", range=(3, inf)),
+        Column("text", "whether the text is the original corpus or shuffled", values=("real", "shuffled")),
+        Column.count("models", "number of models"),
+        Column("words", "mean number of words with a value", "number", range=(3, inf)),
         Column.correlation(
             "correlation",
-            "Spearman's, of the words' values with the logarithm of their frequency: mean over the models. Above 0 "
-            "frequent words are nearer to the first group than rare ones are",
+            "Spearman's correlation of the words' values with their log frequency, averaged over the models. "
+            "Above 0, frequent words are closer to the first group than rare words are",
         ),
         Column.correlation("ci_low", "lower end of its 95 % interval"),
-        Column.correlation("ci_high", "upper end"),
+        Column.correlation("ci_high", "upper end of the interval"),
         Column(
             "ci_of",
-            "what the interval is over: models (Student's t), which have the same words; of one model, words "
-            "(percentiles of 2,000 bootstrap resamples)",
+            "what the interval covers. models: different models with the same words (Student's t). words: for a "
+            "single model, percentiles of 2,000 bootstrap resamples of words",
             values=("models", "words", ""),
         ),
-        Column.count("rising", "models whose correlation is above 0"),
+        Column.count("rising", "number of models with a correlation above 0"),
         Column.value("rare", "mean value of the rarest third of the words"),
         Column.value("frequent", "mean value of the most frequent third"),
     ),

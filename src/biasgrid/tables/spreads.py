@@ -62,20 +62,21 @@ def summary(part: pd.DataFrame, plural: str, neutral: float) -> dict[str, Any]:
 def columns(singular: str, plural: str) -> tuple[Column, ...]:
     """The columns of a summary; `singular` and `plural` say what is summarised."""
     return (
-        Column.count(plural, f"how many {plural} have a value"),
-        Column.count(f"{plural}_lost", "how many have none"),
+        Column.count(plural, f"number of {plural} with a value"),
+        Column.count(f"{plural}_lost", f"number of {plural} without a value"),
         Column.value("mean", f"mean of the {plural}' values"),
-        Column.value("sd", "their standard deviation (n - 1)", least=0),
-        Column.value("min", "the smallest"),
-        Column.value("max", "the largest"),
-        Column("lowest", f"the {singular} that has the smallest"),
-        Column("highest", f"the {singular} that has the largest"),
+        Column.value("sd", "standard deviation of the values (n - 1)", least=0),
+        Column.value("min", "smallest value"),
+        Column.value("max", "largest value"),
+        Column("lowest", f"the {singular} with the smallest value"),
+        Column("highest", f"the {singular} with the largest value"),
         Column.count(
-            "other_side", f"{plural} whose value is on the other side of the neutral value than the mean"
+            "other_side",
+            f"number of {plural} whose value is on the other side of the no-bias value than the mean",
         ),
         Column.value(
             "standard_error",
-            f"of the value of one {singular}, by the bootstrap over words: root mean square over the {plural}",
+            f"standard error of one {singular} (bootstrap over words): root mean square over the {plural}",
             least=0,
         ),
     )

@@ -72,47 +72,51 @@ TABLE = Table(
     (
         *CELL,
         Column("test", "the part of `inference` in the config (docs/p-values.md)"),
-        Column.share("p_value", "the test's p-value, as in scores.csv"),
-        Column.share("p_low", "lower end of the 95 % interval of the p-value that all draws would give"),
-        Column.share("p_high", "its upper end"),
+        Column.share("p_value", "p-value of the test, as in scores.csv"),
+        Column.share(
+            "p_low", "lower end of the 95 % interval of the p-value that all possible draws would give"
+        ),
+        Column.share("p_high", "upper end of the same interval"),
         Column.share(
             "p_lowest",
-            "the smallest p-value that the test can give: its draws, or the words and topics that there are, allow "
-            "no smaller one",
+            "smallest p-value that the test can reach with its number of draws, words and topics",
         ),
         Column.share("p_holm", "p_value, adjusted by Holm's method"),
-        Column.share("p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's"),
+        Column.share("p_benjamini_hochberg", "p_value, adjusted by Benjamini and Hochberg's method"),
         Column.share(
-            "p_normal", "p-value by a normal curve through the values that the score is compared with"
+            "p_normal",
+            "p-value from a normal distribution fitted to the values that the score is compared with",
         ),
         Column(
             "alternative",
-            "which values count as more biased; `distance`: those at least as far from the neutral value",
+            "which values count as at least as biased. `distance`: values at least as far from the no-bias "
+            "value",
             values=("greater", "less", "two-sided", "distance", ""),
         ),
         Column(
             "method",
-            "exact, of all permutations; binomial, of all permutations of pairs of sentences, by the binomial "
-            "distribution; monte_carlo, of drawn ones; or drawn, of values that are no permutations",
+            "how the p-value is computed. exact: from all permutations. binomial: from all permutations of "
+            "pairs of sentences, with the binomial distribution. monte_carlo: from randomly drawn permutations. "
+            "drawn: from random draws that are not permutations",
             values=("exact", "binomial", "monte_carlo", "drawn", ""),
         ),
-        Column("partitions", "how many permutations there are of the words", "optional count"),
-        Column("draws", "how many values the score was compared with", "optional count"),
+        Column("partitions", "number of possible permutations of the words", "optional count"),
+        Column("draws", "number of values that the score was compared with", "optional count"),
         Column("reason", "why there is no p-value"),
         Column(
             "test_of",
-            "what a permutation test is about: words, or labels of a classifier's training words",
+            "what a permutation test permutes: words, or the labels of a classifier's training words",
             values=("words", "labels", ""),
         ),
         Column(
             "frequency",
-            "what the test knows the words' frequencies by: counts in the model's corpus, wordfreq (a proxy), or the "
-            "rank in a model that is sorted by frequency",
+            "where the test's word frequencies come from: counts in the model's corpus, wordfreq (a proxy), or "
+            "the rank in a model that is sorted by frequency",
             values=("counts", "wordfreq", "rank", ""),
         ),
-        Column.value("compared_low", "of control words: 2.5 % of their values are lower"),
-        Column.value("compared_median", "the median of their values"),
-        Column.value("compared_high", "2.5 % of them are higher"),
+        Column.value("compared_low", "2.5 % quantile of the values of control words"),
+        Column.value("compared_median", "median of the values of control words"),
+        Column.value("compared_high", "97.5 % quantile of the values of control words"),
     ),
     reads=("inferences", "queries"),
     when=lambda study: (

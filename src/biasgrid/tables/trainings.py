@@ -120,28 +120,32 @@ TRAININGS = Table(
         QUERY,
         METRIC,
         DEBIAS,
-        Column("training", "the name in the config: a base, and models that differ from it"),
         Column(
-            "parameter", "what the models differ in; the base is one of them. `seed`: they differ by chance"
+            "training",
+            "name of the set of training runs in the config: a base model, and models that differ from it",
+        ),
+        Column(
+            "parameter",
+            "the setting in which the models differ; the base is one of them. `seed`: they differ only by "
+            "chance",
         ),
         *spreads.columns("model", "models"),
         Column.value("sd_seeds", "standard deviation over the seeds", least=0),
         Column(
             "ratio",
-            "sd in standard deviations over the seeds; of few models and seeds it is far from exact",
+            "sd divided by sd_seeds; imprecise with few models and seeds",
             "number",
             range=(0, inf),
         ),
         Column.value(
             "seeds_low",
-            "where the value of one more seed lies in 95 of 100 cases (prediction interval of a normal "
-            "distribution): the lower end",
+            "lower end of the 95 % prediction interval for the value of one more seed (normal distribution)",
         ),
-        Column.value("seeds_high", "the upper end"),
+        Column.value("seeds_high", "upper end of the same interval"),
         Column(
             "beyond_seeds",
-            "models whose value is outside of that: they differ from the base by more than a seed does; empty in "
-            "rows of `seed`",
+            "number of models with a value outside that interval: they differ from the base by more than a seed "
+            "does. Empty in rows of `seed`",
             "optional count",
         ),
     ),

@@ -33,11 +33,11 @@ LEVEL = 0.95  # of a study without a bootstrap
 MARKS = {ALL: "full", PERMUTATION: "half", GROUPS: "half", NONE: "open", OUT_OF_REACH: "dot", UNTESTED: ""}
 IN_A_FAMILY = ", among so many tests"
 MEANINGS = {
-    ALL: "every test of words that the metric has is significant",
-    PERMUTATION: "the permutation test alone is significant",
-    GROUPS: "the test against random groups alone is significant",
-    NONE: "no test is significant",
-    OUT_OF_REACH: f"not significant, and with these words and draws no score could be{IN_A_FAMILY}",
+    ALL: "significant in every test of words that the metric has",
+    PERMUTATION: "significant in the permutation test only",
+    GROUPS: "significant in the test against random groups only",
+    NONE: "not significant in any test",
+    OUT_OF_REACH: f"cannot reach significance: too few words or random draws{IN_A_FAMILY}",
     UNTESTED: "no test of words was made",
 }
 # The phrase that people read in place of a verdict, on every surface; `phrase` fits it to the tests that were made.

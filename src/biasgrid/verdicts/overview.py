@@ -26,6 +26,11 @@ BASELINE = "standard deviations above the random-word baseline"
 DISTANCE = "distance from the no-bias value, on the metric's own scale"
 # what 0 on such an axis means
 ZEROS = {BASELINE: "0: as much bias as unrelated words of the same model.", DISTANCE: "0: no bias."}
+# what it means that a model has no mark in a row
+NO_MARKS = {
+    BASELINE: "No mark: the score or its baseline is missing.",
+    DISTANCE: "No mark: the score is missing.",
+}
 FILLED = "clear evidence, significant in every test"
 MISSING_WORDS = "not computed: too many words are missing"
 NOT_COMPARED = {NO_BASELINE: "not compared: no baseline", NO_COMMON_ZERO: "not comparable across models"}

@@ -29,10 +29,12 @@ EXCELLENT, GOOD, ACCEPTABLE, UNDECIDED, POOR, NONE = LEVELS = (
 )
 HOLDS, MAY_TURN = "holds", "may turn"
 VERDICTS = (*LEVELS, HOLDS, MAY_TURN)
+# levels that have another name where people read them
+LEVEL_NAMES = {UNDECIDED: "inconclusive", NONE: "unreliable"}
 THRESHOLDS = {"acceptable": 0.7, "good": 0.8, "excellent": 0.9, "holds": 0.95}
 SCORE, WORDS, METRICS, TRAININGS = QUESTIONS = ("score", "words", "metrics", "trainings")
 SIGN, ORDER = "sign", "order"
-NO_SIGN = "the metric's sign is no direction of bias"
+NO_SIGN = "the metric's sign does not show a direction of bias"
 GOAL = 0.8  # the reliability that lengths of lists are given for
 
 
@@ -126,7 +128,7 @@ def _says(row: Mapping[str, Any], verdict: str) -> str:
         never, verb = ("would not", "order") if row["question"] == WORDS else ("does not", "score")
         does = f"{never if verdict == POOR else 'may or may not'} {verb}"
     ends = interval(row["low"], row["high"], form=coefficient)
-    number = f"{row['coefficient']} {coefficient(row['value'])} {ends}, {verdict}"
+    number = f"{row['coefficient']} {coefficient(row['value'])} {ends}, {LEVEL_NAMES.get(verdict, verdict)}"
     return f"{other} {does} {words} alike ({number})."
 
 

@@ -52,6 +52,13 @@ WHY_NOT_COMPARED = {
     NO_COMMON_ZERO: "because models also differ on random words",
 }
 FEW_IN_COMMON = "No two models can be compared: they have too few queries in common."
+ONE_SCORE = (
+    "A score is of one metric, query and model, debiased models included. A metric that takes fewer word sets than "
+    "the query has gives it several scores."
+)
+ONE_COMPARISON = (
+    "A comparison is of one pair of models, by one metric, on one topic or on all topics together."
+)
 
 
 @dataclass(frozen=True)
@@ -332,6 +339,8 @@ def _bias_card(
     opposed = directions(tables.get("scores"), spec["sides"])
     if opposed["is_opposed"].any():
         sentences.append(of_directions(opposed))
+    if len(findings.clear) == 1 and findings.found > 1 and findings.clear[0].models_of > 1:
+        sentences.append(f"In {_models_with(findings.clear[0])}, at least one of these queries shows it.")
     return Card(BIAS, "Is there bias?", f"{findings.found} of {findings.queries}", unit, tuple(sentences))
 
 
@@ -395,7 +404,8 @@ def _models_card(
         *(_not_compared_with(compared, labels) if len(winners) == 1 else ()),
         *_extremes(compared, [cell for cell in cells if cell.criterion == together], labels),
         *_single_topics(single, labels),
-        *of_pairs(pairs, spec["margin"]),
+        *(of_comparisons := of_pairs(pairs, spec["margin"])),
+        *[ONE_COMPARISON] * bool(of_comparisons),
     ]
     return Card(MODELS_TOPIC, question, figure, unit, tuple(sentences))
 
@@ -624,7 +634,7 @@ def _missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Map
             sentences.append(
                 f"{labels.get(key, key)} is not ranked on {_few(topics)}: too few queries have a value."
             )
-    return sentences
+    return [*sentences, ONE_SCORE]
 
 
 def _cannot_tell(untestable: Untestable) -> list[str]:

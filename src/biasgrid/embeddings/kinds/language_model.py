@@ -17,7 +17,7 @@ class Section(Strict):
         "where it computes; left out, or `auto`: on a GPU where torch sees one", None
     )
     dtype: Literal["float32", "bfloat16", "float16"] = field(
-        "in which numbers it computes, `float32` if left out; `bfloat16` changes verdicts", None
+        "number format in which it computes (default `float32`); `bfloat16` changes conclusions", None
     )
     fast: bool = field(
         "whether a score may depend, in its last digits, on what is scored beside it, which is cheaper; left out: "

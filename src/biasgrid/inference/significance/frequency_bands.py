@@ -34,8 +34,8 @@ from .test import Outcome, Test
 # Smallest number of permutations of a test: with fewer, its p-value could not be below .05.
 FEWEST = 20
 UNKNOWN = (
-    "it is not known how frequent the model's words are: it has no counts, nothing says that it is sorted by "
-    "frequency (in a config: sorted: true), and frequencies: wordfreq was not asked for"
+    "the frequencies of the model's words are unknown: it has no counts and is not declared as sorted by "
+    "frequency (in a config: sorted: true); the option frequencies: wordfreq estimates them"
 )
 
 

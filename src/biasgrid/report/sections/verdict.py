@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...verdicts.evidence import phrase
-from ...verdicts.overview import ZEROS, BiasPicture, Mark, bias_pictures
+from ...verdicts.overview import NO_MARKS, ZEROS, BiasPicture, Mark, bias_pictures
 from ...verdicts.summary import READ as conclusion_reads
 from ..picture import Axis, looks, row_height, value_text
 from .section import Material, Section
@@ -45,6 +45,7 @@ def _drawn(picture: BiasPicture, models: list[str], material: Material) -> dict[
         "axis": Axis.of(picture.ends),
         "unit": picture.axis,
         "zero": ZEROS[picture.axis],
+        "no_mark": NO_MARKS[picture.axis],
         "topics": picture.topics,
         "seen": seen,
         "height": row_height(len(models)),
