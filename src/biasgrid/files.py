@@ -26,9 +26,7 @@ try:
 except ImportError:  # Windows: no locks, but names are unique all the same
     fcntl = None  # type: ignore[assignment]
 
-HASHED = 16 << 20  # bytes of a file that are hashed at a time
 unfinished: set[Path] = set()  # folders that this process writes aside: worth nothing without it
-being_hashed: list[str] = []  # files, by this process, for those who show how far it is
 LONGEST = 150  # bytes of a file's name that the name beside it repeats; file systems end at 255
 # Some file systems of clusters have locks on each machine alone: what is swept up was this machine's.
 MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
@@ -212,22 +210,9 @@ def readable(name: str) -> str:
 
 
 def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
-    """Hex digest of a file's bytes; `algorithm` as in hashlib. Raises OSError.
-
-    After each block a thread waits for its turn in the interpreter, so blocks are large: beside four busy threads the
-    md5 of 439 MB takes 5 s, in hashlib.file_digest's blocks of 256 KB 23 s.
-    """
-    digest = hashlib.new(algorithm, usedforsecurity=False)
-    being_hashed.append(os.fspath(path))
-    try:
-        with open(path, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            block = memoryview(bytearray(min(max(size, 1 << 16), HASHED)))
-            while size := file.readinto(block):
-                digest.update(block[:size])
-    finally:
-        being_hashed.remove(os.fspath(path))
-    return digest.hexdigest()
+    """Return the hex digest of a file's bytes; `algorithm` as in hashlib. Raise OSError if it cannot be read."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
 @contextmanager

@@ -1,54 +1,60 @@
-# A cell: one metric on one query on one model -> its scores (biasgrid.measurements.cell.compute_cell). A `run:` block
-# in a thread of the engine costs a few milliseconds, where a process would cost a second (profiles/default:
-# force-use-threads). It must not change process state.
-#
-# There are thousands: each kind of them is a rule that names its files, as the engine takes its time over functions.
-SCORING = [model for model in STUDY.models if STUDY.kind(model).scores]
+# Query and model -> a cell: the scores of one metric on one query and one model, with or without a debias method.
+CELL = "cell {model}/{debias}/{metric}/{query}"
+SCORED = [model for model in STUDY.models if STUDY.kind(model).scores]  # language models
 
 
+# A language model -> its scores of the sentences that the metrics of a query ask for, which cells read. The step keeps
+# the scores that it has: an edited query costs its new sentences alone.
+rule sentence_scores:
+    input:
+        queries=reads("sentence scores {model}/{sentences}", "queries"),
+        model=f"{RESULTS}/models/{{model}}.json",
+        study=STUDY_FILE,
+    output:
+        update(f"{RESULTS}/sentence_scores/{{model}}/{{sentences}}.json"),
+    log:
+        f"{LOGS}/sentence_scores/{{model}}/{{sentences}}.txt",
+    benchmark:
+        f"{LOGS}/benchmark/sentence_scores/{{model}}/{{sentences}}.tsv"
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
+    params:
+        settings=settings("sentence scores {model}/{sentences}"),
+        code=code("sentence scores {model}/{sentences}"),
+    shell:
+        f"{STEP} 'sentence scores {{wildcards.model}}/{{wildcards.sentences}}' 2> {{log}}"
+
+
+def model_of(wildcards):
+    """The record of a model's vectors; of a language model, its scores of the query's sentences."""
+    if wildcards.model in SCORED:
+        return PLAN[CELL.format(**wildcards)].by_role["model"]
+    return f"{RESULTS}/models/{wildcards.model}.json"
+
+
+def transform_of(wildcards):
+    """The fitted debias method, if there is one."""
+    return (
+        [] if wildcards.debias == UNTOUCHED else f"{RESULTS}/debias/{wildcards.model}/{wildcards.debias}.npz"
+    )
+
+
+# There are thousands of cells, and each takes milliseconds. So a cell is a thread of Snakemake's process (`run:` with
+# force-use-threads in profiles/default), where a process of its own would take a second. It reads its words' rows alone.
 rule cell:
     input:
         query=f"{RESULTS}/queries/{{query}}.json",
-        model=f"{RESULTS}/models/{{model}}.json",
+        model=model_of,
+        transform=transform_of,
     output:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:
         f"{LOGS}/cell/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
-    wildcard_constraints:
-        model=one_of(model for model in STUDY.models if model not in SCORING),
-        debias=UNTOUCHED,
-    resources:
-        # it reads its words' rows and no others
-        mem_mb=engine.each_try(workflow, 800),
-        runtime=engine.each_try(workflow, 1),
+    # none of `--cores`: hundreds start at once, where Snakemake would look for the next ones after each
+    threads: 0
     params:
-        depends_on=dependence_of(cell_step),
+        settings=settings(CELL),
+        code=code(CELL),
     run:
-        RUN.perform(cell_step(wildcards), log[0])
-
-
-# a rule that makes nothing in a study would be asked for each of its files
-if STUDY.debias:
-
-    use rule cell as cell_debiased with:
-        input:
-            query=f"{RESULTS}/queries/{{query}}.json",
-            model=f"{RESULTS}/models/{{model}}.json",
-            transform=f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
-        wildcard_constraints:
-            debias=one_of(STUDY.debias),
-
-    engine.same_group(workflow, "cell_debiased", "cell")
-
-
-# on a language model: its scores of the query's sentences
-if SCORING:
-
-    use rule cell as cell_of_sentences with:
-        input:
-            query=f"{RESULTS}/queries/{{query}}.json",
-            model=lambda w: cell_step(w).by_role["model"],
-        wildcard_constraints:
-            model=one_of(SCORING),
-
-    engine.same_group(workflow, "cell_of_sentences", "cell")
+        make(PLAN, CELL.format(**wildcards), log[0], LOGS)

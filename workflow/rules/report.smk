@@ -1,22 +1,14 @@
 # Tables, cells and their inference -> one page with the results.
-from biasgrid.report.report_step import report_step
-
-
 rule report:
     input:
-        unpack(inputs_of(lambda w: report_step(STUDY))),
+        files=[file for file in PLAN["report"].files if file != f"{RESULTS}/study.json"],
+        study=STUDY_FILE,
     output:
-        update(
-            report(
-                f"{RESULTS}/report.html",
-                caption="../report/page.rst",
-                category="The page of the study",
-                labels={"page": "all in one"},
-            )
-        ),
+        report(f"{RESULTS}/report.html", category="The page of the study", labels={"page": "all in one"}),
     log:
         f"{LOGS}/report.txt",
     params:
-        depends_on=dependence_of(lambda w: report_step(STUDY)),
-    run:
-        RUN.make(workflow, Batch((report_step(STUDY),)))
+        settings=lambda wildcards: PLAN["report"].settings,
+        code=PLAN["report"].code,
+    shell:
+        f"{STEP} report 2> {{log}}"

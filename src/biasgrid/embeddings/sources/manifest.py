@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ... import absence
 from ...files import write_text
 from ...web_addresses import public
 from .kinds import REGISTRY, check
@@ -25,10 +24,8 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a fetched archive; {} where there is none, as it could not be had, or a damaged one, which
-    calls for another fetch."""
-    if absence.reasons_in(folder / MANIFEST):
-        return {}
+    """Return the manifest of a fetched archive; an empty mapping if there is none, or if it is damaged, so that the
+    archive is fetched again."""
     try:
         manifest = dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
         if not _is_whole(**{key: manifest[key] for key in ("source", "files", "input")}):
