@@ -9,6 +9,7 @@ if not config:
     configfile: "config/config.yaml"
 
 
+include: "workflow/rules/common.smk"
 include: "workflow/rules/study.smk"
 include: "workflow/rules/embeddings.smk"
 include: "workflow/rules/debias.smk"

@@ -1,6 +1,5 @@
 # Query and model -> a cell: the scores of one metric on one query and one model, with or without a debias method.
 CELL = "cell {model}/{debias}/{metric}/{query}"
-SCORED = [model for model in STUDY.models if STUDY.kind(model).scores]  # language models
 
 
 # A language model -> its scores of the sentences that the metrics of a query ask for, which cells read. The step keeps
@@ -24,20 +23,6 @@ rule sentence_scores:
         code=code("sentence scores {model}/{sentences}"),
     shell:
         f"{STEP} 'sentence scores {{wildcards.model}}/{{wildcards.sentences}}' 2> {{log}}"
-
-
-def model_of(wildcards):
-    """The record of a model's vectors; of a language model, its scores of the query's sentences."""
-    if wildcards.model in SCORED:
-        return PLAN[CELL.format(**wildcards)].by_role["model"]
-    return f"{RESULTS}/models/{wildcards.model}.json"
-
-
-def transform_of(wildcards):
-    """The fitted debias method, if there is one."""
-    return (
-        [] if wildcards.debias == UNTOUCHED else f"{RESULTS}/debias/{wildcards.model}/{wildcards.debias}.npz"
-    )
 
 
 # There are thousands of cells, and each takes milliseconds. So a cell is a thread of Snakemake's process (`run:` with

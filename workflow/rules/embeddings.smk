@@ -18,10 +18,6 @@ rule archive:
         f"{STEP} 'archive {{wildcards.name}}' 2>&1 | tee {{log}} >&2"
 
 
-def archives_of(wildcards):
-    return [f"{RESULTS}/sources/{name}.json" for name in stores.archives(STUDY, wildcards.model)]
-
-
 rule store:
     input:
         archives=archives_of,

@@ -1,6 +1,4 @@
 # Notebooks -> executed, and as pages: on request alone (`snakemake notebooks`).
-from biasgrid.workflow import notebooks as of_notebooks
-
 PAGES = f"{STUDY.results.parent}/notebooks"
 # a notebook is code: those of the checkout that the workflow stands in, and of no other folder
 NOTEBOOKS = of_notebooks.names(workflow.basedir)

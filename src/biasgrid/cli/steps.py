@@ -43,8 +43,9 @@ FORMER = {
 
 
 def step(args: argparse.Namespace) -> dict[str, Any] | None:
-    """Run steps of a study, even if their inputs have not changed.
+    """Run steps of a study, even if their inputs have not changed. A step is named by its kind and what it makes.
 
+    biasgrid step "query gender_1" --study config/embedded.yaml
     biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
     biasgrid step "table scores" "figure bias" --study my-study.yaml
     """
@@ -94,13 +95,10 @@ class _Runner:
         kind, _, key = name.partition(" ")
         plan = self._plan
         if kind in OTHERS:
-            keys = {
-                "query": self._study.queries,
-                "archive": self._study.sources,
-                "store": self._study.models,
-            }[kind]
-            if key not in keys:
-                raise BiasgridError(f"{where}: {unknown_name(kind, key, keys)}")
+            study = self._study
+            keys: dict[str, Any] = {"query": study.queries, "archive": study.sources, "store": study.models}
+            if key not in keys[kind]:
+                raise BiasgridError(f"{where}: {unknown_name(kind, key, keys[kind])}")
             return
         try:
             plan[name]
@@ -202,7 +200,7 @@ def add(commands: Commands) -> None:
         "names",
         nargs="+",
         metavar="STEP",
-        help='such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY"; biasgrid run CONFIG --why lists their kinds',
+        help='such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY"',
     )
     command.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="number of steps to run at a time (default: 1)"
