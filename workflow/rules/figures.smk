@@ -18,7 +18,7 @@ rule figures:
         ],
     log:
         f"{LOGS}/figures.txt",
-    threads: workflow.cores
+    threads: 4
     resources:
         mem_mb=lambda wildcards, threads, attempt: 500 * threads * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
