@@ -1,4 +1,5 @@
 # Query and model -> a cell: the scores of one metric on one query and one model, with or without a debias method.
+HAS_LANGUAGE_MODELS = any(STUDY.kind(model).scores for model in STUDY.models)
 CELL = "cell {model}/{debias}/{metric}/{query}"
 
 
@@ -19,8 +20,7 @@ rule sentence_scores:
         mem_mb=lambda wildcards, attempt: 4000 * attempt,
         runtime=lambda wildcards, attempt: 120 * attempt,
     params:
-        settings=settings("sentence scores {model}/{sentences}"),
-        code=code("sentence scores {model}/{sentences}"),
+        depends_on=depends_on("sentence scores {model}/{sentences}"),
     shell:
         f"{STEP} 'sentence scores {{wildcards.model}}/{{wildcards.sentences}}' 2> {{log}}"
 
@@ -30,8 +30,9 @@ rule sentence_scores:
 rule cell:
     input:
         query=f"{RESULTS}/queries/{{query}}.json",
-        model=model_of,
-        transform=transform_of,
+        # functions only in studies that need them: Snakemake takes its time over each of thousands of calls
+        model=model_of if HAS_LANGUAGE_MODELS else f"{RESULTS}/models/{{model}}.json",
+        transform=transform_of if STUDY.debias else [],
     output:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:
@@ -39,7 +40,6 @@ rule cell:
     # none of `--cores`: hundreds start at once, where Snakemake would look for the next ones after each
     threads: 0
     params:
-        settings=settings(CELL),
-        code=code(CELL),
+        depends_on=depends_on(CELL),
     run:
         make(PLAN, CELL.format(**wildcards), log[0], LOGS)

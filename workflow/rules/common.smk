@@ -44,14 +44,12 @@ wildcard_constraints:
     sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
 
 
-def settings(name):
-    """For params: what the step of a name depends on besides files and code. Wildcards of the rule are filled in."""
-    return lambda wildcards: PLAN[name.format(**wildcards)].settings
+def depends_on(name):
+    """For params: what the step of a name depends on besides its files: its settings, and a digest of its code.
 
-
-def code(name):
-    """For params: a digest of the code that the step of a name runs, which follows its imports."""
-    return lambda wildcards: PLAN[name.format(**wildcards)].code
+    `name` has the wildcards of the rule in braces. The digest follows the imports of the code (src/biasgrid/plan/code.py).
+    """
+    return lambda wildcards: PLAN[name.format(**wildcards)].depends_on
 
 
 def reads(name, role):

@@ -15,8 +15,7 @@ rule debias:
         mem_mb=lambda wildcards, attempt: stores.memory(STUDY, wildcards.model, 1, attempt),
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        settings=settings("debias {model}/{debias}"),
-        code=code("debias {model}/{debias}"),
+        depends_on=depends_on("debias {model}/{debias}"),
     shell:
         f"{STEP} 'debias {{wildcards.model}}/{{wildcards.debias}}' 2> {{log}}"
 
@@ -40,7 +39,6 @@ rule evaluation:
         ),
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        settings=settings("evaluation {evaluation}"),
-        code=code("evaluation {evaluation}"),
+        depends_on=depends_on("evaluation {evaluation}"),
     shell:
         f"{STEP} 'evaluation {{wildcards.evaluation}}' 2> {{log}}"

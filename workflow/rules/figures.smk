@@ -23,8 +23,7 @@ rule figures:
         mem_mb=lambda wildcards, threads, attempt: 500 * threads * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        settings=[PLAN[name].settings for name in FIGURES.others],
-        code=[PLAN[name].code for name in FIGURES.others],
+        depends_on=[PLAN[name].depends_on for name in FIGURES.others],
         steps=FIGURES.others,
     shell:
         f"{STEP} {{params.steps:q}} --jobs {{threads}} 2> {{log}}"
@@ -46,8 +45,7 @@ use rule figures as evaluation_figures with:
     log:
         f"{LOGS}/evaluation_figures.txt",
     params:
-        settings=[PLAN[name].settings for name in FIGURES.of_evaluations],
-        code=[PLAN[name].code for name in FIGURES.of_evaluations],
+        depends_on=[PLAN[name].depends_on for name in FIGURES.of_evaluations],
         steps=FIGURES.of_evaluations,
 
 
@@ -68,8 +66,7 @@ rule null_distribution:
     log:
         f"{LOGS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
-        settings=settings(NULL),
-        code=code(NULL),
+        depends_on=depends_on(NULL),
     shell:
         f"{STEP} 'null {{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}/{{wildcards.query}}' 2> {{log}}"
 
@@ -89,7 +86,6 @@ rule null_figure:
     log:
         f"{LOGS}/figure/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
-        settings=settings(NULL_FIGURE),
-        code=code(NULL_FIGURE),
+        depends_on=depends_on(NULL_FIGURE),
     shell:
         f"{STEP} 'figure null/{{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}/{{wildcards.query}}' 2> {{log}}"

@@ -17,7 +17,7 @@ rule pool:
         mem_mb=lambda wildcards, attempt: stores.memory(STUDY, wildcards.model, 1, attempt),
         runtime=lambda wildcards, attempt: 5 * attempt,
     params:
-        code=code("pool {model}"),
+        depends_on=depends_on("pool {model}"),
     shell:
         f"{STEP} 'pool {{wildcards.model}}' 2> {{log}}"
 
@@ -42,8 +42,7 @@ rule inference:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        settings=settings(INFERENCE),
-        code=code(INFERENCE),
+        depends_on=depends_on(INFERENCE),
     shell:
         f"{STEP} 'inference {{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}' 2> {{log}}"
 
@@ -66,8 +65,7 @@ rule aggregates:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
         runtime=lambda wildcards, attempt: 10 * attempt,
     params:
-        settings=settings(AGGREGATES),
-        code=code(AGGREGATES),
+        depends_on=depends_on(AGGREGATES),
     shell:
         f"{STEP} 'aggregates {{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}' 2> {{log}}"
 
@@ -83,7 +81,6 @@ rule frequency:
     log:
         f"{LOGS}/frequency/{{model}}.txt",
     params:
-        settings=settings("frequency {model}"),
-        code=code("frequency {model}"),
+        depends_on=depends_on("frequency {model}"),
     shell:
         f"{STEP} 'frequency {{wildcards.model}}' 2> {{log}}"

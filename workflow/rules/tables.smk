@@ -19,8 +19,7 @@ rule tables:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        settings=[PLAN[name].settings for name in TABLES.others],
-        code=[PLAN[name].code for name in TABLES.others],
+        depends_on=[PLAN[name].depends_on for name in TABLES.others],
         steps=TABLES.others,
     shell:
         f"{STEP} {{params.steps:q}} 2> {{log}}"
@@ -38,6 +37,5 @@ use rule tables as evaluation_tables with:
     log:
         f"{LOGS}/evaluation_tables.txt",
     params:
-        settings=[PLAN[name].settings for name in TABLES.of_evaluations],
-        code=[PLAN[name].code for name in TABLES.of_evaluations],
+        depends_on=[PLAN[name].depends_on for name in TABLES.of_evaluations],
         steps=TABLES.of_evaluations,

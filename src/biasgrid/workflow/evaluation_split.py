@@ -30,6 +30,11 @@ class Split:
     others: list[str]
     of_evaluations: list[str]
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all steps."""
+        return [*self.others, *self.of_evaluations]
+
     def files_made(self, names: Iterable[str]) -> list[str]:
         """Return the files that steps make."""
         return [file for name in names for file in self.plan[name].outputs]
