@@ -209,6 +209,8 @@ def snakemake(folder: Path, *arguments: str) -> tuple[float, float, int]:
     """Run the folder's workflow: seconds of wall clock and of CPU, and how many jobs it had."""
     # modules are compiled once, as they are for whoever has biasgrid installed
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    if (folder / "src").is_dir():
+        environment["PYTHONPATH"] = str(folder / "src")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.perf_counter()
     done = subprocess.run(

@@ -128,6 +128,10 @@ def _server() -> Path:
         if not shim.exists():
             os.mkfifo(requests)
             subprocess.Popen([sys.executable, __file__, folder], stdin=subprocess.DEVNULL)
+            # the command that rules of the workflow start, beside the Python that is Snakemake's here
+            command = folder / "biasgrid"
+            command.write_text(f'#!/bin/sh\nexec "{shim}" -m biasgrid "$@"\n')
+            command.chmod(0o700)
             shim.write_text(SHIM.format(python=sys.executable, folder=folder))
             shim.chmod(0o700)
         os.open(requests, os.O_WRONLY)  # until this process ends
@@ -241,8 +245,6 @@ def _become(process: int, requests: int) -> None:
     for variable in variables:
         name, _, value = variable.partition(b"=")
         os.environb[name] = value
-    if "BIASGRID_STARTED_BY" in os.environ:  # its parent here
-        os.environ["BIASGRID_STARTED_BY"] = str(os.getppid())
     tempfile.tempdir = None
     here = [] if os.environ.get("PYTHONSAFEPATH") else [""]
     sys.path[:1] = [*here, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -345,8 +347,6 @@ def _fork_for(requests: socket.socket) -> None:
             if not asked:
                 return
             command, code, *there = pickle.loads(asked)
-            with contextlib.suppress(Exception):  # the worker says what cannot be imported
-                importlib.import_module("biasgrid.workflow.workers")
             # a process whose own parent has ended is the child of the nearest ancestor that takes it
             if not (between := _fork()):
                 between = os.getpid()

@@ -19,7 +19,7 @@ from . import experiment
 from .experiment import FORMATS, Experiment
 
 
-def step(args: argparse.Namespace) -> dict[str, Any]:
+def step(args: argparse.Namespace) -> dict[str, Any] | None:
     """Run steps of an experiment by their names, one after the other; else make its tables and figures.
 
     python -m validation step validation/calibration/simulation.yaml "cell weat/8/0"
@@ -34,7 +34,8 @@ def step(args: argparse.Namespace) -> dict[str, Any]:
             raise BiasgridError(f"{args.config}: {unknown_name('step', name, steps)}")
     study.check_files()
     calls: list[Callable[[], list[str]]] = [steps[name] for name in args.steps or results]
-    return {"files": [file for call in calls for file in call()]}
+    files = [file for call in calls for file in call()]
+    return None if args.notes else {"files": files}
 
 
 def pin(args: argparse.Namespace) -> dict[str, Any]:
@@ -54,13 +55,11 @@ def _run(study: Experiment, name: str) -> list[str]:
 
 
 def _fetch(study: Experiment, name: str) -> list[str]:
-    stores.make_folder(study)
     stores.fetch_archive(study, name)
-    return [str(study.embeddings / "raw" / name / "manifest.json")]
+    return [str(study.paths.source_file(name))]
 
 
 def _make_store(study: Experiment, name: str) -> list[str]:
-    stores.make_folder(study)
     return [str(stores.make_store(study, name).path)]
 
 
@@ -71,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
     command = commands.add(step)
     for one in (command, commands.add(pin)):
         one.add_argument("config", type=Path, help="the experiment's config")
+    # in a run of the workflow: the folder of its logs
+    command.add_argument("--notes", type=Path, help=argparse.SUPPRESS)
     command.add_argument("steps", nargs="*", metavar="STEP", help='steps by name, such as "cell weat/8/0"')
     return perform(lambda: commands, arguments)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -11,9 +13,11 @@ from typing import Any, ClassVar, Self
 
 from biasgrid.config import load
 from biasgrid.errors import BiasgridError
+from biasgrid.files import write_text
 from biasgrid.plan.paths import Folders
 from biasgrid.plan.step import Step
 from biasgrid.validation import Strict
+from biasgrid.workflow import setup
 
 # what a config names first -> the class that checks it
 EXPERIMENTS = {
@@ -47,36 +51,55 @@ class Cell:
 class Rule:
     """Steps of a kind: a rule of the workflow.
 
-    name       the rule's
-    steps      a step's name -> the step
-    files      the paths of what a step writes, with {step} for its name
-    in_worker  whether it runs in one of the run's processes: what computes for long. Else it is a thread
-    memory     megabytes of a step, or of a step by its name; more after each try that failed
-    minutes    its time limit; more after each try
-    group      what a profile groups such jobs by
-    wanted     whether the run makes all of them; else only those that another step reads
+    Attributes
+    ----------
+    name
+        The rule's.
+    steps
+        The steps by name.
+    files
+        The paths of what a step writes, with {step} for its name.
+    memory
+        Megabytes of a step, or of a step by its name; more after each try that failed.
+    minutes
+        Its time limit; more after each try.
+    group
+        What a profile groups such jobs by.
+    wanted
+        Whether the run makes all of them; else only those that another step reads.
     """
 
     name: str
     steps: Mapping[str, Step]
     files: tuple[str, ...]
-    in_worker: bool = True
     memory: int | Callable[[str], int] = 1000
     minutes: int = 5
     group: str | None = None
     wanted: bool = True
 
-    def step(self, wildcards: Any) -> Step:
-        """The step of a job."""
-        return self.steps[wildcards.step]
+    def files_read(self, wildcards: Any) -> list[str]:
+        """Return the files that the step of a job reads."""
+        return self.steps[wildcards.step].files
+
+    def settings(self, wildcards: Any) -> str:
+        """Return the settings of the step of a job."""
+        return self.steps[wildcards.step].settings
+
+    def code(self, wildcards: Any) -> str:
+        """Return a digest of the code of the step of a job."""
+        return self.steps[wildcards.step].code
+
+    def step_name(self, wildcards: Any) -> str:
+        """Return the own name of the step of a job."""
+        return self.steps[wildcards.step].name
 
     def memory_of(self, wildcards: Any, attempt: int) -> int:
-        """Megabytes for a job."""
+        """Return the megabytes that a job asks for."""
         memory = self.memory if isinstance(self.memory, int) else self.memory(wildcards.step)
         return memory * attempt
 
     def minutes_of(self, wildcards: Any, attempt: int) -> int:
-        """A job's time limit."""
+        """Return the time limit of a job."""
         return self.minutes * attempt
 
     @property
@@ -93,6 +116,13 @@ class Experiment(Folders):
     TABLES: ClassVar[tuple[str, ...]]  # the modules that declare its tables
     STEPS: ClassVar[str]  # the module that makes its steps of an experiment: `cell_rules`, `figure_steps`
     COMMAND = "python -m validation"
+    written: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # the config as it is written, of several files joined
+
+    def write_config(self, folder: str) -> None:
+        """Write the config to a folder, where the processes of its steps read it."""
+        write_text(Path(folder, "config.json"), json.dumps(self.written, ensure_ascii=False) + "\n")
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Self:
@@ -151,8 +181,7 @@ class Experiment(Folders):
         figures = f"{self.results}/figures/{STEP}"
         rules = [
             *self.cell_rules(),
-            Rule("table", self.table_steps(), (f"{self.results}/{STEP}",), in_worker=False),
-            # in a worker, which draws one at a time: matplotlib's settings belong to a process
+            Rule("table", self.table_steps(), (f"{self.results}/{STEP}",)),
             Rule("figure", self.figure_steps(), tuple(f"{figures}{end}" for end in FORMATS)),
         ]
         return {rule.name: rule for rule in rules if rule.steps}
@@ -172,3 +201,18 @@ def of(config: Mapping[str, Any], where: str = "config", root: Path = Path("."))
     raise BiasgridError(
         f"{where}: is no config of an experiment: it has none of the keys {', '.join(EXPERIMENTS)}"
     )
+
+
+def of_files(files: Sequence[str], options: Mapping[str, Any]) -> Experiment:
+    """Return the experiment of config files and the options of Snakemake's command line (`setup.read_config`).
+
+    End the process, with one line and exit code 2, if anything is wrong.
+    """
+    config, replaces = setup.read_config(files, options)
+    try:
+        study = of(config, where=", ".join(map(os.path.relpath, files)))
+        study.check_files()
+    except BiasgridError as error:
+        setup.stop(error)
+    setup.check_folders(study, files, replaces)
+    return replace(study, written=config)

@@ -2,50 +2,35 @@
 #
 #   snakemake --snakefile validation/experiment.smk --cores 2 --configfile validation/calibration/simulation.yaml
 #
-# A workflow of its own: it has no study's queries. Its models are made by the rules of studies.
-include: "../workflow/rules/start.smk"
+# A workflow of its own: it has no queries of a study. Its models are made by the rules of studies.
+import sys
+from pathlib import Path
 
+from biasgrid.workflow import setup, stores
+from biasgrid.workflow.run import begin, end, fail
+from biasgrid.workflow.wildcards import one_of
 
 # validation is a package that no one installs: this process finds it, and those that it starts
-ROOT = Path(workflow.main_snakefile).resolve().parents[1]
+ROOT = Path(workflow.basedir).parent
 sys.path.append(str(ROOT))
-os.environ.update(processes.environment(ROOT))
-
-from biasgrid import digests
-from biasgrid.embeddings.building import STORE_VERSION, maker_version
-from biasgrid.errors import BiasgridError
-from biasgrid.workflow import engine, stores
-from biasgrid.workflow.rules import dependence_of, inputs_of, one_of
-from biasgrid.workflow.run import Run
 from validation import experiment
 
-if not engine.has_config(workflow):
-    engine.stop("name the config of an experiment: --configfile validation/calibration/simulation.yaml")
-engine.check_configs(workflow, "")
-CONFIG = engine.read_config(workflow)
-# --config replace=true: results of another config file may be written over
-REPLACES = bool(CONFIG.pop("replace", False))
-try:
-    STUDY = experiment.of(CONFIG, where=", ".join(engine.config_files(workflow)))
-    STUDY.check_files()
-except BiasgridError as error:
-    engine.stop(error)
-engine.check_results(workflow, STUDY.results, Path("logs") / STUDY.name, REPLACES)
+if not config:
+    setup.stop("name the config of an experiment: --configfile validation/calibration/simulation.yaml")
+STUDY = experiment.of_files(workflow.configfiles, config)
+setup.prepare_process(ROOT / "src", ROOT)
 
-PROGRESS = engine.show_progress(workflow, STUDY.embeddings / "raw")
-RUN = Run(
-    STUDY.name,
-    STUDY.results,
-    STUDY.config.plugins or (),
-    engine.cores(workflow),
-    progress=PROGRESS,
-    warning_log=WARNING_LOG,
-)
-digests.remember(RUN.logs / ".inputs.json")
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
-LOGS = str(RUN.logs)
+LOGS = str(setup.logs_of(STUDY))
+# how a step is run in a process of its own: the config is a file that `begin` writes
+STUDY_FILE = []
+STEP = f"python -m validation step --notes {LOGS} {LOGS}/config.json"
 CATEGORIES = {"table": "Tables", "figure": "Figures"}
+
+
+envvars:
+    "PYTHONSAFEPATH",
 
 
 wildcard_constraints:
@@ -53,23 +38,17 @@ wildcard_constraints:
     model=one_of(STUDY.models),
 
 
-RUN.plan(workflow)
-# there is no hook for a run that has nothing to do
-if PROGRESS is not None:
-    PROGRESS.when_nothing = lambda: RUN.conclude(workflow, STUDY)
-
-
 onstart:
-    RUN.begin(workflow, STUDY if STUDY.sources else None)
-    engine.record_config_file(workflow, STUDY.results, REPLACES)
+    begin(STUDY, workflow.configfiles, config.get("replace", False))
+    STUDY.write_config(LOGS)
 
 
 onsuccess:
-    RUN.conclude(workflow, STUDY)
+    end(STUDY, workflow.configfiles)
 
 
 onerror:
-    RUN.report(workflow, STUDY)
+    fail(STUDY, workflow.configfiles)
 
 
 rule all:
@@ -83,13 +62,14 @@ rule all:
 include: "../workflow/rules/embeddings.smk"
 
 
+# One rule for each kind of step, as the experiment declares them: cells, tables, figures.
 for kind in STUDY.rules.values():
 
     rule:
         name:
             kind.name
         input:
-            unpack(inputs_of(kind.step)),
+            kind.files_read,
         output:
             [
                 (
@@ -109,15 +89,13 @@ for kind in STUDY.rules.values():
             mem_mb=kind.memory_of,
             runtime=kind.minutes_of,
         params:
-            depends_on=dependence_of(kind.step),
-        run:
-            of_kind = STUDY.rules[rule]
-            RUN.perform(of_kind.step(wildcards), log[0], in_worker=of_kind.in_worker)
+            settings=kind.settings,
+            code=kind.code,
+            name=kind.step_name,
+        shell:
+            f"{STEP} {{params.name:q}} 2> {{log}}"
 
 
 localrules:
     all,
     archive,
-
-
-engine.run_steps_here(workflow)

@@ -46,8 +46,7 @@ def models_of(study: Any) -> dict[str, str]:
 
 def benchmarks_of(study: Any) -> dict[str, str]:
     """The archives of benchmarks of a study that could not be downloaded -> why."""
-    raw = study.embeddings / "raw"
-    reasons = {name: reasons_in(raw / name / "manifest.json") for name in study.config.benchmarks}
+    reasons = {name: reasons_in(study.paths.source_file(name)) for name in study.config.benchmarks}
     return {name: "; ".join(of_archive.values()) for name, of_archive in reasons.items() if of_archive}
 
 

@@ -1,8 +1,8 @@
 """Checksums of results: they tell what a run made from what has become of it since.
 
 `checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`,
-which checks them, too. A file loses its record before biasgrid writes it, and has one again when the run ends. So a
-killed run leaves files without a record, and never one that differs from its record.
+which can check them. A run deletes the record before it writes results, and writes it anew when it ends. So a killed
+run leaves files without a record, and never one that differs from its record.
 
 `INPUTS` (inputs.sha256) has, in the same form, the digests of the user's files that the results were made from:
 vectors, word sets, files that the config includes and the like. A run of all writes it when it ends.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -75,7 +75,7 @@ def input_differences(results: Path) -> dict[str, list[str]]:
     for name, digest in read_inputs(results).items():
         if not Path(name).is_file():
             outcome[GONE].append(name)
-        elif _digest(Path(name)) != digest:
+        elif digest_of(Path(name)) != digest:
             outcome[CHANGED].append(name)
     return {kind: names for kind, names in outcome.items() if names}
 
@@ -120,7 +120,7 @@ def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
             missing.append(name)
         elif known.get(name) == [*stat, digest]:
             continue
-        elif _digest(results / name) == digest:
+        elif digest_of(results / name) == digest:
             news[name] = [*stat, digest]
         else:
             changed.append(name)
@@ -139,7 +139,7 @@ def changed_records(results: Path) -> list[str]:
     return [
         name
         for name, digest in read(results).items()
-        if name.endswith(READ) and (results / name).is_file() and _digest(results / name) != digest
+        if name.endswith(READ) and (results / name).is_file() and digest_of(results / name) != digest
     ]
 
 
@@ -154,35 +154,34 @@ def forget(results: Path, names: Iterable[str]) -> None:
             _write(results, kept)
 
 
-def record(results: Path, names: Iterable[str], known_file: Path) -> None:
-    """Record those of these files that exist and have no record, and take off the records of files that are gone.
+def record_all(
+    results: Path, known_file: Path | None = None, is_result: Callable[[str], bool] | None = None
+) -> None:
+    """Record the files of a folder of results, except hidden ones.
 
-    Files with a record keep it: if they were changed by hand, the record tells.
+    Parameters
+    ----------
+    results
+        The folder.
+    known_file
+        Where the sizes and times of files are noted: one that has not changed since is not read again.
+    is_result
+        Function that says of a file's name in the folder whether it is a result; by default all are.
     """
-    known, news = _read_known(known_file), {}
+    known = _read_known(known_file) if known_file else {}
+    entries: Known = {}
+    for file in results.rglob("*"):
+        name = file.relative_to(results).as_posix()
+        hidden = any(part.startswith(".") for part in name.split("/"))
+        if hidden or name in LEFT_OUT or not file.is_file() or not (is_result is None or is_result(name)):
+            continue
+        if (stat := _stat(file)) is not None:
+            former = known.get(name)
+            entries[name] = former if former and former[:2] == stat else [*stat, digest_of(file)]
     with suppress(OSError):  # a finished study's folder may be read-only
-        former = _read_what_is_whole(results)
-        records = {name: digest for name, digest in former.items() if os.path.isfile(f"{results}/{name}")}
-        for name in names:
-            if name in records or name in LEFT_OUT or (stat := _stat(f"{results}/{name}")) is None:
-                continue
-            entry = known.get(name)
-            if entry is None or entry[:2] != stat:
-                news[name] = entry = [*stat, _digest(results / name)]
-            if entry[2]:
-                records[name] = entry[2]
-        if news:
-            _write_known(known_file, known | news)
-        if records != former:
-            with hold_lock(results / f".{NAME}.lock"):
-                _write(results, records)
-
-
-def record_all(results: Path) -> None:
-    """Record every file of a folder that is made at once."""
-    files = (file for file in results.rglob("*") if file.is_file())
-    names = [file.relative_to(results).as_posix() for file in files]
-    _write(results, {name: hash_file(results / name) for name in names if name not in LEFT_OUT})
+        _write(results, {name: entry[2] for name, entry in entries.items() if entry[2]})
+        if known_file:
+            _write_known(known_file, entries)
 
 
 @contextmanager
@@ -216,7 +215,7 @@ def add(results: Path, files: Iterable[Path | str]) -> None:
 
 def _add(results: Path, names: Iterable[str]) -> None:
     with hold_lock(results / f".{NAME}.lock"):
-        digests = {name: _digest(results / name) for name in names}
+        digests = {name: digest_of(results / name) for name in names}
         _write(results, _read_what_is_whole(results) | {name: d for name, d in digests.items() if d})
 
 
@@ -234,7 +233,7 @@ def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
     for name, digest in records.items():
         if not (results / name).is_file():
             outcome["is missing"].append(name)
-        elif _digest(results / name) != digest:
+        elif digest_of(results / name) != digest:
             outcome["differs"].append(name)
     for file in sorted(results.rglob("*")):
         place = file.relative_to(results)
@@ -281,8 +280,8 @@ def _write(results: Path, records: Mapping[str, str]) -> None:
         file.write(text.encode())
 
 
-def _digest(path: Path) -> str:
-    """The digest of a file; "" of one that cannot be read."""
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file, or an empty text if it cannot be read."""
     try:
         return hash_file(path) if path.is_file() else ""
     except OSError:

@@ -27,9 +27,6 @@ try:
 except ImportError:  # Windows: no locks, but names are unique all the same
     fcntl = None  # type: ignore[assignment]
 
-HASHED = 16 << 20  # bytes of a file that are hashed at a time
-unfinished: set[Path] = set()  # temporary folders of this process, which are worthless without it
-being_hashed: list[str] = []  # files that this process hashes now, for displays of progress
 LONGEST = 150  # bytes of a file's name that its temporary name repeats; file systems allow 255
 # On some file systems of clusters, locks work only within one machine, so each removes only its own files.
 MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:6]
@@ -154,12 +151,10 @@ def scratch_folder(path: Path, busy: str) -> Iterator[Path]:
             raise BiasgridError(busy) from None
         shutil.rmtree(path, ignore_errors=True)  # left by a process that was killed
         path.mkdir()
-        unfinished.add(path)
         try:
             yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
-            unfinished.discard(path)
 
 
 def refuse_link(path: Path) -> None:
@@ -220,23 +215,9 @@ def readable(name: str) -> str:
 
 
 def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
-    """Return the hex digest of a file's bytes; `algorithm` as in hashlib. Raises OSError.
-
-    After each block, a thread waits for its turn in the interpreter, so blocks are large: with four other
-    busy threads, the md5 of 439 MB takes 5 s, compared with 23 s for the blocks of 256 KB in
-    hashlib.file_digest.
-    """
-    digest = hashlib.new(algorithm, usedforsecurity=False)
-    being_hashed.append(os.fspath(path))
-    try:
-        with open(path, "rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            block = memoryview(bytearray(min(max(size, 1 << 16), HASHED)))
-            while size := file.readinto(block):
-                digest.update(block[:size])
-    finally:
-        being_hashed.remove(os.fspath(path))
-    return digest.hexdigest()
+    """Return the hex digest of a file's bytes; `algorithm` as in hashlib. Raise OSError if it cannot be read."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
 @contextmanager

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
-
-from .files import unfinished
+from contextlib import contextmanager
 
 STOPPING = "biasgrid: stopping ..."
 STOPPED = "biasgrid: stopped; run the same command to go on"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 LONGEST = 1.5  # seconds from a signal to the end of the process, whatever it is doing
-leaving = threading.Event()  # set when this process ends those that it started: threads start no more of them
 
 
 @contextmanager
@@ -129,41 +123,10 @@ def end_in(seconds: float, code: int) -> None:
     timer.start()
 
 
-def leave(code: int) -> None:
-    """End this process and those that it started: unfinished folders are removed, and threads are not waited for."""
-    import psutil
-
-    end_in(LONGEST, code)
-    leaving.set()
-    until = time.monotonic() + LONGEST / 2
-    # again and again: a thread may be starting one
-    while (children := _children()) and time.monotonic() < until:
-        for child in children:
-            with suppress(psutil.Error):
-                child.terminate()
-        psutil.wait_procs(children, timeout=0.1)
-    for folder in tuple(unfinished):
-        shutil.rmtree(folder, ignore_errors=True)
-    _end(code)
-
-
 def say(line: str) -> None:
     """Write a line to standard error, past its buffer, which may be in use, and over the live line of a terminal."""
     live = "\r\x1b[K" if os.isatty(2) else ""
     os.write(2, f"{live}{line}\n".encode())
-
-
-def _children() -> list[Any]:
-    """The processes that this one has started, and those that they have; without loky's that ends with this one,
-    ignores signals, and removes what the others share."""
-    import psutil
-
-    found = []
-    for child in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):  # it has ended
-            if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in " ".join(child.cmdline()):
-                found.append(child)
-    return found
 
 
 def _end(code: int) -> None:

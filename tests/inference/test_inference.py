@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from biasgrid.workflow.workers import Workers
 from conftest import GRID_WORDS, ROOT, biasgrid, grid_config, make_store, write_text_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +33,6 @@ from biasgrid.request import Request
 from biasgrid.tables import scores
 from biasgrid.validation import to_record
 from biasgrid.words import WordOptions
-from biasgrid.workflow.workers import Workers
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
 ALTERNATIVES = ("greater", "less", "two-sided")

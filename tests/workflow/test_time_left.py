@@ -4,7 +4,6 @@ scheduled here, on two cores, whose last download waits for cells and then comes
 from collections import Counter
 
 import pytest
-
 from biasgrid.workflow.time_left import Conversion, time_left
 
 END = 654.0  # seconds from the first step, measured with 8 steps at a time on two cores

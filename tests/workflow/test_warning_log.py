@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-
 from biasgrid.workflow.warning_log import WarningLog
 from biasgrid.workflow.workers import Workers
 

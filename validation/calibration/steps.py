@@ -33,7 +33,6 @@ def cell_rules(simulation: Simulation) -> list[Rule]:
             "pool",
             {model: pool_step(simulation, model) for model in drawn_from},
             (str(simulation.paths.pool_file(STEP)),),
-            in_worker=False,
             memory=lambda model: stores.memory(simulation, model, 1, 1),
             wanted=False,
         ),

@@ -1,54 +1,45 @@
-# A cell: one metric on one query on one model -> its scores (biasgrid.measurements.cell.compute_cell). A `run:` block
-# in a thread of the engine costs a few milliseconds, where a process would cost a second (profiles/default:
-# force-use-threads). It must not change process state.
-#
-# There are thousands: each kind of them is a rule that names its files, as the engine takes its time over functions.
-SCORING = [model for model in STUDY.models if STUDY.kind(model).scores]
+# Query and model -> a cell: the scores of one metric on one query and one model, with or without a debias method.
+HAS_LANGUAGE_MODELS = any(STUDY.kind(model).scores for model in STUDY.models)
+CELL = "cell {model}/{debias}/{metric}/{query}"
 
 
+# A language model -> its scores of the sentences that the metrics of a query ask for, which cells read. The step keeps
+# the scores that it has: an edited query costs its new sentences alone.
+rule sentence_scores:
+    input:
+        queries=reads("sentence scores {model}/{sentences}", "queries"),
+        model=f"{RESULTS}/models/{{model}}.json",
+        study=STUDY_FILE,
+    output:
+        update(f"{RESULTS}/sentence_scores/{{model}}/{{sentences}}.json"),
+    log:
+        f"{LOGS}/sentence_scores/{{model}}/{{sentences}}.txt",
+    benchmark:
+        f"{LOGS}/benchmark/sentence_scores/{{model}}/{{sentences}}.tsv"
+    resources:
+        mem_mb=lambda wildcards, attempt: 4000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,
+    params:
+        depends_on=depends_on("sentence scores {model}/{sentences}"),
+    shell:
+        f"{STEP} 'sentence scores {{wildcards.model}}/{{wildcards.sentences}}' 2> {{log}}"
+
+
+# There are thousands of cells, and each takes milliseconds. So a cell is a thread of Snakemake's process (`run:` with
+# force-use-threads in profiles/default), where a process of its own would take a second. It reads its words' rows alone.
 rule cell:
     input:
         query=f"{RESULTS}/queries/{{query}}.json",
-        model=f"{RESULTS}/models/{{model}}.json",
+        # functions only in studies that need them: Snakemake takes its time over each of thousands of calls
+        model=model_of if HAS_LANGUAGE_MODELS else f"{RESULTS}/models/{{model}}.json",
+        transform=transform_of if STUDY.debias else [],
     output:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:
         f"{LOGS}/cell/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
-    wildcard_constraints:
-        model=one_of(model for model in STUDY.models if model not in SCORING),
-        debias=UNTOUCHED,
-    resources:
-        # it reads its words' rows and no others
-        mem_mb=engine.each_try(workflow, 800),
-        runtime=engine.each_try(workflow, 1),
+    # none of `--cores`: hundreds start at once, where Snakemake would look for the next ones after each
+    threads: 0
     params:
-        depends_on=dependence_of(cell_step),
+        depends_on=depends_on(CELL),
     run:
-        RUN.perform(cell_step(wildcards), log[0])
-
-
-# a rule that makes nothing in a study would be asked for each of its files
-if STUDY.debias:
-
-    use rule cell as cell_debiased with:
-        input:
-            query=f"{RESULTS}/queries/{{query}}.json",
-            model=f"{RESULTS}/models/{{model}}.json",
-            transform=f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
-        wildcard_constraints:
-            debias=one_of(STUDY.debias),
-
-    engine.same_group(workflow, "cell_debiased", "cell")
-
-
-# on a language model: its scores of the query's sentences
-if SCORING:
-
-    use rule cell as cell_of_sentences with:
-        input:
-            query=f"{RESULTS}/queries/{{query}}.json",
-            model=lambda w: cell_step(w).by_role["model"],
-        wildcard_constraints:
-            model=one_of(SCORING),
-
-    engine.same_group(workflow, "cell_of_sentences", "cell")
+        make(PLAN, CELL.format(**wildcards), log[0], LOGS)

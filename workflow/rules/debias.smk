@@ -1,11 +1,10 @@
-# Model -> fitted debias method (a small transform, under which cells look words up) -> what it costs and hides.
-# Processes of their own: some methods import torch, and evaluations hold a whole model in memory. They read the study
-# from a file that is no input: what of it they depend on is in `depends_on`.
+# Model -> a fitted debias method, a small transform under which cells look words up; and what it costs and hides.
 
 
 rule debias:
     input:
         model=f"{RESULTS}/models/{{model}}.json",
+        study=STUDY_FILE,
     output:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
@@ -13,18 +12,21 @@ rule debias:
     benchmark:
         f"{LOGS}/benchmark/debias/{{model}}/{{debias}}.tsv"
     resources:
-        mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
-        runtime=lambda w, attempt: 30 * attempt,
+        mem_mb=lambda wildcards, attempt: stores.memory(STUDY, wildcards.model, 1, attempt),
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        depends_on=dependence_of(fit_step),
+        depends_on=depends_on("debias {model}/{debias}"),
     shell:
-        "exec python -m biasgrid fit --study $BIASGRID_STUDY --model {wildcards.model} "
-        "--debias {wildcards.debias} >/dev/null 2>{log}"
+        f"{STEP} 'debias {{wildcards.model}}/{{wildcards.debias}}' 2> {{log}}"
 
 
+# Quality of a model, or the bias that is left in it, with or without a debias method.
 rule evaluation:
     input:
-        unpack(inputs_of(evaluation_step)),  # model, transform, files of benchmarks
+        model=reads("evaluation {evaluation}", "model"),
+        transform=reads("evaluation {evaluation}", "transform"),
+        files=reads("evaluation {evaluation}", "files"),
+        study=STUDY_FILE,
     output:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:
@@ -32,10 +34,11 @@ rule evaluation:
     benchmark:
         f"{LOGS}/benchmark/evaluation/{{evaluation}}.tsv"
     resources:
-        mem_mb=lambda w, attempt: stores.evaluation_memory(STUDY, evaluation_of(w).model, attempt),
-        runtime=lambda w, attempt: 60 * attempt,
+        mem_mb=lambda wildcards, attempt: stores.evaluation_memory(
+            STUDY, wildcards.evaluation.partition("/")[0], attempt
+        ),
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        depends_on=dependence_of(evaluation_step),
+        depends_on=depends_on("evaluation {evaluation}"),
     shell:
-        "exec python -m biasgrid evaluate --study $BIASGRID_STUDY --evaluation {wildcards.evaluation} "
-        ">/dev/null 2>{log}"
+        f"{STEP} 'evaluation {{wildcards.evaluation}}' 2> {{log}}"

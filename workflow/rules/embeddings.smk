@@ -1,13 +1,27 @@
-# archive -> store (<model>/). In this process: the conversion spends its time outside the interpreter's lock. Training
-# does not: it has its own process.
-include: "archive.smk"
+# source -> archive -> store of a model. Archives (raw/<name>/) and stores (<model>/) are shared by studies, which may
+# read them while this one runs. So they are not outputs, which Snakemake deletes before it makes them again: the outputs
+# are records of what this study uses, with checksums.
 
 
-# The store itself is no output of the rule: the engine would delete it before it makes it again, and another run may
-# be reading it in the folder that both share. The rule's output is the record of what the study was computed on.
+rule archive:
+    input:
+        # the user's own files; their sizes and times are in the settings, so an older file is a change, too
+        files=lambda wildcards: stores.local_files(STUDY, wildcards.name),
+        study=STUDY_FILE,
+    output:
+        f"{RESULTS}/sources/{{name}}.json",
+    log:
+        f"{LOGS}/archive/{{name}}.txt",
+    params:
+        settings=lambda wildcards: stores.archive_settings(STUDY, wildcards.name),
+    shell:
+        f"{STEP} 'archive {{wildcards.name}}' 2>&1 | tee {{log}} >&2"
+
+
 rule store:
     input:
-        lambda w: [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in stores.archives(STUDY, w.model)],
+        archives=archives_of,
+        study=STUDY_FILE,
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -15,34 +29,20 @@ rule store:
     wildcard_constraints:
         model=one_of(model for model in STUDY.models if model not in STUDY.trained_models),
     resources:
-        mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
-        runtime=lambda w, attempt: 60 * attempt,
+        mem_mb=lambda wildcards, attempt: stores.memory(STUDY, wildcards.model, 1, attempt),
+        runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        spec=lambda w: stores.source_spec(STUDY, w.model, "source", "format", "vocab_prefix", "licence"),
-        version=STORE_VERSION,
-        # a store that was deleted, or replaced by another run, is looked at again
-        remade=lambda w: stores.store_changes(STUDY, w.model),
-    run:
-        RUN.call(f"store {wildcards.model}", log[0], stores.make_store, STUDY, wildcards.model)
+        settings=lambda wildcards: stores.store_settings(STUDY, wildcards.model),
+    shell:
+        f"{STEP} 'store {{wildcards.model}}' 2> {{log}}"
 
 
-rule train:
-    input:
-        lambda w: [f"{EMBEDDINGS}/raw/{name}/manifest.json" for name in stores.archives(STUDY, w.model)],
-    output:
-        f"{RESULTS}/models/{{model}}.json",
-    log:
-        f"{LOGS}/train/{{model}}.txt",
+# a model that is trained here, or that encodes the study's words
+use rule store as train with:
     benchmark:
         f"{LOGS}/benchmark/train/{{model}}.tsv"
     wildcard_constraints:
         model=one_of(STUDY.trained_models),
     resources:
-        mem_mb=lambda w, attempt: 2000 * attempt,
-        runtime=lambda w, attempt: 120 * attempt,
-    params:
-        spec=lambda w: stores.source_spec(STUDY, w.model, "source", "licence"),
-        version=lambda w: f"{STORE_VERSION} {maker_version(STUDY.models[w.model])}",
-        remade=lambda w: stores.store_changes(STUDY, w.model),
-    shell:
-        "exec python -m biasgrid train --study $BIASGRID_STUDY --model {wildcards.model} >/dev/null 2>{log}"
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 120 * attempt,

@@ -1,69 +1,84 @@
-# Each figure as PDF, SVG and PNG, drawn in the run's workers: matplotlib is loaded once in each. Figures that need the
-# same models and evaluations are one job.
-FIGURES = expand(
-    f"{RESULTS}/figures/{{figure}}.{{extension}}",
-    figure=[*STUDY.figures, *(f"null/{cell}" for cell in STUDY.config.null_distributions)],
-    extension=["pdf", "svg", "png"],
-)
+# Tables -> figures, as PDF, SVG and PNG. Each figure says in src/biasgrid/figures which files it reads. One job draws all
+# figures, several at a time: a process that draws takes longer to start than most figures take.
+FIGURES = split(PLAN, [f"figure {name}" for name in STUDY.figures], TABLES.of_evaluations)
 
 
-for batch in batches(STUDY, [steps.figure_step(STUDY, d) for d in STUDY.figures.values()], TABLES):
-
-    rule:
-        name:
-            rule_of("figure", batch, batch.steps[0].output.stem)
-        input:
-            **roles_of(batch),
-        output:
-            [
-                update(
-                    report(
-                        file,
-                        caption=captions.file(workflow, captions.of_figure(step.spec["kind"])),
-                        category="Figures",
-                        labels={"figure": step.output.stem},
-                    )
-                    if file.endswith(".svg")
-                    else file
-                )
-                for step in batch.steps
-                for file in step.outputs
-            ],
-        log:
-            batch.logs(LOGS),
-        threads: engine.processors(workflow, len(batch.steps))
-        resources:
-            mem_mb=memory_of,
-            runtime=minutes_of(len(batch.steps)),
-        params:
-            depends_on=batch.depends_on,
-        run:
-            RUN.make(workflow, BATCHES[rule])
+rule figures:
+    input:
+        files=FIGURES.files_read(FIGURES.others),
+        study=STUDY_FILE,
+    output:
+        [
+            (
+                report(file, category="Figures", labels={"figure": Path(file).stem})
+                if file.endswith(".svg")
+                else file
+            )
+            for file in FIGURES.files_made(FIGURES.others)
+        ],
+    log:
+        f"{LOGS}/figures.txt",
+    threads: 4
+    resources:
+        mem_mb=lambda wildcards, threads, attempt: 500 * threads * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
+    params:
+        depends_on=[PLAN[name].depends_on for name in FIGURES.others],
+        steps=FIGURES.others,
+    shell:
+        f"{STEP} {{params.steps:q}} --jobs {{threads}} 2> {{log}}"
 
 
-# The null distributions of any cell that has a test, as numbers and as a figure; made where a config lists the cell,
-# or where it is asked for by name.
+use rule figures as evaluation_figures with:
+    input:
+        files=FIGURES.files_read(FIGURES.of_evaluations),
+        study=STUDY_FILE,
+    output:
+        [
+            (
+                report(file, category="Figures", labels={"figure": Path(file).stem})
+                if file.endswith(".svg")
+                else file
+            )
+            for file in FIGURES.files_made(FIGURES.of_evaluations)
+        ],
+    log:
+        f"{LOGS}/evaluation_figures.txt",
+    params:
+        depends_on=[PLAN[name].depends_on for name in FIGURES.of_evaluations],
+        steps=FIGURES.of_evaluations,
+
+
+# The null distributions of a tested cell, as numbers and as a figure: of cells that a config lists, or on request.
+NULL = "null {model}/{debias}/{metric}/{query}"
+NULL_FIGURE = "figure null/{model}/{debias}/{metric}/{query}"
+
+
 rule null_distribution:
     input:
-        unpack(inputs_of(null_step)),  # query, model, transform, pool
+        query=reads(NULL, "query"),
+        model=reads(NULL, "model"),
+        transform=reads(NULL, "transform"),
+        pool=reads(NULL, "pool"),
+        study=STUDY_FILE,
     output:
         f"{RESULTS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.npz",
     log:
         f"{LOGS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
-        depends_on=dependence_of(null_step),
-    run:
-        RUN.perform(null_step(wildcards), log[0], in_worker=True)
+        depends_on=depends_on(NULL),
+    shell:
+        f"{STEP} 'null {{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}/{{wildcards.query}}' 2> {{log}}"
 
 
 rule null_figure:
     input:
-        unpack(inputs_of(null_figure_step)),
+        null=f"{RESULTS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.npz",
+        study=STUDY_FILE,
     output:
         f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.pdf",
         report(
             f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.svg",
-            caption=captions.file(workflow, captions.of_figure("null")),
             category="Null distributions",
             labels={"model": "{model}", "debias": "{debias}", "metric": "{metric}", "query": "{query}"},
         ),
@@ -71,6 +86,6 @@ rule null_figure:
     log:
         f"{LOGS}/figure/null/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     params:
-        depends_on=dependence_of(null_figure_step),
-    run:
-        RUN.perform(null_figure_step(wildcards), log[0], in_worker=True)
+        depends_on=depends_on(NULL_FIGURE),
+    shell:
+        f"{STEP} 'figure null/{{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}/{{wildcards.query}}' 2> {{log}}"

@@ -1,45 +1,86 @@
-# How sure the values of a metric's cells are: a step for all queries of a metric on a state of a model, as the engine
-# takes longer over a step than most cells do over their inference. The step reads its former output, and makes only
-# what is not in it: an edited query costs its own cell. And whether what models are ranked by is further from no bias
-# than that of random groups. All of a state is one job, whose steps the run's workers share.
+# Cells -> p-values, intervals and sensitivity: one file for all queries of a metric on a model, with or without a debias
+# method. A step keeps the rows of its file whose cell did not change: an edited query costs its own row.
+INFERENCE = "inference {model}/{debias}/{metric}"
+AGGREGATES = "aggregates {model}/{debias}/{metric}"
 
 
-# The words that random groups of a model are made of, and their neighbours.
+# The words that random groups of a model are drawn from, and their neighbours.
 rule pool:
     input:
         model=f"{RESULTS}/models/{{model}}.json",
+        study=STUDY_FILE,
     output:
         f"{RESULTS}/pools/{{model}}.npz",
     log:
         f"{LOGS}/pool/{{model}}.txt",
     resources:
-        mem_mb=lambda w, attempt: stores.memory(STUDY, w.model, 1, attempt),
-        runtime=lambda w, attempt: 5 * attempt,
+        mem_mb=lambda wildcards, attempt: stores.memory(STUDY, wildcards.model, 1, attempt),
+        runtime=lambda wildcards, attempt: 5 * attempt,
     params:
-        depends_on=dependence_of(pool_step),
-    run:
-        RUN.perform(pool_step(wildcards), log[0])
+        depends_on=depends_on("pool {model}"),
+    shell:
+        f"{STEP} 'pool {{wildcards.model}}' 2> {{log}}"
 
 
-# states of models that have the same metrics have one rule
-for number, (made, models) in enumerate(inference_rules(STUDY), 1):
+rule inference:
+    input:
+        cells=reads(INFERENCE, "cells"),
+        queries=reads(INFERENCE, "queries"),
+        model=reads(INFERENCE, "model"),
+        transform=reads(INFERENCE, "transform"),
+        pool=reads(INFERENCE, "pool"),
+        study=STUDY_FILE,
+    output:
+        [
+            update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}{end}")
+            # the second: values of bootstrap resamples
+            for end in ([".json", ".npy"] if STUDY.config.inference.bootstrap else [".json"])
+        ],
+    log:
+        f"{LOGS}/inference/{{model}}/{{debias}}/{{metric}}.txt",
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        depends_on=depends_on(INFERENCE),
+    shell:
+        f"{STEP} 'inference {{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}' 2> {{log}}"
 
-    rule:
-        name:
-            rule_of("inference", None, number)
-        input:
-            unpack(inputs_of(inference_of)),  # cells, queries, model, transform, pool
-        output:
-            [update(f"{RESULTS}/{file}") for file in made],
-        log:
-            [f"{LOGS}/{file.removesuffix('.json')}.txt" for file in made if file.endswith(".json")],
-        wildcard_constraints:
-            model=models,
-        threads: engine.processors(workflow, len(made))
-        resources:
-            mem_mb=memory_of,
-            runtime=minutes_of(len(made)),
-        params:
-            depends_on=dependence_of(inference_of),
-        run:
-            RUN.make(workflow, inference_of(wildcards))
+
+# Whether the mean over queries is further from no bias than the means of random groups.
+rule aggregates:
+    input:
+        inference=reads(AGGREGATES, "inference"),
+        queries=reads(AGGREGATES, "queries"),
+        model=reads(AGGREGATES, "model"),
+        transform=reads(AGGREGATES, "transform"),
+        pool=reads(AGGREGATES, "pool"),
+        study=STUDY_FILE,
+    output:
+        update(f"{RESULTS}/aggregates/{{model}}/{{debias}}/{{metric}}.json"),
+        update(f"{RESULTS}/aggregates/{{model}}/{{debias}}/{{metric}}.npz"),
+    log:
+        f"{LOGS}/aggregates/{{model}}/{{debias}}/{{metric}}.txt",
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        runtime=lambda wildcards, attempt: 10 * attempt,
+    params:
+        depends_on=depends_on(AGGREGATES),
+    shell:
+        f"{STEP} 'aggregates {{wildcards.model}}/{{wildcards.debias}}/{{wildcards.metric}}' 2> {{log}}"
+
+
+# How frequent the words of a model's queries are.
+rule frequency:
+    input:
+        queries=reads("frequency {model}", "queries"),
+        model=f"{RESULTS}/models/{{model}}.json",
+        study=STUDY_FILE,
+    output:
+        f"{RESULTS}/frequency/{{model}}.json",
+    log:
+        f"{LOGS}/frequency/{{model}}.txt",
+    params:
+        depends_on=depends_on("frequency {model}"),
+    shell:
+        f"{STEP} 'frequency {{wildcards.model}}' 2> {{log}}"

@@ -1,22 +1,15 @@
 # Tables, cells and their inference -> one page with the results.
-from biasgrid.report.report_step import report_step
-
-
 rule report:
     input:
-        unpack(inputs_of(lambda w: report_step(STUDY))),
+        # it reads cells and inference also, of which the tables are made: to name them again would double the plan
+        tables=TABLES.files_made(TABLES.names),
+        models=[f"{RESULTS}/models/{model}.json" for model in STUDY.models],
+        study=STUDY_FILE,
     output:
-        update(
-            report(
-                f"{RESULTS}/report.html",
-                caption="../report/page.rst",
-                category="The page of the study",
-                labels={"page": "all in one"},
-            )
-        ),
+        report(f"{RESULTS}/report.html", category="The page of the study", labels={"page": "all in one"}),
     log:
         f"{LOGS}/report.txt",
     params:
-        depends_on=dependence_of(lambda w: report_step(STUDY)),
-    run:
-        RUN.make(workflow, Batch((report_step(STUDY),)))
+        depends_on=lambda wildcards: PLAN["report"].depends_on,
+    shell:
+        f"{STEP} report 2> {{log}}"

@@ -1,51 +1,41 @@
-# Cells, their inference and evaluations -> tables; each is declared in src/biasgrid/tables. Tables that need the same
-# models and evaluations are one job; so are the models' ranks in every bootstrap resample, which some are made from.
-TABLES = [steps.table_step(STUDY, name) for name in STUDY.tables]
-if any(str(STUDY.paths.ranks_file) in step.files for step in TABLES):
-    TABLES.append(steps.rank_samples_step(STUDY))
-
-for batch in batches(STUDY, TABLES):
-
-    rule:
-        name:
-            rule_of("table", batch, batch.steps[0].output.stem)
-        input:
-            **roles_of(batch),
-        output:
-            [
-                update(
-                    report(
-                        str(step.output),
-                        caption=captions.file(workflow, captions.of_table(step.output.stem)),
-                        category="Tables",
-                        labels={"table": step.output.name},
-                    )
-                    if step.output.suffix == ".csv"
-                    else str(step.output)
-                )
-                for step in batch.steps
-            ],
-        log:
-            batch.logs(LOGS),
-        threads: engine.processors(workflow, len(batch.steps))
-        resources:
-            mem_mb=memory_of,
-            runtime=minutes_of(len(batch.steps)),
-        params:
-            depends_on=batch.depends_on,
-        run:
-            RUN.make(workflow, BATCHES[rule])
+# Cells, inference and evaluations -> tables. Each table says in src/biasgrid/tables which files it reads. One job makes
+# all tables, as starting a process takes longer than making a table; those that need an evaluation are a job of their
+# own, so that a failed evaluation does not cost the others.
+TABLES = split(PLAN, [name for name in PLAN if name.startswith("table ") or name == "rank_samples"])
 
 
-# How frequent the words of a model's queries are, which the table of frequency is made from.
-rule frequency:
+rule tables:
     input:
-        unpack(inputs_of(frequency_step)),  # queries, model
+        files=TABLES.files_read(TABLES.others),
+        study=STUDY_FILE,
     output:
-        f"{RESULTS}/frequency/{{model}}.json",
+        [
+            report(file, category="Tables", labels={"table": Path(file).name})
+            for file in TABLES.files_made(TABLES.others)
+        ],
     log:
-        f"{LOGS}/frequency/{{model}}.txt",
+        f"{LOGS}/tables.txt",
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        depends_on=dependence_of(frequency_step),
-    run:
-        RUN.perform(frequency_step(wildcards), log[0])
+        depends_on=[PLAN[name].depends_on for name in TABLES.others],
+        steps=TABLES.others,
+    shell:
+        f"{STEP} {{params.steps:q}} 2> {{log}}"
+
+
+use rule tables as evaluation_tables with:
+    input:
+        files=TABLES.files_read(TABLES.of_evaluations),
+        study=STUDY_FILE,
+    output:
+        [
+            report(file, category="Tables", labels={"table": Path(file).name})
+            for file in TABLES.files_made(TABLES.of_evaluations)
+        ],
+    log:
+        f"{LOGS}/evaluation_tables.txt",
+    params:
+        depends_on=[PLAN[name].depends_on for name in TABLES.of_evaluations],
+        steps=TABLES.of_evaluations,

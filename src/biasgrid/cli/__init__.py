@@ -20,12 +20,12 @@ from ..errors import BiasgridError
 from ..processes import end_with_starter
 from ..registry import load_plugins
 from ..termination import stoppable
-from . import embeddings, listing, measuring, reporting, running, scoring, sharing, studies, texts, word_bias
+from . import embeddings, listing, measuring, reporting, running, scoring, sharing, steps, texts, word_bias
 from .arguments import Commands, NoResultError, plugins_of
 from .layout import text_of
 
-TOPICS = (running, reporting, listing, sharing, embeddings, measuring, word_bias, scoring, texts, studies)
-# what `biasgrid --help` lists; the single steps of a study are listed by `biasgrid step --help`
+TOPICS = (running, reporting, listing, sharing, embeddings, measuring, word_bias, scoring, texts, steps)
+# what `biasgrid --help` lists
 GROUPS = {
     "start": ("init", "run", "list"),
     "measure": ("measure", "words", "score", "analogy", "properties"),
@@ -41,8 +41,8 @@ measure one number:
   biasgrid measure --metric weat --model vectors.bin --query query.json
 see the options of a command, and an example:
   biasgrid measure --help
-see the commands for single steps of a study:
-  biasgrid step --help"""
+run one step of a study again:
+  biasgrid step "table scores" --study my-study.yaml"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,13 +56,14 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
     end_with_starter()
     try:
         load_plugins(plugins_of(arguments))  # whose tests are options of commands
-        args = commands().parse(arguments)
+        args = commands().parse(_present_names(arguments))
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1), stoppable():
             record = args.run(args)
-        _print(record)
+        if record is not None:
+            _print(record)
     except NoResultError as error:
         _print(error.record)
         return _refuse(str(error))
@@ -72,6 +73,14 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
         where = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{where}{error.strerror or error}")
     return 0
+
+
+def _present_names(arguments: list[str] | None) -> list[str] | None:
+    """Return the arguments. Raise BiasgridError for a command of a former version that is a step by now."""
+    name = next(iter(sys.argv[1:] if arguments is None else arguments), "")
+    if kind := steps.FORMER.get(name):
+        raise BiasgridError(f'{name} is a step by now: biasgrid step "{kind} NAME" --study STUDY')
+    return arguments
 
 
 def _print(record: Any) -> None:

@@ -6,19 +6,22 @@ import argparse
 import json
 import os
 import re
-import signal
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import BiasgridError, quote, unknown_name
 from ..extras import require
 from ..processes import SAFE_PATH
 from ..registry import load_plugins
 from ..resources import find_file, resource
-from ..termination import SIGNALS
 from .arguments import Commands
+
+if TYPE_CHECKING:
+    from ..plan.study import Study
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
 # Snakemake's options that change the config, or the folder that its paths are relative to
@@ -26,6 +29,7 @@ CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
 OPTIONS = ("--cores", "--why", "--replace", "--help")  # of `run` itself
+DRY_RUN = {"--dry-run", "--dryrun", "-n"}
 MORE = "biasgrid run --help, and for further options snakemake --help"
 CONFIGS: dict[str, Any] = {
     "nargs": "+",
@@ -106,7 +110,7 @@ def _criteria_of_pairs(pairs: Mapping[str, list[tuple[str, str]]], own_metrics: 
     return text
 
 
-def run(args: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> str:
     """Run a study: compute its scores, tables, figures and report. Further options are passed to Snakemake.
 
     biasgrid run my-study.yaml --cores 4
@@ -116,24 +120,53 @@ def run(args: argparse.Namespace) -> None:
     """
     command = _command(args)
     if args.why is not None:
-        command += _asking(args)  # "" asks after the whole study
+        return _explain(command, args)  # "" asks after the whole study
+    if not DRY_RUN.isdisjoint(args.extra_arguments):
+        _check_inputs(args)
     sys.stdout.flush()
     os.environ |= SAFE_PATH
-    # until the workflow answers them (engine.stop_on_signals), in place of a traceback of Snakemake's imports
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    # Snakemake takes this process' place: signals reach it, and its exit code is this command's
+    # Snakemake takes the place of this process: signals reach it, and its exit code is this command's
     os.execv(command[0], command)
 
 
-def _asking(args: argparse.Namespace) -> list[str]:
-    """Options of a run that makes nothing, and says why it would make a step, or any."""
-    from ..plan.study import Study
-    from ..workflow import why
+def _explain(command: list[str], args: argparse.Namespace) -> str:
+    """Return why a run would make a step, or any, from a dry run of Snakemake."""
+    from snakemake_logger_plugin_biasgrid import JOBS
 
+    from ..workflow import why
+    from ..workflow.setup import logs_of
+
+    study = _study(args)
     if args.why:
-        why.check(Study.of(read_config(args.configs), ", ".join(map(str, args.configs))), args.why)
-    os.environ[why.NAME] = args.why
-    return ["--dry-run"]
+        why.check(study, args.why)
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "jobs.json")
+        done = subprocess.run([*command, "--dry-run"], env=os.environ | SAFE_PATH | {JOBS: str(file)})
+        if done.returncode:
+            sys.exit(done.returncode)
+        # there is no file if nothing is to be done
+        jobs = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
+    reasons = why.Why(
+        (why.Job(rule, reason, tuple(files)) for rule, reason, files in jobs), study, logs_of(study)
+    )
+    return "\n".join(reasons.lines(args.why) if args.why else reasons.study_lines())
+
+
+def _check_inputs(args: argparse.Namespace) -> None:
+    """Check the inputs that are not read yet: a dry run says what would fail. Raise BiasgridError."""
+    from ..workflow.inputs import problems
+
+    study = _study(args)
+    archives = [name for name in study.sources if not study.paths.source_file(name).is_file()]
+    models = [name for name in study.models if not study.paths.model_file(name).is_file()]
+    if wrong := problems(study, archives, models):
+        raise BiasgridError("\nbiasgrid: ".join(wrong))
+
+
+def _study(args: argparse.Namespace) -> Study:
+    from ..plan.study import Study
+
+    return Study.of(read_config(args.configs), ", ".join(map(str, args.configs)))
 
 
 def read_config(paths: list[Path]) -> dict[str, Any]:
@@ -169,15 +202,7 @@ def _command(args: argparse.Namespace) -> list[str]:
             options += ["--config"]
         options.insert(place or len(options), "replace=true")
     # before Snakemake's further options, of which the last counts
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--quiet",
-        "rules",
-        "--workflow-profile",
-        str(resource(PROFILE)),
-    ]
+    command = [sys.executable, "-m", "snakemake", "--workflow-profile", str(resource(PROFILE))]
     command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource("Snakefile"))]
     command += ["--cores", str(args.cores), *options]
     if args.extra_arguments or os.environ.get("SNAKEMAKE_PROFILE"):

@@ -9,18 +9,13 @@ count. The `__init__` of packages does not either, nor what every step has in co
 from __future__ import annotations
 
 import ast
-import atexit
 import hashlib
-import json
 import re
 import sys
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-
-from ..files import write_text
 
 PACKAGE = __name__.partition(".")[0]
 ROOT = Path(__file__).parents[1]
@@ -84,40 +79,9 @@ def _closure(modules: tuple[str, ...]) -> frozenset[str]:
     return frozenset(members)
 
 
-_READ_BEFORE: dict[str, tuple[str, frozenset[str]]] = {}  # by a former process: see `remember`
-
-
-def remember(file: Path) -> None:
-    """Take from a file what a former process has read of biasgrid's modules, as long as none of them has changed
-    since; and when this process ends, note there what it has read.
-
-    All are looked at, as what a module imports depends on which there are. The time is that of the last change to a
-    file's entry (ctime), which no installer sets back.
-    """
-    states = [(str(path), (state := path.stat()).st_size, state.st_ctime_ns) for path in ROOT.rglob("*.py")]
-    stamp = hashlib.sha256(repr(sorted(states)).encode()).hexdigest()
-    with suppress(OSError, ValueError, TypeError, KeyError):
-        record = json.loads(file.read_text(encoding="utf-8"))
-        if record["stamp"] == stamp:
-            _READ_BEFORE.update(
-                {m: (own, frozenset(imports)) for m, (own, imports) in record["read"].items()}
-            )
-
-    def note() -> None:
-        read = {m for members in _MEMBERS.values() for m in members if m.partition(".")[0] == PACKAGE}
-        if file.parent.is_dir() and read - _READ_BEFORE.keys():
-            entries = {m: (_read(m)[0], sorted(_read(m)[1])) for m in sorted(read | _READ_BEFORE.keys())}
-            with suppress(OSError):
-                write_text(file, json.dumps({"stamp": stamp, "read": entries}))
-
-    atexit.register(note)
-
-
 @cache
 def _read(module: str) -> tuple[str, frozenset[str]]:
     """The digest of a module's own code, and the modules that it imports."""
-    if module in _READ_BEFORE:
-        return _READ_BEFORE[module]
     text = _file(module).read_text(encoding="utf-8")
     tree = ast.parse(text)
     statements = list(_statements(tree))

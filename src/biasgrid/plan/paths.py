@@ -32,6 +32,10 @@ class Paths:
         """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""
         return self.results / "models" / f"{model}.json"
 
+    def source_file(self, name: str) -> Path:
+        """Return the record of a fetched archive: a copy of its manifest.json, or why it could not be downloaded."""
+        return self.results / "sources" / f"{name}.json"
+
     def pool_file(self, model: str) -> Path:
         """The file of the words that a model's random groups are drawn from."""
         return self.results / "pools" / f"{model}.npz"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,10 +11,18 @@ from typing import Any
 
 from .. import absence, checksums
 from ..configs import canonical
-from ..digests import content
 from ..files import write_text
 from ..web_addresses import public
 from . import code
+
+
+def stat_of(file: Path | str) -> list[int] | None:
+    """Return the size and the time of change of a file that the user can replace, or None if it cannot be read."""
+    try:
+        state = os.stat(file)
+    except OSError:
+        return None
+    return [state.st_size, state.st_mtime_ns]
 
 
 @dataclass(frozen=True)
@@ -28,7 +37,7 @@ class Step:
     function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
     modules   modules that it finds by itself, such as a metric's, which are its code, too
     beside    extensions of further files that it writes, beside the output and by its name, such as ".npy"
-    own       those of `files` that belong to the user: their content counts, whatever their times are
+    own       those of `files` that belong to the user: their size and time count, an older time also
     present   of a step that is made of several models: itself, without those that could not be downloaded
               (`Study.present`); called when it runs
     """
@@ -65,11 +74,18 @@ class Step:
 
     @property
     def depends_on(self) -> str:
-        """Changes when the step's spec, the content of the user's files or its code does: one canonical text."""
-        contents = {"own_files": {file: content(file) for file in self.own}} if self.own else {}
-        made_of = [{**self.spec, **contents}, self.code]
-        # Snakemake records this text, so it has no secrets
-        return canonical(public(made_of)) if "://" in (text := canonical(made_of)) else text
+        """Return one canonical text of all that the step depends on besides its files: `settings` and `code`."""
+        return canonical([self.settings, self.code])
+
+    @property
+    def settings(self) -> str:
+        """Return the step's spec, and the sizes and times of the user's files, as canonical JSON.
+
+        Snakemake records this text, so secrets in web addresses are left out.
+        """
+        own_files = {"own_files": {file: stat_of(file) for file in self.own}} if self.own else {}
+        spec = {**self.spec, **own_files}
+        return canonical(public(spec)) if "://" in (text := canonical(spec)) else text
 
     @property
     def code(self) -> str:

@@ -173,17 +173,19 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         **evaluation.spec,
     }
     raw, archives, input_files, places = study.embeddings / "raw", {}, [], {}
+    records: list[Path] = []
     for path in study.evaluation_specs[evaluation.criterion].files:
         archive = path.partition(":")[0]
         places[path] = str(place := find_file(path))
         if archive in study.config.benchmarks:
             places[path] = str(raw / path.replace(":", "/", 1))
             archives[raw / archive] = study.config.benchmarks[archive].source
+            records.append(study.paths.source_file(archive))
         elif place.is_file():  # if it is missing, the evaluation reports it
             input_files.append(str(place))
     inputs = {
         **_state(study, evaluation.model, evaluation.debias),
-        "files": [*(folder / "manifest.json" for folder in archives), *input_files],
+        "files": [*dict.fromkeys(records), *input_files],
         "benchmarks": places,
         "archives": archives,
     }

@@ -1,1 +1,1 @@
-"""What the Snakemake workflows share: reading a config, running steps, locks, reports of what failed."""
+"""What the rules of the workflow call: the plan of a study, stores of models, and messages of a run."""

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import suppress
 from pathlib import Path
 
 from ..errors import BiasgridError
-from ..files import write_text
-from ..plan import code
 from ..plan.study import Study
 
 WIDTH = 80  # characters of a line
@@ -27,24 +23,6 @@ def conclusions(study: Study) -> list[str]:
     except Exception as error:  # the run has succeeded, whatever has become of a table since
         kind = "" if isinstance(error, BiasgridError) else f"{type(error).__name__}: "
         return [kind + " ".join(str(error).split())]
-
-
-def noted(study: Study, note: Path) -> list[str]:
-    """`conclusions`, from a note where the study, the code, and the tables' sizes and times are as they were then."""
-    with suppress(OSError, ValueError, TypeError, LookupError):  # a note that is damaged
-        states = [(study.paths.table_file(name).stat(), name) for name in study.tables]
-        made_of = [
-            study.digest,
-            study.absent,
-            code.digest("biasgrid.tables.answers"),
-            [[name, state.st_size, state.st_mtime_ns] for state, name in states],
-        ]
-        if note.is_file() and (known := json.loads(note.read_text(encoding="utf-8")))[0] == made_of:
-            return list(known[1])
-        lines = conclusions(study)
-        write_text(note, json.dumps([made_of, lines]))
-        return lines
-    return conclusions(study)
 
 
 def where(study: Study) -> str:

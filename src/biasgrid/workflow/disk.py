@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import BiasgridError
@@ -17,35 +17,34 @@ from .notices import size_text
 CELL, POOL = 0.2, 30
 
 
-def needed(
-    study: Study, sizes: Mapping[str, int | None], new_stores: Collection[str], cells: int, pools: int
-) -> dict[str, float]:
-    """Megabytes that a run adds to the disk, about.
+def to_write(study: Study, sizes: Mapping[str, int | None]) -> dict[str, float]:
+    """Return about how many megabytes a run of the whole study writes: "downloads", "stores" and "results".
 
     Parameters
     ----------
+    study
+        The study; what exists of it already is not counted.
     sizes
-        Of what is downloaded (`notices.download_sizes`); None, where it is not known, counts as nothing.
-    new_stores
-        The models whose stores are made.
-    cells, pools
-        How many are made.
+        Megabytes of each download (`notices.download_sizes`); None, for an unknown size, counts as nothing.
     """
-    raw = study.embeddings / "raw"
+    raw, paths = study.embeddings / "raw", study.paths
+    new_models = [model for model in study.models if not paths.model_file(model).is_file()]
+    new_cells = sum(not paths.cell_file(cell).is_file() for cell in study.grid.cells.values())
     return {
         # what a stopped run has of a download is kept
         "downloads": sum(max((size or 0) - stores.size_of(raw / name), 0) for name, size in sizes.items()),
         "stores": sum(
             stores.megabytes(study, model, unknown=0)
-            for model in new_stores
+            for model in new_models
             if not (study.store_folder(model) / model / "vectors.npy").is_file()
         ),
-        "results": CELL * cells + POOL * pools,
+        "results": CELL * new_cells
+        + POOL * sum(not paths.pool_file(model).is_file() for model in new_models),
     }
 
 
 def check(study: Study, parts: Mapping[str, float]) -> None:
-    """Raises BiasgridError where there is no room for what a run needs (`needed`)."""
+    """Raise BiasgridError if the disk does not have room for what a run writes (`to_write`)."""
     places: Mapping[str, Path] = {
         "downloads": study.embeddings,
         "stores": study.embeddings,

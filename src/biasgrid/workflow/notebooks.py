@@ -1,26 +1,39 @@
-"""The notebooks as steps of the workflow: what each is made from."""
+"""The notebooks as steps of the workflow: what each is made from, and how one is executed.
+
+python -m biasgrid.workflow.notebooks NOTEBOOK EXECUTED PAGE
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import processes
 from ..errors import BiasgridError
 from ..extras import require
+from ..files import write_text
 from ..plan import code
-from . import engine
+from .setup import stop
 
 FOLDER = Path("notebooks")
 # the studies that a notebook reads; one that it opens by its config it has run itself
 OPENED = re.compile(r"""\bopen_study\(\s*["']([^"']+)(?<!\.yaml)["']""")
 
 
-def names() -> list[str]:
-    """The notebooks that there are here, in their order."""
+def names(folder: Path | str) -> list[str]:
+    """Return the names of the notebooks of a checkout, in order.
+
+    There are none if the working directory is not the folder of the Snakefile: a notebook is code, and that of a
+    stranger's folder is not run.
+    """
+    if Path(folder).resolve() not in (Path.cwd(), Path.cwd() / "workflow"):
+        return []
     return sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 
 
@@ -35,7 +48,7 @@ def pages(folder: str, notebooks: Sequence[str]) -> Callable[[Any], list[str]]:
             for package in ("papermill", "nbconvert", "ipykernel"):
                 require(package, "executing notebooks")
         except BiasgridError as error:
-            engine.stop(error)
+            stop(error)
         return [f"{folder}/{name}.html" for name in notebooks]
 
     return page_files
@@ -61,7 +74,7 @@ def studies(results: str, own_files: Iterable[str]) -> Callable[[Any], list[str]
             elif (study := Path(folder, "study.json")).is_file():
                 inputs.append(str(study))
             else:
-                engine.stop(
+                stop(
                     f"{path} reads the study {folder}, which is not there: run that first, or run the notebooks with "
                     "--configfile config/embedded.yaml (make notebooks)"
                 )
@@ -75,8 +88,31 @@ def _code(path: Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 
 
-def depends_on() -> str:
-    """A digest of all code of the package: a notebook may call any of it."""
+def code_of_package() -> str:
+    """Return a digest of all code of the package: a notebook may call any of it."""
     package = code.PACKAGE
     modules = (info.name for info in pkgutil.walk_packages([str(code.ROOT)], f"{package}."))
     return code.digest(*(name for name in modules if not name.endswith("__main__")))
+
+
+def execute(notebook: str, executed: str, page: str) -> None:
+    """Execute a notebook, and write it and its page, which needs no network and whose links lead from its folder.
+
+    The kernel is that of this Python: a user's own kernels may lack biasgrid. What the notebook starts does not
+    belong to the run of the workflow.
+    """
+    import nbconvert
+    import papermill
+
+    os.environ |= {"JUPYTER_PREFER_ENV_PATH": "1", "JUPYTER_PATH": "", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    for name in (processes.STARTED_BY, processes.RANDOM_GROUPS):
+        os.environ.pop(name, None)
+    papermill.execute_notebook(notebook, executed, kernel_name="python3", cwd=".", progress_bar=False)
+    exporter = nbconvert.HTMLExporter(mathjax_url="", require_js_url="")
+    text, _ = exporter.from_filename(executed)
+    text = re.sub(r'href="\.\./', 'href="../../', text)
+    write_text(page, re.sub(r'(href="[0-9][a-z0-9_]*)\.ipynb', r"\1.html", text))
+
+
+if __name__ == "__main__":
+    execute(*sys.argv[1:])

@@ -15,20 +15,34 @@ from ..report.report_step import report_step
 class Plan(Mapping[str, Step]):
     """The steps of a study by name, such as "cell glove-6b-50d/none/weat/gender_1", "table scores" or "report".
 
-    A step is planned when it is asked for: a study has thousands of cells. Steps come in an order in which they can
-    be made.
+    Steps come in an order in which they can be made. A step is planned when it is first asked for: a study has
+    thousands of cells.
 
     Parameters
     ----------
     study
-        A study, or results that are there.
+        A study, or finished results.
     """
 
     def __init__(self, study: Study):
+        self._study = study
         self._makers = dict(_makers(study))
+        self._steps: dict[str, Step] = {}
 
     def __getitem__(self, name: str) -> Step:
-        return self._makers[name]()
+        if name not in self._steps:
+            self._steps[name] = self._makers[name]() if name in self._makers else self._on_request(name)
+        return self._steps[name]
+
+    def _on_request(self, name: str) -> Step:
+        """Return the step of null distributions, which exist for any tested cell and are made on request alone."""
+        kind, _, cell = name.removeprefix("figure ").rpartition("null")
+        cell = cell.lstrip(" /")
+        if kind or cell not in self._study.grid.cells:
+            raise KeyError(name)
+        if name.startswith("figure "):
+            return steps.figure_step(self._study, drawing(self._study, self._study.grid.cells[cell]))
+        return steps.null_step(self._study, self._study.grid.cells[cell])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._makers)
@@ -38,6 +52,7 @@ class Plan(Mapping[str, Step]):
 
 
 def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
+    """Yield the name of each step and a function that plans it."""
     for model, key in study.grid.fits:
         yield f"debias {model}/{key}", partial(steps.fit_step, study, model, key)
     for model, asked in steps.cells_by_sentences(study):

@@ -1,33 +1,30 @@
 """Why a run would make a step, in words: which word, parameter or module changed.
 
-Whether it would is the engine's to say, from a plan that is made and not run. What changed is found in what is there:
-the query's file, the step's former spec, and the modules of the code that it was made by (`record`).
+Snakemake decides what is made again, in a dry run. Here each job of that dry run is explained: by the words in a
+query's file, and by what a step was made of when it was made last (`note`, `record`).
 """
 
 from __future__ import annotations
 
-import ast
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..digests import content
 from ..errors import BiasgridError, join_names, quote, unknown_name
 from ..files import write_text
 from ..plan import code
 from ..plan.study import Study
 from ..query import Query
-from . import engine, stores
-from .batches import log_of
-from .made import Made
+from . import stores
 from .plan import Plan
 
-NAME = "BIASGRID_WHY"  # environment variable: the step that is asked after
 KEPT = 500  # digests of code, of which the oldest are forgotten
 MODULES = ".modules.json"  # in the folder of logs
+NOTES = "made_of"  # in the folder of logs: a file for each step
 SHOWN = 5  # of many changes
 MOST_CAUSES = 12  # of a study
 NOT_THERE = " is not there"
@@ -57,23 +54,50 @@ def _modules(logs: Path) -> dict[str, dict[str, str]]:
         return {}
 
 
+def note(logs: Path, name: str, settings: str, code: str = "") -> None:
+    """Note what a step was made of: its settings and the digest of its code."""
+    write_text(_note(logs, name), json.dumps([settings, code], ensure_ascii=False))
+
+
+def _note(logs: Path, name: str) -> Path:
+    return logs / NOTES / f"{name.replace(' ', '/')}.json"
+
+
+def _read_note(logs: Path, name: str) -> tuple[str, str]:
+    """Return what a step was made of; empty texts if that is not known."""
+    try:
+        settings, code = json.loads(_note(logs, name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "", ""
+    return settings, code
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a dry run: its rule, the reason that Snakemake gives, and the files that it makes."""
+
+    rule: str
+    reason: str
+    files: tuple[str, ...]
+
+
 class Why:
     """What changed since the steps of a study were made.
 
     Parameters
     ----------
-    workflow
-        The engine's, with a plan.
+    jobs
+        The jobs of a dry run.
     study
         The study as it is now.
     logs
-        The folder of the run's logs and notes.
+        The folder of the study's logs.
     """
 
-    def __init__(self, workflow: Any, study: Study, logs: Path):
+    def __init__(self, jobs: Iterable[Job], study: Study, logs: Path):
         self._study, self._logs = study, logs
-        self._made, self._plan, self._modules = Made(logs), Plan(study), _modules(logs)
-        self._reasons = engine.reasons(workflow)
+        self._plan, self._modules = Plan(study), _modules(logs)
+        self._jobs = {file: job for job in jobs for file in job.files}
         self._causes: dict[str, dict[str, None]] = {}
 
     def lines(self, name: str) -> list[str]:
@@ -88,7 +112,7 @@ class Why:
 
     def study_lines(self) -> list[str]:
         """Return what a run would make and why, by cause; the causes of most steps come first."""
-        files = {file: reason for file, reason in self._reasons.items() if reason.rule != "all"}
+        files = list(self._jobs)
         if not files:
             return ["nothing changed, nothing is made again"]
         steps: dict[str, dict[str, None]] = {}
@@ -121,7 +145,7 @@ class Why:
 
     def _kind(self, name: str) -> str:
         """Return the kind of a step, and the rule of a file that no step makes."""
-        return (name.rpartition(" ")[0] or name) if name in self._plan else self._reasons[name].rule
+        return (name.rpartition(" ")[0] or name) if name in self._plan else self._jobs[name].rule
 
     @cached_property
     def _makers(self) -> dict[str, str]:
@@ -136,91 +160,86 @@ class Why:
         return self._causes[file]
 
     def _find_causes(self, file: str) -> Iterator[str]:
-        reason = self._reasons.get(file)
-        if reason is None:
+        job = self._jobs.get(file)
+        if job is None:
             return
         if not Path(file).exists():
             yield f"{file}{NOT_THERE}"
             return
-        if file not in self._makers:
-            yield from self._source_changes(file, reason)
-            return
-        step = self._plan[self._makers[file]]
-        before = next((text for text in map(_text, reason.before) if text.startswith("[")), "")
-        before = before or self._made.former_dependence(log_of(step, self._logs))
-        if before and before != step.depends_on:
-            yield from self._dependence_changes(self._makers[file], before, step.depends_on)
-        for other in step.files:
-            if other in reason.updated and other not in self._reasons:
-                yield f"{other} is newer than {file}"
-            yield from self._causes_of(other)
-        yield from (f"{file}: {text}" for text in reason.other)
+        own_causes = list(self._own_causes(file))
+        for other in self._read_by(file):
+            if other not in self._jobs and _is_newer(other, file):
+                own_causes.append(f"{other} is newer than {file}")
+            own_causes += self._causes_of(other)
+        yield from own_causes or [f"{file}: {job.reason}"]
 
-    def _source_changes(self, file: str, reason: engine.Reason) -> Iterator[str]:
-        """Of a file that is no step's: a query, the record of a model's store, the study's own."""
+    def _read_by(self, file: str) -> list[str]:
+        """Return the files that the step of a file reads."""
+        if name := self._makers.get(file):
+            return self._plan[name].files
         key = Path(file).stem
-        if file == str(self._study.paths.query_file(key)) and key in self._study.queries:
+        if file == str(self._study.paths.model_file(key)) and key in self._study.models:
+            return [str(self._study.paths.source_file(name)) for name in stores.archives(self._study, key)]
+        return []
+
+    def _own_causes(self, file: str) -> Iterator[str]:
+        """Yield what changed of the step of a file, without what it reads."""
+        name, key = self._makers.get(file), Path(file).stem
+        if name:
+            step = self._plan[name]
+            yield from self._setting_changes(name, *_read_note(self._logs, name), step.settings, step.code)
+        elif file == str(self._study.paths.query_file(key)) and key in self._study.queries:
             yield from _query_changes(key, Path(file), self._study.queries[key])
-        elif replaced := [other for manifest in (file, *reason.made) for other in self._replaced(manifest)]:
-            yield from (f"{other} was replaced" for other in replaced)
-        elif name := next(filter(None, map(self._source_of, (file, *reason.made))), ""):
-            yield f"the source of {name} changed"
-        elif reason.before or reason.updated:
-            what = f"the source, format or store of the model {key}" if "/models/" in file else file
-            yield f"{what} changed"
-        else:
-            yield f"{file} is made again: {join_names(reason.other or reason.made)}"
+        elif file == str(self._study.paths.source_file(key)) and key in self._study.sources:
+            settings = stores.archive_settings(self._study, key)
+            yield from self._source_changes(f"archive {key}", key, settings)
+        elif file == str(self._study.paths.model_file(key)) and key in self._study.models:
+            yield from self._source_changes(f"store {key}", key, stores.store_settings(self._study, key))
 
-    def _replaced(self, manifest: str) -> list[str]:
-        """The user's files of an archive that have another content than when it was read last."""
-        if not (name := self._source_of(manifest)):
-            return []
-        reason = self._reasons[manifest]
-        before = " ".join(map(_text, reason.before))
-        return [
-            file
-            for file in stores.local_file(self._study, name)
-            if (content(file) not in before if before else file in reason.updated)
-        ]
+    def _source_changes(self, step: str, name: str, now: str) -> Iterator[str]:
+        """Yield what changed of an archive or a store, which have no step in the plan."""
+        before, _ = _read_note(self._logs, step)
+        if not before or before == now:
+            return
+        old, new = (json.loads(text.rpartition("}")[0] + "}") for text in (before, now))
+        old_files, new_files = (spec.pop("own_files", {}) for spec in (old, new))
+        replaced = [file for file in new_files if old_files.get(file, "") != new_files[file]]
+        yield from (f"{file} was replaced" for file in replaced)
+        if old != new or not replaced:
+            yield f"the source, format or store of {name} changed"
 
-    def _source_of(self, manifest: str) -> str:
-        """Return the name of the archive whose manifest is made; empty for any other file."""
-        name = Path(manifest).parent.name
-        is_made = Path(manifest).name == "manifest.json" and manifest in self._reasons
-        return name if is_made and name in self._study.sources else ""
-
-    def _dependence_changes(self, name: str, before: str, now: str) -> Iterator[str]:
-        (old_spec, old_code), (new_spec, new_code) = json.loads(before), json.loads(now)
-        old_files, new_files = (spec.get("own_files", {}) for spec in (old_spec, new_spec))
-        yield from (
-            f"{file} was replaced" for file in new_files if old_files.get(file, "") != new_files[file]
-        )
-        # the first of steps that keep parts of their output
-        left_out = ("code", "own_files")
-        old_spec, new_spec = (
-            {k: v for k, v in spec.items() if k not in left_out} for spec in (old_spec, new_spec)
-        )
-        if changes := list(_differences(old_spec, new_spec)):
-            shown = "; ".join(changes[:SHOWN]) + "; ..." * (len(changes) > SHOWN)
-            yield f"{name}: {shown}"
-        if old_code != new_code:
+    def _setting_changes(
+        self, name: str, old_settings: str, old_code: str, new_settings: str, new_code: str
+    ) -> Iterator[str]:
+        """Yield which settings, files of the user and modules of a step changed since it was made."""
+        if old_settings and old_settings != new_settings:
+            old_spec, new_spec = json.loads(old_settings), json.loads(new_settings)
+            old_files, new_files = (spec.get("own_files", {}) for spec in (old_spec, new_spec))
+            yield from (
+                f"{file} was replaced" for file in new_files if old_files.get(file, "") != new_files[file]
+            )
+            # the first is the code of steps that keep parts of their output
+            left_out = ("code", "own_files")
+            old_spec, new_spec = (
+                {k: v for k, v in spec.items() if k not in left_out} for spec in (old_spec, new_spec)
+            )
+            if changes := list(_differences(old_spec, new_spec)):
+                shown = "; ".join(changes[:SHOWN]) + "; ..." * (len(changes) > SHOWN)
+                yield f"{name}: {shown}"
+        if old_code and old_code != new_code:
             old, new = self._modules.get(old_code), code.members().get(new_code)
             changed = [m for m in sorted({*old, *new}) if old.get(m) != new.get(m)] if old and new else []
             yield f"code changed: {join_names(changed)}" if changed else f"{CODE_OF}{name}{CHANGED}"
+
+
+def _is_newer(file: str, other: str) -> bool:
+    return Path(file).exists() and Path(file).stat().st_mtime > Path(other).stat().st_mtime
 
 
 def _whose_code(cause: str) -> str:
     """Return the step whose code changed, of a cause that says so; else an empty text."""
     is_code = cause.startswith(CODE_OF) and cause.endswith(CHANGED)
     return cause.removeprefix(CODE_OF).removesuffix(CHANGED) if is_code else ""
-
-
-def _text(param: str) -> str:
-    """A param as the engine has it, written in Python."""
-    try:
-        return str(ast.literal_eval(param))
-    except (ValueError, SyntaxError):
-        return ""
 
 
 def _query_changes(key: str, file: Path, query: Query) -> Iterator[str]:

@@ -25,7 +25,6 @@ from ...untrusted import (
 )
 
 BLOCK = 4 << 20  # bytes that are processed at a time
-being_read: dict[str, IO[bytes]] = {}  # path -> file that this process is reading, to show progress
 
 
 @contextmanager
@@ -38,16 +37,12 @@ def open_content(path: Path) -> Iterator[io.BufferedReader]:
     check_fetched(path)
     with path.open("rb") as file:
         content: io.BufferedReader = file
-        being_read[str(path)] = file
-        try:
-            source, packed_by = decompressed(file)
-            if packed_by:
-                content = _buffered(source, path, f"the {packed_by} is damaged or cut off")
-            if content.peek(2)[:2] in UTF_16:
-                content = _buffered(Recoded(content), path, "is not whole text in UTF-16")
-            yield content
-        finally:
-            being_read.pop(str(path), None)
+        source, packed_by = decompressed(file)
+        if packed_by:
+            content = _buffered(source, path, f"the {packed_by} is damaged or cut off")
+        if content.peek(2)[:2] in UTF_16:
+            content = _buffered(Recoded(content), path, "is not whole text in UTF-16")
+        yield content
 
 
 def _buffered(source: Any, path: Path, reason: str) -> io.BufferedReader:

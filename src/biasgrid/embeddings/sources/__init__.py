@@ -4,7 +4,7 @@ A kind of source is one file in this package. `REGISTRY` maps a source's `type` 
 keys.
 """
 
-from .fetching import discard, fetch, note_absence, verify
+from .fetching import discard, fetch, verify
 from .kinds import REGISTRY, check
 from .manifest import read_manifest
 from .pretrained import PRETRAINED
@@ -22,7 +22,6 @@ __all__ = [
     "files_on_trust",
     "fits",
     "is_same",
-    "note_absence",
     "read_manifest",
     "verify",
     "without_pins",

@@ -12,10 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ... import absence
 from ...digests import digest, note
 from ...errors import BiasgridError, DiskError, join_names, quote
-from ...files import hash_file, hold_lock, refuse_links, write_text
+from ...files import hash_file, hold_lock, refuse_links
 from ...resources import find_file
 from ..download import LIMITS, Limits
 from ..store import MODEL
@@ -90,17 +89,6 @@ def fetch(
         raise type(error)(f"{name}: {error}") from None
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or raw}: {error.strerror or error}") from None
-
-
-def note_absence(name: str, source: dict[str, Any], raw: Path | str, reason: str) -> None:
-    """Record in place of a model's manifest the reason why it is unavailable, unless another process has fetched it.
-
-    Files that were fetched are kept.
-    """
-    folder = Path(raw) / name
-    with _lock(folder):
-        if _fetched_path(folder, source) is None:
-            write_text(folder / MANIFEST, absence.record_of({name: reason}))
 
 
 def verify(name: str, raw: Path | str) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ... import absence
 from ...files import write_text
 from ...web_addresses import public
 from .kinds import REGISTRY, check
@@ -27,8 +26,6 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a fetched archive; {} if it is missing, or damaged, which requires another
     fetch."""
-    if absence.reasons_in(folder / MANIFEST):
-        return {}
     try:
         manifest = dict(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
         if not _is_whole(**{key: manifest[key] for key in ("source", "files", "input")}):

@@ -1,6 +1,7 @@
-# Word sets and config -> one file per query, and one file that says what the study is.
+# Word sets and config -> one file for each query, and files that say what the study is.
 
 
+# What the study is: the config with all files that it includes.
 rule study:
     output:
         f"{RESULTS}/study.json",
@@ -12,27 +13,26 @@ rule study:
         write_text(output[0], STUDY.to_json())
 
 
-# What entries of plugins are, for those who read the results: they load no plugin.
+# What plugins declare, for those who read the results without loading the plugins.
 rule plugins:
     output:
-        PLUGINS_FILE,
+        f"{RESULTS}/{plugins.FILE}",
     log:
         f"{LOGS}/plugins.txt",
     params:
-        # a function: a sentence of a metric may have the names of sets in braces, which Snakemake would take for its own
+        # a function: the text may have names in braces, which Snakemake would take for wildcards
         text=lambda wildcards: PLUGINS,
     run:
         write_text(output[0], PLUGINS)
 
 
-# The words were read from the word sets when the workflow was; their digest is the query's only parameter, so that
-# editing a word touches the queries that hold it and no other query of the same file.
+# Words of a query. They were read from the word sets with the config; their digest changes with a word of this query.
 rule query:
     output:
         f"{RESULTS}/queries/{{query}}.json",
     log:
         f"{LOGS}/query/{{query}}.txt",
     params:
-        digest=lambda w: STUDY.query_digest(w.query),
+        digest=lambda wildcards: STUDY.query_digest(wildcards.query),
     run:
         write_text(output[0], STUDY.queries[wildcards.query].to_json())

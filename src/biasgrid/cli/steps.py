@@ -1,0 +1,208 @@
+"""`biasgrid step`: single steps of a study, which write their files where the workflow does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import checksums
+from ..callers import warn_in_a_line
+from ..errors import BiasgridError, unknown_name
+from ..processes import end_with_starter, environment
+from ..registry import load_plugins
+from .arguments import STUDY, Commands, read_study
+
+if TYPE_CHECKING:
+    from ..plan.step import Step
+    from ..plan.study import Study
+
+# steps that are no entries of the plan
+OTHERS = ("query", "archive", "store")
+RESULTS = ("results", "aggregates")  # keys of a step's file that are printed
+# commands of former versions -> the kind of step that does the same
+FORMER = {
+    "query": "query",
+    "train": "store",
+    "fit": "debias",
+    "sentence-scores": "sentence scores",
+    "cell": "cell",
+    "infer": "inference",
+    "infer-aggregates": "aggregates",
+    "null": "null",
+    "evaluate": "evaluation",
+    "table": "table",
+    "figure": "figure",
+}
+
+
+def step(args: argparse.Namespace) -> dict[str, Any] | None:
+    """Run steps of a study, even if their inputs have not changed. A step is named by its kind and what it makes.
+
+    biasgrid step "query gender_1" --study config/embedded.yaml
+    biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
+    biasgrid step "table scores" "figure bias" --study my-study.yaml
+    """
+    # what the package logs, such as a download that is tried again, is a warning like others
+    logging.basicConfig(format="biasgrid: warning: %(message)s", level=logging.WARNING)
+    study = _study_to_write(args)
+    runner = _Runner(study, args.notes)
+    for name in args.names:
+        runner.check(name, str(args.study))
+    if args.jobs == 1 or len(args.names) == 1:
+        failures = [runner.reason(name) for name in args.names]
+    else:
+        os.environ |= environment()
+        with ProcessPoolExecutor(
+            min(args.jobs, len(args.names)),
+            get_context("spawn"),  # not forked: threads do not survive it
+            initializer=_begin_process,
+            initargs=(study.config.plugins or (),),
+        ) as processes:
+            failures = list(processes.map(runner.reason, args.names))
+    if reasons := list(filter(None, failures)):
+        raise BiasgridError("; ".join(reasons))
+    if args.notes:
+        return None
+    outputs = [file for name in args.names for file in runner.outputs(name)]
+    checksums.add(study.results, outputs)
+    record = {"steps": args.names, "files": outputs}
+    return record | (_results(Path(outputs[0])) if len(args.names) == 1 else {})
+
+
+class _Runner:
+    """Steps of a study by name.
+
+    Parameters
+    ----------
+    study
+        The study.
+    notes
+        In a run of the workflow, the folder of the study's logs, in which it is noted what a step was made of.
+    """
+
+    def __init__(self, study: Study, notes: Path | None):
+        self._study, self._notes = study, notes
+
+    def check(self, name: str, where: str) -> None:
+        """Raise BiasgridError if the study does not have a step of this name."""
+        kind, _, key = name.partition(" ")
+        plan = self._plan
+        if kind in OTHERS:
+            study = self._study
+            keys: dict[str, Any] = {"query": study.queries, "archive": study.sources, "store": study.models}
+            if key not in keys[kind]:
+                raise BiasgridError(f"{where}: {unknown_name(kind, key, keys[kind])}")
+            return
+        try:
+            plan[name]
+        except KeyError:
+            kinds = dict.fromkeys(other.rpartition(" ")[0] or other for other in plan)
+            hint = f"of the kinds {', '.join((*kinds, 'null', *OTHERS))}"
+            raise BiasgridError(f"{where}: {unknown_name('step', name, plan, hint)}") from None
+
+    def reason(self, name: str) -> str:
+        """Run a step. Return why it failed, or an empty text."""
+        try:
+            self._run(name)
+        except BiasgridError as error:
+            return f"{name}: {error}" if name not in str(error) else str(error)
+        return ""
+
+    def outputs(self, name: str) -> list[str]:
+        """Return the files that a step writes."""
+        kind, _, key = name.partition(" ")
+        paths = self._study.paths
+        of_others = {"query": paths.query_file, "archive": paths.source_file, "store": paths.model_file}
+        return [str(of_others[kind](key))] if kind in OTHERS else self._plan[name].outputs
+
+    @property
+    def _plan(self) -> Any:
+        from ..workflow.plan import Plan
+
+        return Plan(self._study)
+
+    def _run(self, name: str) -> None:
+        from ..workflow import stores, why
+
+        kind, _, key = name.partition(" ")
+        settings = code = ""
+        if kind == "query":
+            self._write_query(key)
+        elif kind == "archive":
+            stores.fetch_archive(self._study, key)
+            settings = stores.archive_settings(self._study, key)
+        elif kind == "store":
+            stores.make_store(self._study, key)
+            settings = stores.store_settings(self._study, key)
+        else:
+            step = self._plan[name]
+            self._write_queries(step)
+            step.run()
+            settings, code = step.settings, step.code
+        if self._notes:
+            why.note(self._notes, name, settings, code)
+
+    def _write_queries(self, step: Step) -> None:
+        """Write the queries that a step reads and that are missing or out of date."""
+        keys = {str(self._study.paths.query_file(key)): key for key in self._study.queries}
+        for file in keys.keys() & set(step.files):
+            self._write_query(keys[file])
+
+    def _write_query(self, key: str) -> None:
+        from ..files import write_text
+
+        path, text = self._study.paths.query_file(key), self._study.queries[key].to_json()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            write_text(path, text)
+
+
+def _begin_process(plugins: Sequence[str]) -> None:
+    """Prepare a process that runs steps: it ends when the process that started it ends, and knows the plugins."""
+    end_with_starter()
+    warn_in_a_line()
+    load_plugins(plugins)
+
+
+def _study_to_write(args: argparse.Namespace) -> Study:
+    """Return the study, whose results are about to be written.
+
+    Raises BiasgridError for a folder of results that has other things in it, and for links that lead out of it.
+    """
+    from ..files import refuse_links, refuse_other_folder
+    from ..workflow.config_file import OWN
+
+    study = read_study(args.study)
+    if not args.notes:  # in a run, the Snakefile has checked it
+        refuse_other_folder(study.paths.results, OWN, "give the study another name")
+        refuse_links(study.paths.results)
+    return study
+
+
+def _results(output: Path) -> dict[str, Any]:
+    """Return the results in a step's file, if it is JSON that has any."""
+    if output.suffix != ".json":
+        return {}
+    record = json.loads(output.read_text(encoding="utf-8"))
+    return {key: record[key] for key in RESULTS if key in record}
+
+
+def add(commands: Commands) -> None:
+    """Add the command to those of biasgrid."""
+    command = commands.add(step, study=STUDY)
+    command.add_argument(
+        "names",
+        nargs="+",
+        metavar="STEP",
+        help='such as "table scores" or "cell MODEL/DEBIAS/METRIC/QUERY"',
+    )
+    command.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="number of steps to run at a time (default: 1)"
+    )
+    command.add_argument("--notes", type=Path, help=argparse.SUPPRESS)

@@ -1,0 +1,155 @@
+"""What a Snakefile begins with: a process in which cells are reproducible, and the checked study of a config."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from snakemake.utils import update_config
+from threadpoolctl import threadpool_limits
+
+from .. import comparison, processes, ratings, resources
+from ..callers import warn_in_a_line
+from ..config import load, overlay
+from ..errors import BiasgridError
+from ..files import refuse_links
+from ..plan.paths import Folders
+from ..plan.study import Study
+from . import command_line, config_file, results_record, stores
+
+BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def prepare_process(*sources: Path) -> None:
+    """Let this process and those that it starts use one BLAS thread, so that a cell has the same bytes everywhere.
+
+    The processes run the code in `sources`, by default that of biasgrid alone, and end when this process ends.
+    """
+    os.environ |= dict.fromkeys(BLAS, "1")
+    threadpool_limits(1)  # NumPy, which Snakemake has loaded, has read the variables before
+    warn_in_a_line()
+    os.environ |= processes.environment(*(sources or [resources.PACKAGE.parent]))
+
+
+def is_job() -> bool:
+    """Return whether a running workflow started this process, as it does for a job of a cluster.
+
+    `prepare_process` sets the variable, so ask before.
+    """
+    return processes.STARTED_BY in os.environ
+
+
+def check_place(folder: Path | str) -> None:
+    """End the process if the Snakefile in a folder is a checkout's, and the installed biasgrid is another one."""
+    source = Path(folder).resolve() / "src" / "biasgrid"
+    if source.is_dir() and not source.samefile(resources.PACKAGE):
+        stop(
+            f"this Snakefile is that of {source.parents[1]}, but Python imports biasgrid from {resources.PACKAGE}: "
+            f"install the checkout (pip install --editable {source.parents[1]}), or run biasgrid run"
+        )
+
+
+def read_config(files: Sequence[str], options: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the config that files and options of the command line make together (`config.overlay`).
+
+    Parameters
+    ----------
+    files
+        The config files, in order.
+    options
+        Snakemake's `config`, in which it has merged the files and then the options of `--config`. Its merge cannot
+        leave a key out, so the files are joined here, and only the options are taken from it.
+
+    Returns
+    -------
+    config, replaces
+        The config, and whether `--config replace=true` allows to replace the results of another config file.
+    """
+    merged: dict[str, Any] = {}
+    try:
+        for file in files:
+            command_line.check_config(file)
+        records = [(os.path.relpath(file), load.read(file)) for file in files]
+        for _, record in records:
+            update_config(merged, record)
+        given = {key: value for key, value in options.items() if key not in merged or merged[key] != value}
+        replaces = bool(given.pop(config_file.REPLACE, False))
+        if given:
+            records.append(("--config", given))
+        return overlay.join(records), replaces
+    except BiasgridError as error:
+        stop(error)
+
+
+def read_study(files: Sequence[str], options: Mapping[str, Any]) -> Study:
+    """Return the checked study of a config. End the process, with one line and exit code 2, if anything is wrong.
+
+    Parameters
+    ----------
+    files, options
+        As in `read_config`.
+    """
+    config, replaces = read_config(files, options)
+    where = ", ".join(os.path.relpath(file) for file in files)
+    try:
+        overlay.check_has_key(config, Study.KEY, where)
+        study = Study.of(config, where=where)
+        comparison.rows_of(study.config.published, study.config.computed)
+        for entry in study.config.criteria.values():
+            if entry.ratings:
+                ratings.read(entry.ratings.file)
+    except BiasgridError as error:
+        stop(error)
+    check_folders(study, files, replaces, study.to_json())
+    return study
+
+
+def check_folders(study: Folders, files: Sequence[str], replaces: bool, config: str = "") -> None:
+    """Check that this run may write the folders of a study's results and logs.
+
+    In a run itself, not in its jobs, let Snakemake make again what was changed by hand (`results_record`), and what
+    could not be downloaded.
+
+    Parameters
+    ----------
+    study
+        A study or an experiment.
+    files
+        Its config files.
+    replaces
+        Whether it may replace the results of another config file.
+    config
+        The resolved config of a study as text.
+    """
+    results, logs = study.results, logs_of(study)
+    try:
+        for folder in (results, logs):
+            for place in (folder, *folder.parents):
+                if os.path.lexists(place) and not place.is_dir():
+                    raise BiasgridError(f"{place}: must be a folder, not a file or a link that leads nowhere")
+            refuse_links(folder)
+        if is_job():
+            return
+        if files and not replaces:
+            config_file.check(results, os.path.relpath(files[0]), config)
+        if config and not replaces:
+            results_record.check_origin(results, logs, config)
+    except BiasgridError as error:
+        stop(error)
+    for line in results_record.mark_changed(results, logs):
+        print(f"biasgrid: {line}", file=sys.stderr)
+    stores.drop_outdated_records(study)
+
+
+def logs_of(study: Folders) -> Path:
+    """Return the folder of the logs of a study's runs."""
+    return Path("logs") / study.name
+
+
+def stop(message: object) -> NoReturn:
+    """End the process, which has not begun to make anything, for a reason that the user can mend."""
+    print(f"biasgrid: {message}", file=sys.stderr)
+    sys.exit(2)

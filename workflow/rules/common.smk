@@ -1,0 +1,76 @@
+# The study of the config, and what all rules share.
+import os
+from pathlib import Path
+
+from biasgrid.debias import UNTOUCHED
+from biasgrid.files import write_text
+from biasgrid.plan import plugins, steps
+from biasgrid.workflow import notebooks as of_notebooks
+from biasgrid.workflow import setup, stores
+from biasgrid.workflow.evaluation_split import split
+from biasgrid.workflow.plan import Plan
+from biasgrid.workflow.run import begin, end, fail, make, warn_in_logs
+from biasgrid.workflow.wildcards import one_of
+
+setup.check_place(workflow.basedir)
+STUDY = setup.read_study(workflow.configfiles, config)
+setup.prepare_process()
+warn_in_logs()
+
+# the steps by name, such as "table scores": what each reads, what it depends on besides, and what it writes
+PLAN = Plan(STUDY)
+PLUGINS = plugins.record_text(STUDY)
+RESULTS = str(STUDY.results)
+EMBEDDINGS = str(STUDY.embeddings)
+LOGS = str(setup.logs_of(STUDY))
+# read by all steps; none is made again because it changed (`ancient`): what of it a step depends on is in its params
+STUDY_FILE = ancient(f"{RESULTS}/study.json")
+# how a step is run in a process of its own
+STEP = f"biasgrid step --study {RESULTS}/study.json --notes {LOGS}"
+
+
+# of processes that rules start, on the nodes of a cluster also: they import nothing from the working folder
+envvars:
+    "PYTHONSAFEPATH",
+
+
+wildcard_constraints:
+    name=one_of(STUDY.sources),
+    model=one_of(STUDY.models),
+    query=one_of(STUDY.queries),
+    metric=one_of({cell.metric for cell in STUDY.grid.cells.values()}),
+    debias=one_of([UNTOUCHED, *STUDY.debias]),
+    evaluation=one_of(STUDY.grid.evaluations | STUDY.grid.quality),
+    sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
+
+
+def depends_on(name):
+    """For params: what the step of a name depends on besides its files: its settings, and a digest of its code.
+
+    `name` has the wildcards of the rule in braces. The digest follows the imports of the code (src/biasgrid/plan/code.py).
+    """
+    return lambda wildcards: PLAN[name.format(**wildcards)].depends_on
+
+
+def reads(name, role):
+    """For input: the files that the step of a name reads in a role, such as "cells"."""
+    return lambda wildcards: PLAN[name.format(**wildcards)].by_role.get(role, [])
+
+
+def archives_of(wildcards):
+    """For input: the records of the archives that a model is made from."""
+    return [f"{RESULTS}/sources/{name}.json" for name in stores.archives(STUDY, wildcards.model)]
+
+
+def model_of(wildcards):
+    """For input: the record of a model's vectors; of a language model, its scores of the query's sentences."""
+    if STUDY.kind(wildcards.model).scores:
+        return PLAN[CELL.format(**wildcards)].by_role["model"]
+    return f"{RESULTS}/models/{wildcards.model}.json"
+
+
+def transform_of(wildcards):
+    """For input: the fitted debias method, if there is one."""
+    return (
+        [] if wildcards.debias == UNTOUCHED else f"{RESULTS}/debias/{wildcards.model}/{wildcards.debias}.npz"
+    )
