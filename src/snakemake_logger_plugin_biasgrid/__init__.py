@@ -116,7 +116,8 @@ class LogHandler(LogHandlerBase):
         if self._bar is not None:
             self._bar.write(text, file=sys.stderr)
         else:
-            print(text, file=sys.stderr, flush=True)
+            # as Snakemake's own messages: a dry run writes to standard output
+            print(text, file=sys.stdout if self.common_settings.stdout else sys.stderr, flush=True)
 
     def close(self) -> None:
         """End the live line, and print what only the end of a run can say."""

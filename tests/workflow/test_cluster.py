@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import fcntl
-import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 from types import SimpleNamespace
 
@@ -18,10 +16,6 @@ from conftest import ROOT, grid_config
 from biasgrid.plan.study import Study
 from biasgrid.workflow import stores
 
-PLUGIN = importlib.util.find_spec("snakemake_executor_plugin_slurm")
-needs_plugin = pytest.mark.skipif(
-    not PLUGIN, reason="snakemake-executor-plugin-slurm is not installed (requirements-slurm.lock)"
-)
 PROFILE = yaml.safe_load((ROOT / "profiles" / "slurm" / "config.yaml").read_text())
 GENERIC = (ROOT / "profiles" / "generic" / "config.yaml").read_text()
 SUBMIT = re.findall(r"^(?:# )?cluster-generic-submit-cmd: (.+)$", GENERIC, re.M)
@@ -49,11 +43,6 @@ METRICS = (
 THREADS = """from threadpoolctl import threadpool_info
 
     return Score(float(max(library["num_threads"] for library in threadpool_info())))"""
-PROCESS = """import os
-    import time
-
-    time.sleep(0.2)
-    return Score(float(os.getpid()))"""
 
 
 def measure_fact(project, body):
@@ -64,18 +53,6 @@ def measure_fact(project, body):
 def facts(project):
     cells = (project.folder / "results").rglob("fact/*.json")
     return [json.loads(cell.read_text())["results"][0]["value"] for cell in cells]
-
-
-def job(project, *executor):
-    """What a Slurm job runs on its node: all stores and cells."""
-    models, queries = ("one", "two"), ("q1", "q2", "q3")
-    cells = [
-        f"cell:model={m},debias=none,metric={metric},query={q}"
-        for m in models
-        for metric in project.config["metrics"]
-        for q in queries
-    ]
-    return steps_of_job(project, [*cells, *(f"store:model={m}" for m in models)], *executor)
 
 
 def steps_of_job(project, targets, *executor):
@@ -94,32 +71,20 @@ def test_cells_compute_with_one_blas_thread(project, monkeypatch):
     assert set(facts(project)) == {1.0}
 
 
-@needs_plugin
-def test_a_submitted_job_runs_its_cells_in_one_process(project):
-    measure_fact(project, PROCESS)
-    project.run("--until", "query", "archive")
-    done = job(project, "--executor", "slurm-jobstep", "--jobs", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(facts(project)) == 6
-    assert len(set(facts(project))) == 1
-    assert "Execute 2 jobs" in done.stdout + done.stderr  # side by side
-
-
 def test_a_submitted_job_is_not_refused_by_the_lock_of_the_run_that_submitted_it(finished):
     results = finished.results()
-    shutil.rmtree(finished.folder / "results" / "small" / "cells")
+    (finished.folder / "results" / "small" / "scores.csv").unlink()
     with (finished.folder / "logs/small/.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         refused = finished.snakemake("--cores", "1")
         assert refused.returncode == 2
-        assert "another run of small is active here" in refused.stderr
-        done = job(finished, "--force-use-threads")
+        assert "another run of small is at work in this folder" in refused.stderr
+        done = steps_of_job(finished, ["tables:"])
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "biasgrid:" not in done.stdout + done.stderr
     assert finished.results() == results
 
 
-def test_a_submitted_job_has_workers_of_its_own(project):
+def test_a_submitted_job_infers_the_same_bytes(project):
     """It is started without the workflow's hooks, in which the run that submits it begins."""
     inference = {"permutation": {"draws": 20, "exact": 0}, "random_groups": {"draws": 20}}
     project.configure(grid_config() | {"inference": inference, "metrics": {"weat": {}}})
@@ -127,9 +92,8 @@ def test_a_submitted_job_has_workers_of_its_own(project):
     whole = project.results()
     for model in ("one", "two"):
         (project.folder / f"results/small/inference/{model}/none/weat.json").unlink()
-    of_models = [f"inference:model={model},debias=none" for model in ("one", "two")]
-    done = steps_of_job(project, of_models, "--force-use-threads", "--cores", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
+        done = steps_of_job(project, [f"inference:model={model},debias=none,metric=weat"])
+        assert done.returncode == 0, done.stdout + done.stderr
     assert project.results() == whole
 
 
@@ -154,25 +118,19 @@ def test_memory_goes_by_the_size_of_the_store_and_grows_with_each_try(project, m
     assert asked == [2 * of_store, 2 * 60]
 
 
-def test_each_step_has_its_place_in_the_profile():
-    """A rule that it does not name would be submitted step by step."""
-    rules = {
-        "".join(name)
-        for path in (ROOT / "workflow" / "rules").glob("*.smk")
-        for name in re.findall(r"^rule (\w+):|\brule_of\(\"(\w+)", path.read_text(), re.M)
-    }
+def test_cells_and_downloads_are_not_submitted():
     local = re.search(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(), re.M)[1]
-    local = set(re.findall(r"\w+", local)) - {"fetch", "verify", "notebooks"}  # the Snakefile's own
-    assert local.isdisjoint(PROFILE["groups"])
-    assert local | set(PROFILE["groups"]) == rules
-    assert set(PROFILE["group-components"]) == set(PROFILE["groups"].values())
+    assert {"cell", "archive", "query", "study"} <= set(re.findall(r"\w+", local))
 
 
-@needs_plugin
-def test_the_profile_makes_a_job_of_a_model_and_one_of_all_tables_and_figures(finished):
-    done = finished.run("--profile", "profiles/slurm", "--dry-run", "--forceall", "--quiet", "host")
-    groups = re.findall(r"Group job (\S+) \(", done.stdout)
-    assert sorted(groups) == ["model_one", "model_two", "summary"]
+def test_a_dry_run_on_a_cluster_is_a_table_of_jobs_with_memory_and_time(project):
+    done = project.snakemake("--profile", "profiles/generic", "--dry-run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines() if line.strip()}
+    assert rows["rule"] == ["jobs", "MB", "minutes"]
+    assert rows["cell"] == ["24", "1,000", "5"]
+    assert rows["tables"] == ["1", "2,000", "30"]
+    assert rows["store"][0] == "2"
 
 
 def test_the_generic_profile_has_the_jobs_of_slurms():
@@ -230,7 +188,7 @@ def test_the_generic_profile_submits_jobs(command, project, monkeypatch):
         "--profile", "profiles/generic", "--latency-wait", "5", "--seconds-between-status-checks", "1"
     )
     submitted = (project.folder / "submitted").read_text().splitlines()
-    groups = [re.search(r"snakejob\.(model_one|model_two|summary)", line)[1] for line in submitted]
-    assert sorted(groups) == ["model_one", "model_two", "summary"]
+    rules = [re.search(r"snakejob\.(\w+)\.", line)[1] for line in submitted]
+    assert sorted(rules) == ["figures", "report", "store", "store", "tables"]
     assert not any("{" in line for line in submitted)
     assert (project.folder / "results" / "small" / "report.html").is_file()
