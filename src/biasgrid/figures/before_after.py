@@ -42,9 +42,9 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     """Draw the bias that is left by every metric under every method: a heat map per model.
 
     A heat map has a row per method and a column per metric. A cell has the value after debiasing, in per cent of the
-    original model's value on the same queries, darkest at DARKEST; above 100 it has a marked corner. The original
-    value in the metric's own units (0 = no bias) is at the top of the column. A method that lacks queries has a
-    dagger.
+    original model's value on the same queries. It is darkest at DARKEST; above 100 it has a marked corner. The
+    original value in the metric's own units (0 = no bias) is at the top of the column. A method that lacks queries
+    has a dagger.
 
     Raises BiasgridError if the table lacks rows of group "metric" and the criterion.
     """

@@ -56,7 +56,7 @@ def comparison(
 
     There is a table for each source and model. Numbers that differ are on top, sorted by the difference as a share of
     the larger number. A number "differs in print" if it differs by less than one and a half units of the last printed
-    digit, or at most tenfold from a printed power of ten.
+    digit. A printed power of ten may differ tenfold.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ Files = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure of a study, with its inputs.
+    """Plan of one figure of a study, with its inputs.
 
     Parameters
     ----------

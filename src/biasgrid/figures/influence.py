@@ -43,10 +43,10 @@ def influence(
     """Draw the ten most influential words of a metric's scores of a criterion, from influence.csv and intervals.csv.
 
     There is a row per word of a set in a (sub-)query, with a line and a mark per model. The mark is the change of the
-    score without the word (for a metric of pairs: without the pair), in bootstrap standard errors of that score,
-    positive if the score becomes higher. Rows are sorted by their largest change. A change beyond FARTHEST is cut
-    off, with an arrow and its number. Without rows of the metric, the figure has a sentence instead. Raises
-    BiasgridError if the table lacks rows of the criterion.
+    score without the word (for a metric of pairs: without the pair). The unit is the bootstrap standard error of that
+    score; positive means that the score becomes higher. Rows are sorted by their largest change. A change beyond
+    FARTHEST is cut off, with an arrow and its number. Without rows of the metric, the figure has a sentence instead.
+    Raises BiasgridError if the table lacks rows of the criterion.
     """
     label = labels.get(metric, metric)
     subtitle = f"{topic(criterion)}, {shorten(label)}: change of a score when a word is left out"

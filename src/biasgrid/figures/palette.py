@@ -1,7 +1,7 @@
 """Colours and marks of figures.
 
 The look of a model or a metric depends on its position in the study's config. It is therefore the same in every
-figure of a study, and additions at the end of a config do not change other looks. Both parts of a look count: a
+figure of a study, and additions at the end of a config do not change other looks. Both parts of a look count. A
 colour has a lightness that differs from most others in greyscale, and the marker (for an area: the hatch) differs
 from the rest.
 """

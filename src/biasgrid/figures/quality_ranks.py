@@ -44,10 +44,10 @@ FEW = 8
 def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     """Draw the models' ranks by bias and by quality (the question of Badilla et al., IJCAI 2020, figure 2).
 
-    The upper half has the models' overall ranks by metric, the lower half their ranks by benchmark, with one column
-    per model: the least biased first, models without some ranks last. In both halves 1 is the best and the darkest,
-    and the mean rank is at the end. Quality ranks are `common_rank`: by the pairs and questions that all models have,
-    except for models with too few of them. The last row has each model's own coverage.
+    The upper half has the models' overall ranks by metric, the lower half their ranks by benchmark. There is one
+    column per model: the least biased first, models without some ranks last. In both halves 1 is the best and the
+    darkest, and the mean rank is at the end. Quality ranks are `common_rank`: by the pairs and questions that all
+    models have, except for models with too few of them. The last row has each model's own coverage.
 
     A NaN rank is a hatched cell with "n/a", and the mean of the other ranks is in brackets. Spearman's rho of the
     mean ranks is over the models with all ranks; it is left out for fewer than four.

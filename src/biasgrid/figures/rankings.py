@@ -50,7 +50,7 @@ def rankings(
 
     There is one bar per model with one segment per metric, as long as the rank that is written in it, and the sum at
     its end. The model with the smallest sum is on top. Models without some ranks come last, under a line, by mean
-    rank, because their sums are not comparable: the sum is in brackets, next to a text about the missing ranks. A
+    rank, because their sums are not comparable. The sum is in brackets, next to a text about the missing ranks. A
     metric under which no model has a rank lacks segments, and the caption names it.
 
     Parameters

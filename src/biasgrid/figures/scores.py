@@ -99,8 +99,8 @@ def scores(
     A debiased model's marks are below the marks of the original one, with the letter of its method. The dashed line
     is the metric's no-bias value. The row of a NaN score is hatched, with the reason in words. The panels share one
     scale, except for models that are so far out that the others would not be visible. A mark's fill shows the
-    evidence of its score: the table's column `evidence`, by `verdicts.evidence.MARKS`; a table without the column
-    lacks tests.
+    evidence of its score, from the table's column `evidence`, by `verdicts.evidence.MARKS`. A table without the
+    column lacks tests.
 
     Parameters
     ----------

@@ -54,12 +54,12 @@ HEIGHT, BESIDE = 2.4, 1.2
 def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
     """Draw bias removed against quality kept: one panel per model, one mark per method, filled by the remaining bias.
 
-    x is the mean over the metrics of 1 - after/before, each at least -1 (a bias that at least doubles), for metrics
-    with a bias to remove (before > 0). 0 means that no bias is removed, 1 that all is. y is the mean over the
+    x is the mean over the metrics of 1 - after/before, for metrics with a bias to remove (before > 0). Each share is
+    at least -1 (a bias that at least doubles). 0 means that no bias is removed, 1 that all is. y is the mean over the
     similarity benchmarks of after/before, for benchmarks with before > 0. 1 means unchanged quality; in the shaded
     area above it, the method's vectors are better than the original ones on the benchmarks. Lines reach from the
     lowest metric, or benchmark, to the highest. The fill is cluster_accuracy after debiasing, from white (0.5,
-    nothing left to recover) to near black (1, everything): the best mark is empty and at the star or above it. The
+    nothing left to recover) to near black (1, everything). The best mark is empty and at the star or above it. The
     diamond is the original model. A method with fewer metrics or benchmarks than others of its panel has a dagger;
     the caption names methods without x or y.
 

@@ -1,4 +1,4 @@
-"""The report's records of scores, read from the files of a finished study: one for each row of scores.csv."""
+"""Records of scores for the report, read from the files of a finished study: one for each row of scores.csv."""
 
 from __future__ import annotations
 

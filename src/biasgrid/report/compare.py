@@ -71,7 +71,7 @@ Frames = dict[str, pd.DataFrame]
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two studies.
+    """Study that is compared with another one.
 
     Attributes
     ----------

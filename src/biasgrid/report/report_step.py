@@ -1,4 +1,4 @@
-"""The task that makes a study's report, with its files, labels, settings and word sets."""
+"""Task that makes a study's report, with its files, labels, settings and word sets."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Record:
-    """One score.
+    """Record of a score.
 
     Attributes
     ----------

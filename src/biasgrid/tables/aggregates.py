@@ -41,8 +41,8 @@ def aggregates(
 ) -> pd.DataFrame:
     """Aggregate the scores of each criterion, and of the ranked criteria together as "Overall", in several ways.
 
-    The overall value is an aggregate of all cells of the criteria, not of the criteria's values (as in the case
-    study). It is left out for a debias method that is not measured on all of these criteria. NaN cells are left out
+    As in the case study, the overall value is an aggregate of all cells of the criteria, not of the criteria's
+    values. It is left out for a debias method that is not measured on all of these criteria. NaN cells are left out
     and counted; an aggregate is NaN if all its cells are NaN.
 
     Parameters

@@ -27,8 +27,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
     For each query, a metric such as WEAT has one value, and PMI bias has one value per attribute set. The value of B
     is subtracted from the value of A, both between X and Y. This is the difference of Maddalozzo (2023, section
-    3.5.3), PMI(X; A, B) - PMI(Y; A, B): both are log(n_AX n_BY / (n_AY n_BX)), where n counts the sentences that have
-    a word of both sets (for the risk ratio).
+    3.5.3), PMI(X; A, B) - PMI(Y; A, B). Both are log(n_AX n_BY / (n_AY n_BX)), where n counts the sentences with a
+    word from each of two sets (for the risk ratio).
 
     Parameters
     ----------

@@ -117,9 +117,10 @@ def _subqueries(study: Planned, criterion: str, template: tuple[Arity, Arity]) -
 def metrics_spec(study: Planned) -> dict[str, Any]:
     """Return the JSON-compatible values that the points depend on, apart from files.
 
-    "metrics" has an entry for each criterion and metric: the detail that has the words' scores, its part and sign
-    (`Metric.scored_by`, `Metric.nearer`), the no-bias value, whether the metric is PMI, and its (sub-)queries by
-    name. "prefixes" has the prefixes of the words of models, and "corpora" the models that are corpora.
+    "metrics" has an entry for each criterion and metric. It has the detail with the words' scores, its part and its
+    sign (`Metric.scored_by`, `Metric.nearer`). It also has the no-bias value, whether the metric is PMI, and its
+    (sub-)queries by name. "prefixes" has the prefixes of the words of models, and "corpora" the models that are
+    corpora.
     """
     entries = []
     for criterion in study.config.criteria:
@@ -149,9 +150,9 @@ def metrics_spec(study: Planned) -> dict[str, Any]:
 def _part(part: Any, metric: Any, set_numbers: dict[tuple, int]) -> dict[str, Any]:
     """Return the entry of a (sub-)query in the spec.
 
-    The entry has the names of its groups and of its other sets, a number for the words of each, and the meaning of a
-    higher score of a word and of a set. It also has the (sub-)queries of PMI with the same question; if there are
-    two, the value of the second is subtracted from the value of the first.
+    The entry has the names of its groups and of its other sets, and a number for the words of each. It has the
+    meaning of a higher score of a word and of a set. It also has the (sub-)queries of PMI with the same question; if
+    there are two, the value of the second is subtracted from the value of the first.
     """
     sides = part.target_sets, part.attribute_sets
     groups, words = sides if metric.groups == "targets" else sides[::-1]

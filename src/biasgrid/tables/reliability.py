@@ -50,9 +50,9 @@ EMPTY: Row = {"set": "", "beside": "", "items": 0, "note": "", "value": math.nan
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows of each score and question of `QUESTIONS`.
 
-    `spec` has "thresholds", the thresholds of the assessments; "neutral", as [criterion, metric, value]; "draws",
-    "seed" and "queries" of the resamples; "words", the meaning of words' numbers by criterion and metric
-    (`word_scores`); and "trainings", as [name, models], for models that differ only in their seed.
+    `spec` has "thresholds", the thresholds of the assessments, and "neutral", as [criterion, metric, value]. It has
+    "draws", "seed" and "queries" of the resamples, and "words", the meaning of words' numbers by criterion and metric
+    (`word_scores`). It has "trainings", as [name, models], for models that differ only in their seed.
     """
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
     scores = SCORES.read(inputs["scores"])

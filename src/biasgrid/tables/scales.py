@@ -48,8 +48,8 @@ def pair_scales(study: Planned) -> dict[str, dict[str, str]]:
 
     The choice does not depend on any value. `STANDARDIZED`: each model is compared with its own random groups.
     Without random groups two different models lack a baseline and are not compared, because raw distances of vectors
-    also depend on geometry. `RAW`, the distance from the no-bias value: variants of one model without random groups;
-    and metrics of sentences and of counts, whose values mean the same for each model.
+    also depend on geometry. `RAW`, the distance from the no-bias value: variants of one model without random groups.
+    Metrics of sentences and of counts also have this scale, because their values mean the same for each model.
     """
     has_groups = "random_groups" in study.config.inference.parts
     kinds = {

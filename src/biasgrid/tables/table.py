@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Tolerance for numbers outside of their range.
 ROUNDING = 1e-9
-# A text that a spreadsheet would compute, also after quotation marks.
+# A text that a spreadsheet would compute, also after apostrophes.
 FORMULA = re.compile(r"'*[=+@\t\r-]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 

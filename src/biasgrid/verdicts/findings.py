@@ -200,8 +200,8 @@ def _draws_needed(p_lowest: float, family: pd.DataFrame, spec: Mapping[str, Any]
     """Return the number of draws that would let a test that is out of reach be significant; 0 if no number would.
 
     More draws do not help if permutations are enumerated, or if there are too few topics. The smallest p-value of n
-    draws is k / (n + 1), with k tails. Among m tests of which R are significant, it is significant if it is at most
-    (1 - level) (R + 1) / m (Benjamini and Hochberg), or (1 - level) / (m - R) (Holm).
+    draws is k / (n + 1), with k tails. Let R of m tests be significant. Its limit is then (1 - level) (R + 1) / m
+    (Benjamini and Hochberg), or (1 - level) / (m - R) (Holm).
     """
     limited = [(k, n) for n in spec["draws"] for k in (1, 2) if isclose(p_lowest, k / (n + 1), rel_tol=1e-9)]
     if not limited:

@@ -610,7 +610,7 @@ def of_absent(labels: Sequence[str]) -> str:
 
 
 def _missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:
-    """Say how many scores could not be computed and why, for which model most, and where it is not ranked."""
+    """Say how many scores could not be computed and why, for which model most, and its topics without a rank."""
     if scores is None or scores.empty:
         return []
     missing = scores[scores["value"].isna()]

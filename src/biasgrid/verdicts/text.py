@@ -47,9 +47,9 @@ WRT = " wrt "
 def query_labels(names: Iterable[str]) -> tuple[str, dict[str, str]]:
     """Return the common start of the names of a topic's queries, and a label for the rest of each name.
 
-    "Male terms and Female terms wrt Math and Arts" has the label "Math and Arts" after the start "Male terms and
-    Female terms", if all queries are about these two. If all queries are about male terms, the label is "Female
-    terms: Math and Arts" after the start "Male terms and ...".
+    For example, "Male terms and Female terms wrt Math and Arts" has the label "Math and Arts". The start is then
+    "Male terms and Female terms", if all queries are about these two. If all queries are about male terms, the label
+    is "Female terms: Math and Arts", and the start is "Male terms and ...".
     """
     halves = {name: name.partition(WRT) for name in names}
     starts = {targets for targets, _, _ in halves.values()}

@@ -39,8 +39,8 @@ def label_marks(
 ) -> None:
     """Write texts next to their marks, each joined to its own by a line; a text without room is left out.
 
-    The arguments are as in `free_places`, for a panel that is laid out and has its limits: `points` are the marks'
-    (x, y), marks with a text first, and `room` is the part of the panel for texts, from its lower left corner on, in
+    The arguments are as in `free_places`, for a panel that is laid out and has its limits. `points` are the marks'
+    (x, y), marks with a text first. `room` is the part of the panel for texts, from its lower left corner on, in
     inches.
     """
     box = axes.get_window_extent()
