@@ -174,6 +174,7 @@ def state_label(study: Planned, cell: Cell) -> str:
 
 
 def cells_of(study: Planned, criteria: Iterable[str]) -> list[Cell]:
+    """Return the cells of some criteria."""
     criteria = set(criteria)
     return [cell for cell in study.grid.cells.values() if cell.criterion in criteria]
 

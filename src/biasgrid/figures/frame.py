@@ -332,6 +332,7 @@ def caption(figure: Figure) -> str:
 
 
 def add_to_caption(figure: Figure, text: str) -> None:
+    """Add a sentence to a figure's caption."""
     figure.set_label(f"{caption(figure)} {text}".strip())
 
 

@@ -20,6 +20,7 @@ class Names:
         self.labels = dict(labels)
 
     def label(self, key: str) -> str:
+        """Return the label of a key."""
         return self.labels.get(key, key)
 
     def state(self, model: str, debias: str = UNTOUCHED) -> str:

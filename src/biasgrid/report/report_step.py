@@ -29,6 +29,7 @@ CONFIG = "study.json"
 
 
 def report_step(study: Study) -> Step:
+    """Return the task that makes a study's report."""
     inputs = {
         **cells.inputs(study),
         "study": study.results / CONFIG,

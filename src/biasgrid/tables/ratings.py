@@ -50,6 +50,7 @@ def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.
 
 
 def ratings_file(study: Planned, criterion: str) -> str:
+    """Return the file of a criterion's ratings."""
     return study.config.criteria[criterion].ratings.file
 
 

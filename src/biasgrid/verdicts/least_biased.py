@@ -245,6 +245,7 @@ class Pairs:
         return str(self.rows[a, b].reason) if (a, b) in self.rows else NO_VALUE
 
     def is_comparable(self, a: State, b: State) -> bool:
+        """Return whether the two can be compared."""
         return not self.reason(a, b)
 
     def count_above(self, a: State) -> int:
