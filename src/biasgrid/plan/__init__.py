@@ -1,1 +1,1 @@
-"""What a study consists of: steps, what each depends on, where its files lie."""
+"""Plans of studies: their steps, the dependencies of each step, and the paths of its files."""

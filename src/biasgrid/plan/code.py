@@ -1,9 +1,9 @@
-"""Digests of the code that a step runs, so that an edit makes stale what depends on it, and nothing else.
+"""Digests of the code that a step runs. After an edit, only the steps that depend on the edited code are stale.
 
-A digest covers the modules that a step's own module imports, directly or not, late imports included: the import
-closure inside biasgrid and, for code of another package, inside that package. Comments, docstrings and layout do not
-count. The `__init__` of packages does not either, nor what every step has in common and no value depends on
-(`LEFT_OUT`). The digest is the same on every version of Python.
+A digest covers the modules that a step's own module imports, directly or indirectly, including late imports. These
+are the modules of biasgrid and, for code of another package, also the modules of that package. Comments, docstrings
+and layout do not change the digest. The digest also ignores the `__init__` of packages, and modules that no value
+depends on (`LEFT_OUT`). The digest is the same on every version of Python.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 PACKAGE = __name__.partition(".")[0]
 ROOT = Path(__file__).parents[1]
-# whether a store is of its source, messages, how things are discovered, and what says which versions are at work
+# Leave out modules that change no value: checks of stores, messages, discovery of entries, and reports of versions.
 LEFT_OUT = {
     f"{PACKAGE}.{name}"
     for name in (
@@ -36,8 +36,8 @@ LEFT_OUT = {
         "wefe_names",
     )
 }
-# a text, in which a # is no comment and a blank line is none; or the end of a line, with lines after it that are
-# blank or a comment
+# Match a string literal, in which # and blank lines have no special meaning. Or match the end of a line, together
+# with the blank lines and comments after it.
 TEXT_OR_END = re.compile(
     r"""("{3}(?:\\.|[^\\])*?"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')"""
     r"""|(?:[ \t]*(?:#[^\n]*)?\n)+""",
@@ -47,7 +47,7 @@ TEXT_OR_END = re.compile(
 
 @cache
 def digest(*modules: str) -> str:
-    """A digest of the import closure of these modules, 16 hex digits."""
+    """Compute the digest of the import closure of these modules, 16 hex digits."""
     hasher = hashlib.sha256()
     members = {module: _read(module)[0] for module in sorted(closure(*modules))}
     for module, of_module in members.items():
@@ -60,12 +60,12 @@ _MEMBERS: dict[str, dict[str, str]] = {}
 
 
 def members() -> dict[str, dict[str, str]]:
-    """Of the digests that this process has made: module -> the digest of its own code."""
+    """Return the digests that this process has computed: digest -> module -> digest of the module's own code."""
     return dict(_MEMBERS)
 
 
 def closure(*modules: str) -> frozenset[str]:
-    """These modules and those of biasgrid, and of their own packages, that they import, directly or not."""
+    """Return these modules and all that they import from biasgrid and their own packages, even indirectly."""
     return _closure(tuple(sorted(modules)))
 
 
@@ -81,7 +81,7 @@ def _closure(modules: tuple[str, ...]) -> frozenset[str]:
 
 @cache
 def _read(module: str) -> tuple[str, frozenset[str]]:
-    """The digest of a module's own code, and the modules that it imports."""
+    """Return the digest of a module's own code, and the modules that it imports."""
     text = _file(module).read_text(encoding="utf-8")
     tree = ast.parse(text)
     statements = list(_statements(tree))
@@ -91,13 +91,14 @@ def _read(module: str) -> tuple[str, frozenset[str]]:
 
 
 def _file(module: str) -> Path:
-    if (path := _place(module)) is None:  # a plugin's
+    if (path := _place(module)) is None:
+        # A plugin's module is not in a package.
         return Path(sys.modules[module].__file__ if module in sys.modules else find_spec(module).origin)  # type: ignore[union-attr, arg-type]
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def _place(module: str) -> Path | None:
-    """The folder of a package, or a module's file without its extension; None for what is in no package."""
+    """Return the folder of a package, or a module's file without its extension; None outside of packages."""
     package, *names = module.split(".")
     if package == PACKAGE:
         return ROOT.joinpath(*names)
@@ -110,7 +111,7 @@ def _place(module: str) -> Path | None:
 
 
 def _statements(tree: ast.AST) -> Iterable[ast.AST]:
-    """The statements of a module, inner ones included; not those that are for type checkers only."""
+    """Yield the statements of a module, including inner ones, except statements for type checkers only."""
     queue = [tree]
     while queue:
         node = queue.pop()
@@ -124,7 +125,7 @@ def _statements(tree: ast.AST) -> Iterable[ast.AST]:
 
 
 def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
-    """The modules of biasgrid, and of the module's own package, that a statement imports."""
+    """Yield the modules of biasgrid and of the module's own package that a statement imports."""
     if isinstance(node, ast.Import):
         names = [(alias.name, "") for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
@@ -143,8 +144,11 @@ def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
 
 
 def _modules_behind(module: str, name: str) -> Iterable[str]:
-    """The modules that `from module import name` reaches: of a package, the one that the name comes from; none for a
-    package as a whole, in which things are discovered by name."""
+    """Yield the modules that `from module import name` reaches.
+
+    For a package, this is the module that defines the name. A package imported as a whole yields nothing, because
+    its entries are discovered by name.
+    """
     if not ((place := _place(module)) and place.is_dir()):
         inner = {module}
     elif name and _is_module(f"{module}.{name}"):
@@ -153,7 +157,7 @@ def _modules_behind(module: str, name: str) -> Iterable[str]:
         reexports = [
             node for node in _imports_of_package(module) if name in {a.asname or a.name for a in node.names}
         ]
-        # else a name that the package defines itself
+        # Without a re-export, the package itself defines the name.
         inner = (
             {source for node in reexports for source in _imports_of(node, module)} if reexports else {module}
         )
@@ -172,8 +176,9 @@ def _is_module(module: str) -> bool:
 
 
 def _bare(text: str, statements: Iterable[ast.AST]) -> str:
-    """The code without comments, docstrings and blank lines."""
-    lines = text.encode().split(b"\n")  # in bytes, as the tree counts columns
+    """Return the code without comments, docstrings and blank lines."""
+    # Work on bytes, because the syntax tree counts columns in bytes.
+    lines = text.encode().split(b"\n")
     for node in filter(None, map(_docstring, statements)):
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         rest = lines[last][node.end_col_offset :]

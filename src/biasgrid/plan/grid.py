@@ -1,4 +1,4 @@
-"""The grid of a study: all that is measured, fitted, inferred and evaluated for it."""
+"""The grid of a study: its scores, fitted debias methods, inferences and evaluations."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyGrid:
-    """What a study's config comes to."""
+    """The scores, fits, inferences and evaluations that a study's config describes."""
 
     study: Asked
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """All cells of the grid by name."""
+        """Return all cells of the grid by name."""
         return {cell.name: cell for cell in self._cells()}
 
     def _cells(self) -> Iterable[Cell]:
@@ -44,17 +44,17 @@ class StudyGrid:
                 for model in self.suitable_models(criterion, key):
                     words = sort_keys(self.study.word_options(criterion, key, model))
                     for query in queries:
-                        # a debiased model draws what the untouched one draws: they differ by the method alone
+                        # Give debiased models the seed of the original model, so that only the method differs.
                         seed = seed_of(self.study.config.seed, f"{model}/{UNTOUCHED}/{key}/{query}")
                         for state in (UNTOUCHED, *self._debias_keys(criterion, model)):
                             place = {"criterion": criterion, "query": query, "metric": key, "model": model}
-                            # the study's key of a metric; `function` is the registered metric behind it
+                            # `metric` is the study's key of the metric; `function` names the registered metric.
                             of_metric = {"function": metric.metric or key, "params": params}
                             spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
                             yield Cell(criterion, query, key, model, state, spec)
 
     def _debias_keys(self, criterion: str, model: str) -> list[str]:
-        """The debias methods under which a model is measured on a criterion."""
+        """Return the keys of the debias methods with which a model is measured on a criterion."""
         return [
             key
             for key, (fit_criterion, entry) in self.study.debias.items()
@@ -62,13 +62,13 @@ class StudyGrid:
         ]
 
     def suitable_models(self, criterion: str, key: str) -> list[str]:
-        """The models of a criterion that a metric can be measured on: those of the kind that it needs."""
+        """Return the models of a criterion that have the model type that a metric needs."""
         needs = self.study.metric(criterion, key).needs
         models = self._of_kind(lambda kind: kind.name == needs, criterion)
         return [m for m in self.study.config.criteria[criterion].models or models if m in models]
 
     def _of_kind(self, holds: Callable[[Kind], bool], criterion: str) -> list[str]:
-        """The models of kinds of which something holds that are in no other language than a criterion."""
+        """Return the models in the language of a criterion whose model type satisfies `holds`."""
         entry = self.study.config.criteria[criterion]
         return [
             m
@@ -78,7 +78,7 @@ class StudyGrid:
 
     @cached_property
     def fits(self) -> dict[tuple[str, str], Fit]:
-        """All fitted debias methods by model and debias key."""
+        """Return all fitted debias methods by model and debias key."""
         fits = {}
         for key, (criterion, entry) in self.study.debias.items():
             models = entry.models
@@ -98,25 +98,25 @@ class StudyGrid:
 
     @cached_property
     def inferences(self) -> dict[str, Inference]:
-        """What is inferred, by the name of the cell, where the config asks for it."""
+        """Return the inferences that the config requests, by the name of the cell."""
         inferences = {}
         for name, cell in self.cells.items():
             if options := self._inference_options(cell):
-                # one seed for all: cells that have the same sets of words draw alike
+                # Use one seed for all cells, so that cells with the same word sets have the same draws.
                 options["draw_seed"] = seed_of(self.study.config.seed, "inference")
                 inferences[name] = Inference(cell, {**cell.spec, "inference": options})
         return inferences
 
     @cached_property
     def inference_groups(self) -> dict[str, list[Inference]]:
-        """What is inferred in one step, by its name, in the order of the cells."""
+        """Return the inferences of each step, by the step's group, in the order of the cells."""
         groups: dict[str, list[Inference]] = {}
         for inference in self.inferences.values():
             groups.setdefault(inference.group, []).append(inference)
         return groups
 
     def _inference_options(self, cell: Cell) -> dict[str, Any]:
-        """What a cell's file of inference depends on of `inference`: the metric's, else the study's."""
+        """Return the options of `inference` for a cell. Options of the metric override options of the study."""
         own = to_record(self.study.metrics(cell.criterion)[cell.metric].inference) or {}
         tests, has_sentences = self._tests, self.study.kind(cell.model).scores
         options = {
@@ -139,25 +139,25 @@ class StudyGrid:
 
     @cached_property
     def _parts(self) -> dict[str, dict[str, Any]]:
-        """The options of the parts of inference that the config asks for."""
+        """Return the options of the parts of inference that the config requests."""
         config = self.study.config
         parts = {part: to_record(entry) for part, entry in config.inference.parts.items()}
-        # its thresholds move no number
+        # Leave out the thresholds of `reliability`, because no number depends on them.
         names = set(Reliability.model_fields)
         card = {"reliability": config.reliability.model_dump(include=names)} if config.reliability else {}
         return parts | card if parts else {}
 
     @cached_property
     def needs_pool(self) -> bool:
-        """Whether a part of inference draws words from a model's pool."""
+        """Return whether a part of inference draws words from a model's pool."""
         return significance.needs_pool(self._parts)
 
     @cached_property
     def aggregate_criteria(self) -> dict[str, list[str]]:
-        """Return which criteria's aggregates are tested against random groups, for each group of inference.
+        """Return the criteria whose aggregates are tested against random groups, for each group of inference.
 
-        These are the ranked criteria and those with phenomena; and "Overall" if the state is measured on all ranked
-        ones that the metric has.
+        These are the ranked criteria and the criteria with phenomena. "Overall" is added if the original or debiased
+        model is measured on all ranked criteria of the metric.
         """
         if "random_groups" not in self.study.config.inference.parts:
             return {}
@@ -181,13 +181,13 @@ class StudyGrid:
 
     @cached_property
     def evaluations(self) -> dict[str, Evaluation]:
-        """What is evaluated, by name: each criterion's debias methods, and the models untouched."""
+        """Return the evaluations by name: of each criterion's debias methods, and of the original models."""
         evaluations = {}
         for criterion, entry in self.study.config.evaluation.items():
             seed = seed_of(self.study.config.seed, f"evaluation/{criterion}")
             fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
             states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
-            # a criterion whose debiased models are all absent does not become one without debias methods
+            # Treat a criterion as one without debias methods only if no debiased model is absent.
             if not fits and not (self.study.absent and self.study.config.debias.get(criterion)):
                 models = self.study.config.criteria[criterion].models or self._of_kind(
                     lambda kind: kind.is_model, criterion
@@ -203,8 +203,10 @@ class StudyGrid:
 
     @cached_property
     def quality(self) -> dict[str, Evaluation]:
-        """Evaluations on the benchmarks of `quality`, by name: of all vectors, untouched and under the
-        debias methods that rank beside the models. Nothing in them is drawn at random."""
+        """Return the evaluations on the benchmarks of `quality`, by name.
+
+        They cover the original models and the debiased models that are ranked with them. They do not draw at random.
+        """
         quality = absence.without_files(to_record(self.study.config.quality), self.study.absent)
         has_benchmarks = not self.study.absent or any(map(quality.get, ("similarity", "analogies")))
         if not quality or not has_benchmarks:
@@ -218,14 +220,17 @@ class StudyGrid:
         return {evaluation.name: evaluation for evaluation in evaluations}
 
     def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """The spec of a model's evaluation."""
-        # said only of models that are not: an entry's evaluations stay what they were
+        """Return the spec of a model's evaluation."""
+        # Add `sorted` only for unsorted models, so that the specs of other models do not change.
         order = {} if self.study.models[model].get("sorted", True) else {"sorted": False}
         return sort_keys({"spec": absence.without_files(entry, self.study.absent) | order, "seed": seed})
 
     def _ranked_states(self) -> list[tuple[str, str]]:
-        """Model and debias key of what ranks beside each other: the models (without a ranked criterion: all), and
-        those under a debias method that are measured on all ranked criteria (as in `tables.rankings`)."""
+        """Return model and debias key of all models, original or debiased, that are ranked together.
+
+        Without a ranked criterion, all models are ranked. Debiased models are ranked if they are measured on all
+        ranked criteria, as in `tables.rankings`.
+        """
         ranked_criteria = set(self.study.ranked_criteria)
         criteria: dict[str, set[str]] = {}
         criteria_of_state: dict[tuple[tuple[str, str], str], set[str]] = {}
@@ -245,6 +250,6 @@ class StudyGrid:
 
     @property
     def models_with_frequencies(self) -> list[str]:
-        """The measured models whose words' frequencies are known."""
+        """Return the measured models whose word frequencies are known."""
         models = dict.fromkeys(cell.model for cell in self.cells.values())
         return [model for model in models if self.study.frequency_source(model)]

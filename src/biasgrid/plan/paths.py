@@ -1,4 +1,4 @@
-"""Where the files of a study, or of an experiment that has a config of its own, lie."""
+"""Paths of the files of a study, or of an experiment with its own config."""
 
 from __future__ import annotations
 
@@ -15,45 +15,46 @@ from ..validation import to_record
 if TYPE_CHECKING:
     from ..planned import Cell, Evaluation, Inference
 
-ENCODED_STORES = "encoded"  # the folder of results that has the stores of models of a study's words alone
+# This folder of results has the stores of models that contain only a study's words.
+ENCODED_STORES = "encoded"
 
 
 @dataclass(frozen=True)
 class Paths:
-    """The files of results, below their folder `results`."""
+    """Paths of result files, inside the folder `results`."""
 
     results: Path
 
     def query_file(self, key: str) -> Path:
-        """Where a query's file is."""
+        """Return the path of a query's file."""
         return self.results / "queries" / f"{key}.json"
 
     def model_file(self, model: str) -> Path:
-        """Where the record of a model's store is, a copy of its model.json: what the results were computed on."""
+        """Return the path of the record of a model's store, a copy of the model.json of the measured model."""
         return self.results / "models" / f"{model}.json"
 
     def source_file(self, name: str) -> Path:
-        """Return the record of a fetched archive: a copy of its manifest.json, or why it could not be downloaded."""
+        """Return the path of the record of a fetched archive: a copy of its manifest.json, or the download error."""
         return self.results / "sources" / f"{name}.json"
 
     def pool_file(self, model: str) -> Path:
-        """The file of the words that a model's random groups are drawn from."""
+        """Return the path of the words from which a model's random groups are drawn."""
         return self.results / "pools" / f"{model}.npz"
 
     def frequency_file(self, model: str) -> Path:
-        """The file of the frequencies of the words of a model's queries."""
+        """Return the path of the frequencies of the words of a model's queries."""
         return self.results / "frequency" / f"{model}.json"
 
     def transform_file(self, model: str, debias: str) -> Path:
-        """Where a fitted debias method is."""
+        """Return the path of a fitted debias method."""
         return self.results / "debias" / model / f"{debias}.npz"
 
     def sentence_scores_file(self, model: str, sentences: str) -> Path:
-        """The file of the scores that a language model gives to sentences: a query's, or those of a file."""
+        """Return the path of a language model's scores of the sentences of a query or of a file."""
         return self.results / "sentence_scores" / model / f"{sentences}.json"
 
     def cell_file(self, cell: Cell) -> Path:
-        """Where a cell's results are."""
+        """Return the path of a cell's results."""
         name = cell.name
         if name not in self._cell_files:
             self._cell_files[name] = self.results / "cells" / f"{name}.json"
@@ -61,98 +62,102 @@ class Paths:
 
     @cached_property
     def _cell_files(self) -> dict[str, Path]:
-        """A plan of thousands of cells asks for each of them dozens of times."""
+        """Cache the paths, because a plan of thousands of cells needs each path dozens of times."""
         return {}
 
     def null_file(self, cell: Cell) -> Path:
-        """Where the numbers of a cell's null distributions are."""
+        """Return the path of a cell's null distributions."""
         return self.results / "null" / f"{cell.name}.npz"
 
     def inference_file(self, inference: Inference) -> Path:
-        """Where a cell's p-value, intervals and sensitivity are, among those of its metric's other queries."""
+        """Return the path of the p-values, intervals and sensitivity of a cell and of its metric's other queries."""
         return self.results / "inference" / f"{inference.group}.json"
 
     def samples_file(self, inference: Inference) -> Path:
-        """Where the values of a cell's bootstrap resamples are, in an array (sub-queries of all queries, draws)."""
+        """Return the path of the bootstrap resamples of a group, an array (sub-queries of all queries, draws)."""
         return self.results / "inference" / f"{inference.group}.npy"
 
     def aggregates_file(self, inference: Inference) -> Path:
-        """Where the tests of the aggregates of a metric on a state of a model are, where it has any."""
+        """Return the path of the tests of a metric's aggregates on one original or debiased model."""
         return self.results / "aggregates" / f"{inference.group}.json"
 
     def evaluation_file(self, evaluation: Evaluation) -> Path:
-        """Where an evaluation's results are."""
+        """Return the path of an evaluation's results."""
         return self.results / "evaluation" / f"{evaluation.name}.json"
 
     @property
     def ranks_file(self) -> Path:
-        """Where the ranks in bootstrap resamples are, where there are any (`tables.rank_samples`)."""
+        """Return the path of the ranks in bootstrap resamples (`tables.rank_samples`)."""
         return self.results / "rank_samples.npy"
 
     def table_file(self, name: str) -> Path:
-        """Where a table is."""
+        """Return the path of a table."""
         return self.results / f"{name}.csv"
 
     @property
     def report_file(self) -> Path:
-        """The file of the report."""
+        """Return the path of the report."""
         return self.results / "report.html"
 
 
 @dataclass(frozen=True)
 class Folders:
-    """The folders of what a checked config describes. `KEY` is the key of its name in the config."""
+    """Folders of the study or experiment that a checked config describes. `KEY` is the config key of its name."""
 
     KEY: ClassVar[str]
-    COMMAND: ClassVar[str] = "biasgrid"  # by which a user works with such a config
+    # Name the command that accepts such a config.
+    COMMAND: ClassVar[str] = "biasgrid"
     config: Run
 
     @property
     def name(self) -> str:
-        """Its name, that of the folder of its results."""
+        """Return the name of the study or experiment, which is also the name of its results folder."""
         return getattr(self.config, self.KEY)
 
     @cached_property
     def results(self) -> Path:
-        """The folder of its results."""
+        """Return the folder of the results."""
         return Path(self.config.results) / self.name
 
     @property
     def own_embeddings(self) -> str | None:
-        """The folder of archives and stores that the config itself names, if it does."""
+        """Return the folder of archives and stores that the config names, or None."""
         return getattr(self.config, "embeddings", None)
 
     @cached_property
     def paths(self) -> Paths:
-        """The files of its results."""
+        """Return the paths of the result files."""
         return Paths(self.results)
 
     @property
     def embeddings(self) -> Path:
-        """The folder of archives (raw/) and stores: the config's, else that of the environment variable
-        BIASGRID_EMBEDDINGS, which studies share, else data/embeddings. No result depends on the place."""
+        """Return the folder of archives (raw/) and stores. No result depends on its path.
+
+        It is the folder that the config names. Otherwise it is the folder in the environment variable
+        BIASGRID_EMBEDDINGS, which studies share. The default is data/embeddings.
+        """
         return Path(self.own_embeddings or os.environ.get(PLACE) or "data/embeddings").expanduser()
 
     @property
     def shares_embeddings(self) -> bool:
-        """Whether other projects' studies may be at work in the folder of stores."""
+        """Return whether studies of other projects may also use the folder of stores."""
         return self.own_embeddings is None and bool(os.environ.get(PLACE))
 
     def store_folder(self, model: str) -> Path:
-        """The folder that a model's store is in."""
+        """Return the folder of a model's store."""
         return self.embeddings
 
     @property
     def models(self) -> dict[str, dict[str, Any]]:
-        """What each model is made of, by key."""
+        """Return the config entry of each model, by key."""
         return to_record(getattr(self.config, "models", {}))
 
     @property
     def sources(self) -> dict[str, dict[str, Any]]:
-        """What is fetched, by name: the models."""
+        """Return the entries that are fetched, by name. By default these are the models."""
         return self.models
 
     @property
     def trained_models(self) -> list[str]:
-        """The models that are trained here: none."""
+        """Return the models that are trained here. By default there are none."""
         return []

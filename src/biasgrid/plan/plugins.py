@@ -1,4 +1,4 @@
-"""What results say of the plugins that made them, as plain data: to read results loads no code."""
+"""Records of the plugins that made results, as plain data, so that reading results loads no code."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from ..validation import Line, Strict, line
 from .study import Study
 
 FILE = "plugins.json"
-NAMES = (
-    r"(?:[^{}]|\{\{|\}\}|\{[TAGW][0-9]?\})*"  # a text with names of sets, as `Metric.sentence` fills them in
-)
+# Match a text with placeholders for the names of sets, which `Metric.sentence` fills in.
+NAMES = r"(?:[^{}]|\{\{|\}\}|\{[TAGW][0-9]?\})*"
 
 Text = Annotated[str, Field(max_length=20_000)]
 Sentence = Annotated[Text, Field(pattern=f"^{NAMES}$")]
@@ -35,7 +34,7 @@ Arity = int | Literal["n", "k"]
 
 
 class _Metric(Strict):
-    """A metric under the parameters that a study has it with."""
+    """A metric with the parameters that a study sets."""
 
     name: Line
     params: dict[str, Any]
@@ -78,7 +77,7 @@ class _Kind(Strict):
     counts: bool
     complete: bool
     scores: bool
-    # results of older code lack them
+    # Results of older versions lack these fields.
     text: bool = False
     is_model: bool = False
 
@@ -121,12 +120,13 @@ class _Test(Strict):
     permutes: bool
     pooled: bool
     by_frequency: bool
-    questions: dict[Line, Text]  # metric -> what the test asks of it
+    # Metric -> the question that the test answers for it.
+    questions: dict[Line, Text]
 
 
 @dataclass(frozen=True)
 class Questions:
-    """Stands for what a plugin's test asks of a metric: of those of the study, results say it."""
+    """Stand-in for `Test.question` of a plugin's test, with the recorded questions for the study's metrics."""
 
     by_metric: Mapping[str, str]
 
@@ -135,13 +135,13 @@ class Questions:
 
 
 class _Options(Strict):
-    """Those of a test, whatever they are."""
+    """Options of a plugin's test, with any names."""
 
     model_config = ConfigDict(extra="allow")
 
 
 class _Record(Strict):
-    """The file: the entries of plugins by what they are."""
+    """The content of the file: the entries of plugins by category."""
 
     metrics: list[_Metric]
     methods: list[_Method]
@@ -149,14 +149,14 @@ class _Record(Strict):
     formats: list[_Format]
     tables: list[_Table]
     figures: list[_Figure]
-    # results of older code lack them
+    # Results of older versions lack these fields.
     tests: list[_Test] = Field(default_factory=list)
     sections: list[Line] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Unloaded:
-    """Stands for a plugin's function. Calling it raises BiasgridError."""
+    """Stand-in for a plugin's function. Calling it raises BiasgridError."""
 
     what: str
     documentation: str = ""
@@ -172,19 +172,19 @@ class Unloaded:
 
 @dataclass(frozen=True)
 class NotedMetric(metrics.Metric):
-    """A metric that results say all about but its function, under the parameters that the study has it with."""
+    """A metric of a plugin without its function, as recorded in results, with the parameters that the study sets."""
 
     forms: Mapping[str, metrics.Metric] = field(default_factory=dict, hash=False)
 
     def under(self, parameters: Mapping[str, Any]) -> metrics.Metric:
-        """The metric under parameters of the study."""
+        """Return the metric with parameters of the study."""
         key = json.dumps(parameters, sort_keys=True)
         if key not in self.forms:
             raise BiasgridError(f"metric {self.name!r}: the results have no such parameters: {key:.100}")
         return self.forms[key]
 
     def sentence(self, text: str, *sides: Any) -> str:
-        """The text with the names of sets; as it is where it names more sets than there are."""
+        """Fill in the names of sets; return the text unchanged if it refers to more sets than there are."""
         try:
             return super().sentence(text, *sides)
         except LookupError:
@@ -193,7 +193,7 @@ class NotedMetric(metrics.Metric):
 
 @dataclass(frozen=True)
 class Plugins:
-    """Entries of plugins that are not loaded, by name; `sections` of the page are names alone."""
+    """Entries of plugins that are not loaded, by name. `sections` has only the names of the report's sections."""
 
     metrics: Mapping[str, NotedMetric] = field(default_factory=dict)
     kinds: Mapping[str, kinds.Kind] = field(default_factory=dict)
@@ -205,9 +205,9 @@ class Plugins:
     sections: Sequence[str] = ()
 
     def find(self, what: str, name: str) -> Any:
-        """The entry of a name; None where it is none of these plugins'.
+        """Return the entry of a name, or None if it does not belong to these plugins.
 
-        Raises UnknownEntryError for a name that other results alone know.
+        Raises UnknownEntryError for a name that is recorded only in other results.
         """
         registry = REGISTRIES[what]
         entry = find_by_name(name, getattr(self, what).values())
@@ -216,7 +216,7 @@ class Plugins:
         return entry
 
     def note(self) -> None:
-        """Have the registries know the entries by their names."""
+        """Make the names of the entries known to the registries."""
         for name, registry in REGISTRIES.items():
             for entry in getattr(self, name).values():
                 registry.note(entry)
@@ -234,7 +234,7 @@ REGISTRIES: Mapping[str, Registry] = {
 
 
 def record_text(study: Study) -> str:
-    """What the results of a study say of the plugins that it uses, as JSON; "" where it uses none."""
+    """Return the record of the plugins that a study uses as JSON, or an empty text if it does not use any."""
     config = study.config
     under_parameters = {
         (key, json.dumps(entry.params or {}, sort_keys=True)): (entry, study.metric(criterion, key))
@@ -268,7 +268,7 @@ def record_text(study: Study) -> str:
             for facts in _of_plugins(significance.REGISTRY, asked, _Test)
         ],
     }
-    # a plan knows no page, which has all sections of the plugins
+    # Record all sections of the plugins, because the report shows all of them.
     if sections := {s.name for module in PLUGINS.values() for s in getattr(module, "SECTIONS", ())}:
         record["sections"] = sorted(sections)
     if not any(record.values()):
@@ -281,7 +281,7 @@ def _of_plugins(registry: Registry, names: Iterable[str], form: type[Strict]) ->
 
 
 def _plain(value: Any, form: type[BaseModel] | None = None) -> Any:
-    """A value as JSON has it, infinities as text; of an entry or a column, the fields of its form."""
+    """Convert a value to types of JSON: infinities to text, and entries and columns to the fields of their form."""
     if form is not None:
         return {name: _plain(getattr(value, name)) for name in form.model_fields if hasattr(value, name)}
     if isinstance(value, Column):
@@ -294,12 +294,12 @@ def _plain(value: Any, form: type[BaseModel] | None = None) -> Any:
 
 
 def read_plugins(folder: Path) -> Plugins:
-    """What results in a folder say of the plugins that made them.
+    """Read the record of the plugins that made the results in a folder.
 
     Raises
     ------
     BiasgridError
-        For a file that is none, and for an entry that has the name of one that comes with biasgrid.
+        For a file that is not such a record, and for an entry with the name of an entry that comes with biasgrid.
     """
     path = folder / FILE
     if not path.is_file():
@@ -330,7 +330,7 @@ def read_plugins(folder: Path) -> Plugins:
 def _noted(
     forms: Iterable[Strict], kind: type[Any], what: str, functions: Iterable[str], **rest: Any
 ) -> dict[str, Any]:
-    """Entries of a kind by name, whose functions are `Unloaded`."""
+    """Create entries of a class by name, whose functions are `Unloaded`."""
     entries = {}
     for form in forms:
         values = {name: _value(value) for name, value in form}
@@ -361,7 +361,7 @@ def _noted_metrics(forms: Iterable[_Metric]) -> dict[str, NotedMetric]:
 
 
 def _value(value: Any) -> Any:
-    """What a form holds, as entries have it: infinities as numbers, columns as `Column`s."""
+    """Convert a value of a form to the value of an entry: infinities to numbers, columns to `Column`."""
     if isinstance(value, _Column):
         return Column(**{name: _value(inner) for name, inner in value})
     if isinstance(value, tuple):
@@ -370,5 +370,5 @@ def _value(value: Any) -> Any:
 
 
 def _by_the_run(study: Any) -> dict[str, Any]:
-    """Stands for the files that a table is made from: the run has made it of them."""
+    """Stand in for `Table.inputs`: the run has already made the table from its files."""
     return {"plugin": InMemory(("plugin",), None)}

@@ -1,4 +1,4 @@
-"""A step of a plan: what it reads, what it depends on besides, what it writes, and how."""
+"""Steps of a plan: the input files, the other dependencies, the output files and the function of each."""
 
 from __future__ import annotations
 
@@ -27,19 +27,31 @@ def stat_of(file: Path | str) -> list[int] | None:
 
 @dataclass(frozen=True)
 class Step:
-    """A step.
+    """A step of a plan.
 
-    name      kind and the rest, such as "table scores"
-    inputs    the files that it reads, by role: a path or a list of paths. What is neither (`StoreOf`) is
-              read, too, and not watched
-    output    the file that it writes
-    spec      whatever else it depends on, as JSON has it
-    function  what makes the output, (inputs, spec, output), as "module:name": a plan is made without importing it
-    modules   modules that it finds by itself, such as a metric's, which are its code, too
-    beside    extensions of further files that it writes, beside the output and by its name, such as ".npy"
-    own       those of `files` that belong to the user: their size and time count, an older time also
-    present   of a step that is made of several models: itself, without those that could not be downloaded
-              (`Study.present`); called when it runs
+    Parameters
+    ----------
+    name
+        The kind of step and what it makes, such as "table scores".
+    inputs
+        The files that the step reads, by role: a path or a list of paths. Other values (`StoreOf`) are also read,
+        but changes to them do not make the step stale.
+    output
+        The file that the step writes.
+    spec
+        All other values on which the step depends, in the types of JSON.
+    function
+        The function (inputs, spec, output) that makes the output, as "module:name". Planning does not import it.
+    modules
+        Modules that the function looks up by name, such as the module of a metric. They belong to the step's code.
+    beside
+        Extensions of further output files, which have the same path as the output otherwise, such as ".npy".
+    present
+        For a step of several models, a function that returns the step without the models that could not be
+        downloaded (`Study.present`). It is called when the step runs.
+    own
+        The files among `files` that belong to the user. A change of their size or time, even to an older time, makes
+        the step stale.
     """
 
     name: str
@@ -54,12 +66,12 @@ class Step:
 
     @property
     def outputs(self) -> list[str]:
-        """The files that it writes."""
+        """Return the files that the step writes."""
         return [str(self.output), *(str(self.output.with_suffix(extension)) for extension in self.beside)]
 
     @property
     def by_role(self) -> dict[str, list[str]]:
-        """The files that it reads, by role; when one of them changes, the step is stale."""
+        """Return the files that the step reads, by role. If one of them changes, the step is stale."""
         by_role = {}
         for role, value in self.inputs.items():
             values = value if isinstance(value, list) else [value]
@@ -69,12 +81,12 @@ class Step:
 
     @property
     def files(self) -> list[str]:
-        """The files that it reads, in order."""
+        """Return the files that the step reads, in order."""
         return [file for files in self.by_role.values() for file in files]
 
     @property
     def depends_on(self) -> str:
-        """Return one canonical text of all that the step depends on besides its files: `settings` and `code`."""
+        """Return all dependencies of the step except its files as one canonical text: `settings` and `code`."""
         return canonical([self.settings, self.code])
 
     @property
@@ -89,12 +101,14 @@ class Step:
 
     @property
     def code(self) -> str:
-        """A digest of the code that it runs."""
+        """Return the digest of the code that the step runs."""
         return code.digest(self.function.partition(":")[0], *self.modules)
 
     def run(self) -> Any:
-        """Make the output; returns what the function returns. Of a model that could not be downloaded nothing is
-        measured: the output says why, and None is returned."""
+        """Make the output, and return the value of the step's function.
+
+        If the model could not be downloaded, the output records the reason, and None is returned.
+        """
         step = self.now()
         if reasons := absence.reasons_in(step.inputs.get("model")):
             with checksums.renewing(step.output):
@@ -107,5 +121,5 @@ class Step:
             return function(step.inputs, step.spec, step.output)
 
     def now(self) -> Step:
-        """The step without what could not be downloaded, as far as its run has found that out."""
+        """Return the step without the models and archives that are already known to be not downloaded."""
         return self if self.present is None else replace(self.present(), present=None)

@@ -1,4 +1,4 @@
-"""The steps of a study."""
+"""Steps of a study."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from .step import Step
 from .study import Study
 
 NO_MODEL = "none of the study's models could be downloaded"
-ASKED = ("query", "function", "params", "words")  # of a cell's spec, what it asks a language model by
+# Keys of a cell's spec that determine its requests to a language model.
+ASKED = ("query", "function", "params", "words")
 
 
 def cell_step(study: Study, cell: Cell) -> Step:
-    """The step that measures a cell."""
+    """Return the step that measures a cell."""
     inputs = {"query": study.paths.query_file(cell.query), **_state_of(study, cell)}
     return Step(
         f"cell {cell.name}",
@@ -43,7 +44,7 @@ def cell_step(study: Study, cell: Cell) -> Step:
 
 
 def inference_step(study: Study, group: Sequence[Inference]) -> Step:
-    """The step that infers cells of one model, debias method and metric."""
+    """Return the step that computes the inferences of cells of one model, debias method and metric."""
     cells, first = [inference.cell for inference in group], group[0]
     inputs = {
         "cells": list(map(study.paths.cell_file, cells)),
@@ -58,17 +59,17 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
     modules = _inference_modules(study, cells, first.spec["inference"])
     spec = {
         "cells": [inference.spec for inference in group],
-        # it keeps the parts of its former output that this code made
+        # The step keeps the parts of its former output that were made by the same code.
         "code": code.digest(function.partition(":")[0], *modules),
     }
-    # the values of the cells' bootstrap resamples
+    # With a bootstrap, the step also writes the values of the cells' resamples.
     beside = (".npy",) if study.config.inference.bootstrap else ()
     output = study.paths.inference_file(first)
     return Step(f"inference {first.group}", inputs, output, spec, function, modules, beside)
 
 
 def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
-    """The step that tests means over queries against random groups."""
+    """Return the step that tests means over queries against random groups."""
     members = [inference for inference in group if inference.cell.criterion in study.averaged_criteria]
     cells, first = [inference.cell for inference in members], group[0]
     inputs = {
@@ -82,7 +83,7 @@ def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
         "ranked": sorted(study.ranked_criteria),
         "criteria": study.grid.aggregate_criteria[first.group],
         "aggregation": study.config.aggregation,
-        # it keeps the values of random groups that this code measured
+        # The step keeps the values of random groups that were measured by the same code.
         "code": code.digest(function.partition(":")[0], *modules),
     }
     output = study.paths.aggregates_file(first)
@@ -90,7 +91,7 @@ def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
 
 
 def pool_step(study: Study, model: str) -> Step:
-    """The step that makes the words of a model's random groups."""
+    """Return the step that writes the words from which a model's random groups are drawn."""
     inputs = _state(study, model, UNTOUCHED)
     return Step(
         f"pool {model}", inputs, study.paths.pool_file(model), {}, "biasgrid.inference.pool:write_pool"
@@ -98,7 +99,7 @@ def pool_step(study: Study, model: str) -> Step:
 
 
 def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:
-    """Language model and sentences that it scores in one step -> the cells that ask for them."""
+    """Return the cells of each sentence-scoring step: (language model, name of the sentences) -> cells."""
     cells: dict[tuple[str, str], list[Cell]] = {}
     for cell in study.grid.cells.values():
         if study.kind(cell.model).scores:
@@ -107,15 +108,15 @@ def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:
 
 
 def sentences_of(study: Study, cell: Cell) -> str:
-    """What a language model scores in one step for a cell: its query, or all queries of its file of sentences."""
+    """Return the name of the sentences that one step scores for a cell: its query, or all queries of its file."""
     file = study.config.criteria[cell.criterion].queries[cell.query].file
     return f"file.{slug(file.rpartition('.')[0])}" if file else cell.query
 
 
 def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
-    """The step that scores what the metrics of a query, or of all queries of a file, ask a language model."""
+    """Return the step that scores the sentences that metrics request for a query, or for all queries of a file."""
     cells = cells_by_sentences(study)[model, sentences]
-    # each as often as cells differ in what they ask
+    # Request the same scores only once, even if several cells need them.
     requests = {canonical(a): a for a in ({k: cell.spec[k] for k in ASKED} for cell in cells)}
     asked = [requests[key] for key in sorted(requests)]
     spec = {"model": model, "sentences": sentences, "asked": asked}
@@ -131,7 +132,7 @@ def sentence_scores_step(study: Study, model: str, sentences: str) -> Step:
 
 
 def frequency_step(study: Study, model: str) -> Step:
-    """The step that says how frequent the words of a model's queries are."""
+    """Return the step that looks up the frequencies of the words of a model's queries."""
     queries = dict.fromkeys((c.criterion, c.query) for c in study.grid.cells.values() if c.model == model)
     options = ("preprocessors", "strategy")
     spec: dict[str, Any] = {"model": model, "queries": []}
@@ -154,7 +155,7 @@ def frequency_step(study: Study, model: str) -> Step:
 
 
 def fit_step(study: Study, model: str, key: str) -> Step:
-    """The step that fits a debias method on a model."""
+    """Return the step that fits a debias method on a model."""
     spec = study.grid.fits[model, key].spec
     modules = (debias.REGISTRY.module(spec["method"]),)
     inputs = _state(study, model, UNTOUCHED)
@@ -165,7 +166,7 @@ def fit_step(study: Study, model: str, key: str) -> Step:
 
 
 def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
-    """The step that evaluates a state of a model."""
+    """Return the step that evaluates an original or debiased model."""
     spec = {
         "criterion": evaluation.criterion,
         "model": evaluation.model,
@@ -181,7 +182,8 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
             places[path] = str(raw / path.replace(":", "/", 1))
             archives[raw / archive] = study.config.benchmarks[archive].source
             records.append(study.paths.source_file(archive))
-        elif place.is_file():  # if it is missing, the evaluation reports it
+        elif place.is_file():
+            # A missing file is not an input: the evaluation reports it.
             input_files.append(str(place))
     inputs = {
         **_state(study, evaluation.model, evaluation.debias),
@@ -208,13 +210,13 @@ def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) ->
     if of_present is not None:
         return evaluation_step(present, of_present)
     step = evaluation_step(study, evaluation)
-    # it says why: its model is absent, or all that it would be of
+    # The output records the reason: the model is absent, or all benchmarks are.
     absent = (file for file in (step.inputs["model"], *step.inputs["files"]) if absence.reasons_in(file))
     return replace(step, inputs={"model": next(absent, step.inputs["model"])})
 
 
 def null_step(study: Study, cell: Cell) -> Step:
-    """The step that computes the null distributions of a cell."""
+    """Return the step that computes the null distributions of a cell."""
     inference = study.grid.inferences.get(cell.name)
     spec = inference.spec if inference else {**cell.spec, "inference": {}}
     inputs = {"query": study.paths.query_file(cell.query), **_state_of(study, cell)}
@@ -226,7 +228,7 @@ def null_step(study: Study, cell: Cell) -> Step:
 
 
 def figure_step(study: Study, drawing: Drawing) -> Step:
-    """The step that draws a figure; its output is the PDF."""
+    """Return the step that draws a figure; its output is the PDF."""
     stem = study.results / "figures" / drawing.name
     return Step(
         f"figure {drawing.name}",
@@ -255,22 +257,22 @@ def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
     if not is_absent and inputs != drawing.inputs:
         return figure_step(study, replace(drawing, inputs=inputs))
     if is_absent or (of_present is None and drawing.name in study.figures):
-        # archives of benchmarks have no labels
+        # Use the key of an archive of benchmarks, because archives do not have labels.
         models = [model["label"] for key, model in study.models.items() if key in present.absent]
         labels = models + [key for key in present.absent if key not in study.models]
         spec, function = {"figure": drawing.name, "labels": labels}, "biasgrid.figures.drawing:write_absent"
         return replace(planned, inputs={}, spec=spec, function=function)
-    # else of a null distribution, or of files that the figure is not planned to be drawn from
+    # Keep the planned step if the figure shows a null distribution, or if its files are not among the planned ones.
     step = planned if of_present is None else figure_step(present, of_present)
     return step if {*step.files} <= {*planned.files} else planned
 
 
 def table_step(study: Study, name: str) -> Step:
-    """The step that makes a table."""
-    # without files where all that it would be of is absent: it has no rows then
+    """Return the step that makes a table."""
+    # A table has no input files, and no rows, if all its models and benchmarks are absent.
     inputs = {} if study.absent and name not in study.tables else study.tables[name]
     table = tables.REGISTRY[name]
-    # which p-values are adjusted together is said by the tests themselves
+    # The tests define which p-values are adjusted together, so their modules belong to the table's code.
     tested = (
         _test_modules(study.config.inference.parts) if "inferences" in inputs and "queries" in inputs else ()
     )
@@ -288,7 +290,7 @@ def table_step(study: Study, name: str) -> Step:
 
 
 def own_files(study: Study, inputs: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files of the user among a step's inputs: those that no other step makes."""
+    """Return the user's files among a step's inputs: the files that other steps do not make."""
     values = (value if isinstance(value, list) else [value] for value in inputs.values())
     files = (str(file) for of_role in values for file in of_role if isinstance(file, (str, Path)))
     made = f"{study.results}/", f"{study.embeddings}/"
@@ -296,8 +298,11 @@ def own_files(study: Study, inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def when_run(study: Study, step_of: Callable[[Study], Step]) -> Callable[[], Step] | None:
-    """How a step of several models is planned again when it runs: for the study without what could not be downloaded.
-    None for a study whose results are there, which knows it."""
+    """Return a function that plans a step of several models again when it runs.
+
+    The function plans it for the study without the models and archives that could not be downloaded. Return None for
+    a `PresentStudy`, which already leaves them out.
+    """
 
     def step() -> Step:
         present = study.present()
@@ -307,13 +312,13 @@ def when_run(study: Study, step_of: Callable[[Study], Step]) -> Callable[[], Ste
 
 
 def refuse(*_: object) -> None:
-    """What a step of several models does where none is left."""
+    """Raise BiasgridError, because a step of several models has no model left."""
     raise BiasgridError(NO_MODEL)
 
 
 def rank_samples_step(study: Study) -> Step:
-    """The step that ranks the models in every bootstrap resample."""
-    # imported late: it imports pandas, which commands that run other steps need not wait for
+    """Return the step that ranks the models in every bootstrap resample."""
+    # Import late: the module imports pandas, and commands that run other steps save that time.
     from ..tables import rank_samples
 
     inputs, spec = rank_samples.inputs(study), rank_samples.spec(study)
@@ -328,24 +333,25 @@ def rank_samples_step(study: Study) -> Step:
 
 
 def _state(study: Study, model: str, debias: str) -> dict[str, Any]:
-    """The files of a model, untouched or under a debias method."""
+    """Return the input files of an original or debiased model."""
     transform = {} if debias == UNTOUCHED else {"transform": study.paths.transform_file(model, debias)}
     return {"model": study.paths.model_file(model), "store": study.stores[model], **transform}
 
 
 def _state_of(study: Study, cell: Cell) -> dict[str, Any]:
-    """The files of a cell's model: of a language model its scores of what the query's cells ask."""
+    """Return the input files of a cell's model. For a language model, these are its scores of sentences."""
     if not study.kind(cell.model).scores:
         return _state(study, cell.model, cell.debias)
     sentences = sentences_of(study, cell)
     scores = study.paths.sentence_scores_file(cell.model, sentences)
-    # scores copied from another model's folder must not be read as this model's
+    # Make sure that scores copied from another model's folder are not read as this model's scores.
     made_of = json.dumps({"model": cell.model, "sentences": sentences})
     return {"model": scores, "store": StoreOf(scores, made_of, study.kind(cell.model).name)}
 
 
 def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:
-    """The modules of the cells' metrics (a key may be another metric in another criterion) and kinds of models."""
+    """Return the modules of the cells' metrics and model types."""
+    # A key can refer to different metrics in different criteria.
     functions = {metrics.metric(cell.spec["function"]).name for cell in cells}
     metric_modules = {metrics.REGISTRY.module(name) for name in functions}
     return tuple(
@@ -354,7 +360,7 @@ def _modules(study: Study, cells: Sequence[Cell]) -> tuple[str, ...]:
 
 
 def _inference_modules(study: Study, cells: Sequence[Cell], inference: Mapping[str, Any]) -> tuple[str, ...]:
-    """Those of the cells, and those of the tests that are asked for."""
+    """Return the modules of the cells and of the requested tests."""
     return tuple(sorted({*_modules(study, cells), *_test_modules(inference)}))
 
 

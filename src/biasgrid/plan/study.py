@@ -1,4 +1,4 @@
-"""A study: which models, queries and metrics, with which parameters - the config, checked and resolved."""
+"""A study: its models, queries and metrics with their parameters, from a checked and resolved config."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from .paths import ENCODED_STORES, Folders
 
 @dataclass(frozen=True)
 class Study(Folders):
-    """What is asked: a checked config, in which includes are resolved, and its queries. Build it with `Study.of`.
+    """A checked config with resolved includes, and its queries. Build it with `Study.of`.
 
-    What that comes to is planned when it is asked for: `grid`, all that is measured; `paths`, where its files are;
-    `labels`, its names for people; `tables` and `figures`.
+    The plan is computed on first access: `grid` has all scores, fits and evaluations, `paths` the paths of files, and
+    `labels` the labels of keys. `tables` and `figures` have the files from which each is made.
     """
 
     KEY = "study"
@@ -51,7 +51,7 @@ class Study(Folders):
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Study:
         """Check a config and resolve its queries; paths in it are relative to `root`.
 
-        Raises BiasgridError naming the key that is wrong and what is allowed there.
+        Raises BiasgridError, which names the wrong key and the allowed values.
         """
 
         def resolve() -> Study:
@@ -63,7 +63,7 @@ class Study(Folders):
 
     @classmethod
     def read(cls, path: Path | str, root: Path = Path(".")) -> Study:
-        """A study from its config file (YAML or the resolved JSON)."""
+        """Read a study from its config file (YAML or the resolved JSON)."""
         return cls.of(load.read(path), str(path), root)
 
     def _check(self, where: str) -> None:
@@ -85,8 +85,10 @@ class Study(Folders):
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:
-        """What each model is made of, by key (`embeddings.building`). Of one that is made here the source says all of
-        that."""
+        """Return the resolved entry of each model, by key (`embeddings.building`).
+
+        For a model that is made here, the source has all options on which the model depends.
+        """
         return {
             key: resolve_model(key, self.config, self.queries)
             for key in self.config.models
@@ -94,36 +96,39 @@ class Study(Folders):
         }
 
     def store_folder(self, model: str) -> Path:
-        """The folder that a model's store is in. One of the words of this study alone is below its results, so that
-        studies of other words do not replace each other's."""
+        """Return the folder of a model's store.
+
+        A store with only the words of this study is inside the study's results, so that studies with other words do
+        not replace it.
+        """
         is_encoded = isinstance(self.config.models[model].source, Encoded)
         return self.results / ENCODED_STORES if is_encoded else self.embeddings
 
     @cached_property
     def stores(self) -> dict[str, StoreOf]:
-        """Where the models' stores are, and what they must have been made of."""
+        """Return the paths of the models' stores, and the sources from which they must have been made."""
         return {m: store_of(self.store_folder(m), m, entry) for m, entry in self.models.items()}
 
     def kind(self, model: str) -> Kind:
-        """The kind of a model."""
+        """Return the model type of a model."""
         return self.config.models[model].of_kind
 
     @property
     def ranked_criteria(self) -> list[str]:
-        """The criteria that rankings, correlations and the overall scores are made of."""
+        """Return the criteria that rankings, correlations and the overall scores include."""
         return [name for name, entry in self.config.criteria.items() if entry.ranked]
 
     @property
     def averaged_criteria(self) -> list[str]:
-        """The criteria whose mean over queries is tested against random groups."""
+        """Return the criteria whose mean over queries is tested against random groups."""
         return [name for name, entry in self.config.criteria.items() if entry.ranked or entry.phenomena]
 
     def metrics(self, criterion: str) -> dict[str, MetricEntry]:
-        """The metrics of a criterion: its own where it has any, else the study's."""
+        """Return the metrics of a criterion: its own metrics if it has any, otherwise the study's metrics."""
         return metrics_of(self.config, criterion)
 
     def metric(self, criterion: str, key: str) -> Metric:
-        """The registered metric behind a study's metric key, under its parameters."""
+        """Return the registered metric of a study's metric key, with its parameters."""
         place = criterion, key
         if place not in self._metric_cache:
             self._metric_cache[place] = self.metrics(criterion)[key].definition(key)
@@ -131,12 +136,12 @@ class Study(Folders):
 
     @cached_property
     def _metric_cache(self) -> dict[tuple[str, str], Metric]:
-        """Metrics that `metric` has looked up: it is called for every cell, and each look-up checks parameters."""
+        """Cache the results of `metric`, which is called for every cell and checks the parameters each time."""
         return {}
 
     @cached_property
     def debias(self) -> dict[str, tuple[str, Debias]]:
-        """Debias key -> the criterion it is named under, and its entry."""
+        """Return the criterion and the config entry of each debias key."""
         return {
             key: (criterion, entry)
             for criterion, entries in self.config.debias.items()
@@ -144,23 +149,27 @@ class Study(Folders):
         }
 
     def method(self, name: str) -> Method:
-        """The registered debias method of a name."""
+        """Return the registered debias method of a name."""
         return debias.method(name)
 
     def word_options(self, criterion: str, key: str | None, model: str) -> dict[str, Any]:
-        """Look-up options of a cell: the study's, then the criterion's, those of a metric if any, the model's."""
+        """Return the look-up options of a cell.
+
+        Options of the study come first. Options of the criterion, of the metric (if `key` is given) and of the model
+        override them, in this order.
+        """
         of_metric = self.metrics(criterion)[key].words if key else None
         config = self.config
         places = (config.words, config.criteria[criterion].words, of_metric, config.models[model].words)
         return look_up(self.kind(model), *places)
 
     def frequency_source(self, model: str) -> str | None:
-        """What a model's frequencies are known by: "counts", "wordfreq", "rank"; None: they are not known."""
+        """Return the source of a model's word frequencies: "counts", "wordfreq", "rank", or None if unknown."""
         return frequency_source_of(self.config.models[model], self.config.frequencies)
 
     @cached_property
     def evaluation_specs(self) -> dict[str | None, Spec]:
-        """What to evaluate, by criterion; None: the quality of all models."""
+        """Return the evaluations to run, by criterion. The key None has the benchmarks of quality of all models."""
         entries: list[tuple[str | None, Any]] = [
             *self.config.evaluation.items(),
             (None, to_record(self.config.quality)),
@@ -169,38 +178,44 @@ class Study(Folders):
 
     @cached_property
     def trained_models(self) -> list[str]:
-        """The models that are trained or encoded here."""
+        """Return the models that are trained or encoded here."""
         return [key for key in self.models if isinstance(self.config.models[key].source, Trained | Encoded)]
 
     @cached_property
     def sources(self) -> dict[str, dict[str, Any]]:
-        """What is fetched: models, archives of benchmarks, corpora and encoders, by name."""
+        """Return the entries that are fetched: models, archives of benchmarks, corpora and encoders, by name."""
         config = self.config
         models = {key: model for key, model in self.models.items() if not config.models[key].is_made_here}
         return models | to_record(config.benchmarks | config.corpora | (config.encoders or {}))
 
     @property
     def planned(self) -> Study:
-        """The study with what could not be downloaded."""
+        """Return the study including the models and archives that could not be downloaded."""
         return Study(self.config, self.queries)
 
     @cached_property
     def absent(self) -> dict[str, str]:
-        """What it is without, as it could not be downloaded (`absence`): models and archives of benchmarks -> why.
-        Nothing of what is planned."""
+        """Return the models and archives of benchmarks that could not be downloaded (`absence`) -> the reason.
+
+        A planned study does not leave out anything, so this is empty.
+        """
         return {}
 
     def present(self) -> Study:
-        """The study without what could not be downloaded, as far as its run has found that out; itself where nothing
-        is absent."""
-        if type(self) is not Study:  # it knows what is absent
+        """Return the study without the models and archives that are already known to be not downloaded.
+
+        Return the study itself if nothing is absent.
+        """
+        # A `PresentStudy` already leaves them out.
+        if type(self) is not Study:
             return self
         absent = absence.models_of(self) | absence.benchmarks_of(self)
         if not absent:
             return self
         study = PresentStudy(self.config, self.queries)
-        vars(study)["absent"] = absent  # what is found out later changes nothing in what it plans
-        # one for all steps of a run: what it has planned is kept
+        # Fix what is absent: later failed downloads do not change the plan of this study.
+        vars(study)["absent"] = absent
+        # Share one study among all steps of a run, because its plan is cached.
         return self._presents.setdefault(tuple(absent), study)
 
     @cached_property
@@ -209,50 +224,50 @@ class Study(Folders):
 
     @cached_property
     def grid(self) -> StudyGrid:
-        """What is measured, fitted, inferred and evaluated."""
+        """Return the grid: all scores, fits, inferences and evaluations."""
         return StudyGrid(self)
 
     @property
     def title(self) -> str:
-        """What people read in place of the study's name."""
+        """Return the title that is shown to readers in place of the study's name."""
         return self.config.title or self.name
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """What people read in place of the key of a model, metric or debias method."""
+        """Return the labels of models, metrics and debias methods by their keys."""
         return labels_of(self)
 
     @cached_property
     def tables(self) -> dict[str, Mapping[str, Any]]:
-        """The tables that the study has -> the files that each is made from."""
+        """Return the tables of the study -> the files from which each is made."""
         return {name: files for name, table in tables.REGISTRY.items() if (files := table.inputs_of(self))}
 
     @cached_property
     def figures(self) -> dict[str, Drawing]:
-        """The figures by name, and what each is drawn from."""
+        """Return the figures by name, with their input files."""
         return plan_figures(self, self.config.figures)
 
     def to_json(self) -> str:
-        """The config with defaults and includes resolved, in the form that `read` reads."""
+        """Return the config with defaults and includes resolved, in the form that `read` accepts."""
         return load.to_json_text(self.config)
 
     @property
     def digest(self) -> str:
-        """Changes when anything in the resolved config does."""
+        """Compute a digest that changes with any part of the resolved config."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()
 
     def query_digest(self, key: str) -> str:
-        """Changes exactly when a word, a name or the order of the query's sets does."""
+        """Compute a digest that changes only with a word, a name or the order of the query's sets."""
         return hashlib.sha256(self.queries[key].to_json().encode()).hexdigest()
 
     def __getstate__(self) -> dict[str, Any]:
-        # cached values are quickly computed again, and hold functions that cannot be pickled
+        # Leave out cached values: some hold functions that cannot be pickled, and all are computed quickly.
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
 
 @dataclass(frozen=True)
 class PresentStudy(Study):
-    """A study without what could not be downloaded: what tables, figures and the page are made of."""
+    """A study without the models and archives that could not be downloaded; tables, figures and the report use it."""
 
     @cached_property
     def absent(self) -> dict[str, str]:

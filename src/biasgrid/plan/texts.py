@@ -1,4 +1,4 @@
-"""What a study asks of models that are behind an API or on another machine: sources of type `answers`."""
+"""Prompts of a study for models behind an API or on another machine: sources of type `answers`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .study import Study
 
 
 def answer_files(study: Study) -> dict[str, Path]:
-    """The language models and encoders that are elsewhere, by key -> the file in which their answers are."""
+    """Return the file of answers of each language model and encoder with a source of type `answers`, by key."""
     sources = {name: entry["source"] for name, entry in study.sources.items()}
     return {
         name: Path(source["path"]).expanduser()
@@ -26,7 +26,7 @@ def answer_files(study: Study) -> dict[str, Path]:
 
 
 def requests(study: Study, name: str) -> dict[str, Request]:
-    """What a study asks a language model, or an encoder, by the requests' keys."""
+    """Return the requests of a study to a language model or an encoder, by the requests' keys."""
     of_name = _of_language_model(study, name) if name in study.models else _of_encoder(study, name)
     return {request["key"]: request for request in of_name}
 
