@@ -1,10 +1,10 @@
-"""What could not be downloaded: how that is recorded, and what a study is without it.
+"""Records of archives and models that could not be downloaded, and the study without them.
 
-The step of an archive that its host does not give records why, in the place of its manifest; the step of the store
-of a model that is made of it, in the place of the model's record. Each further step of this model writes such a
-record in place of its results, and opens nothing. What is made of several models - tables, figures, the page - is
-made as in a study without this one (`Study.present`): it is absent, which is no loss of words, so that no number of
-the others depends on it. Tables that have a `status` say which rows they lack.
+If an archive cannot be downloaded, its step records the reason in place of the archive's manifest. The step of a
+model's store records it in place of the model's record. Each further step of this model writes such a record in
+place of its results, and opens no files. Tables, figures and the report are made as in a study without the model
+(`Study.present`). An absent model does not count as missing words, so no number of the other models depends on it.
+Tables with a `status` column list the rows that could not be computed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,17 @@ _BEGINNING = f'{{"status": "{STATUS}", '
 
 
 def record_of(reasons: Mapping[str, str]) -> str:
-    """What a file holds in place of what would be in it: archive -> why it could not be had."""
+    """Return the text that replaces a file's content: archive -> the reason why it could not be downloaded."""
     return f"{_BEGINNING}{json.dumps({'reasons': reasons}, ensure_ascii=False)[1:]}\n"
 
 
 def reasons_in(path: Any) -> dict[str, str]:
-    """Archive -> why it could not be had, from a file that holds this in place of what would be in it; {} of any
-    other file, and where there is none."""
-    if not isinstance(path, str | Path):  # of a study in memory
+    """Read the reasons from a file written with `record_of`: archive -> why it could not be downloaded.
+
+    Return an empty mapping for any other file, and if there is no file.
+    """
+    # In a study in memory, results are not in a file.
+    if not isinstance(path, str | Path):
         return {}
     try:
         with open(path, "rb") as file:
@@ -39,19 +42,19 @@ def reasons_in(path: Any) -> dict[str, str]:
 
 
 def models_of(study: Any) -> dict[str, str]:
-    """The models of a study that could not be downloaded -> why."""
+    """Return the models of a study that could not be downloaded -> the reason."""
     reasons = {key: reasons_in(study.paths.model_file(key)) for key in study.config.models}
     return {key: "; ".join(of_model.values()) for key, of_model in reasons.items() if of_model}
 
 
 def benchmarks_of(study: Any) -> dict[str, str]:
-    """The archives of benchmarks of a study that could not be downloaded -> why."""
+    """Return the archives of benchmarks of a study that could not be downloaded -> the reason."""
     reasons = {name: reasons_in(study.paths.source_file(name)) for name in study.config.benchmarks}
     return {name: "; ".join(of_archive.values()) for name, of_archive in reasons.items() if of_archive}
 
 
 def without_files(entry: Any, archives: Mapping[str, Any]) -> Any:
-    """What an evaluation is of, without the files that are in these archives ("ARCHIVE:FILE")."""
+    """Return the options of an evaluation without the files in these archives ("ARCHIVE:FILE")."""
     if not archives:
         return entry
     if isinstance(entry, Mapping):

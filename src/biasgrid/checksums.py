@@ -1,11 +1,11 @@
-"""Checksums of results: they tell what a run made from what has become of it since.
+"""Checksums of results, which show whether result files have changed since the run that made them.
 
-`checksums.sha256` in a folder of results has the digest of every file that a run made, in the form of `sha256sum`,
-which can check them. A run deletes the record before it writes results, and writes it anew when it ends. So a killed
-run leaves files without a record, and never one that differs from its record.
+`checksums.sha256` in a folder of results has the digest of every file that a run made, in the format of `sha256sum`,
+which can check them. A run deletes the record before it writes results, and writes a new one when it ends. So a
+killed run leaves files without a record, but never a file that differs from its record.
 
-`INPUTS` (inputs.sha256) has, in the same form, the digests of the user's files that the results were made from:
-vectors, word sets, files that the config includes and the like. A run of all writes it when it ends.
+`INPUTS` (inputs.sha256) has, in the same format, the digests of the user's files from which the results were made:
+vectors, word sets, files that the config includes and similar files. A complete run writes it when it ends.
 """
 
 from __future__ import annotations
@@ -24,29 +24,33 @@ from .resources import did_you_mean_file
 
 NAME = "checksums.sha256"
 INPUTS = "inputs.sha256"
-# the last two say where the config and other input files lie, and are no results
+# The last two files record the paths of the config and of other input files; they are not results.
 LEFT_OUT = {NAME, "config_file.txt", INPUTS}
-READ = (".csv", ".json", ".npy")  # files of results that commands and Python read
+# Commands and Python code read result files with these extensions.
+READ = (".csv", ".json", ".npy")
 LINE = re.compile(r"([0-9a-f]{64})  ([^\n\\]+)")
 REMEDY = "run the study again to write them anew"
 
 CHANGED, GONE = "differs from the file that the results were made from", "is not there"
 
-# what is known of a file's digest without reading it: name -> nanoseconds of its last change, size, digest
+# Digests that are known without reading the file: name -> nanoseconds of its last change, size, digest.
 Known = dict[str, list]
 
 
 def read(results: Path) -> dict[str, str]:
-    """Name in the folder -> digest, of every file that has a record; of a folder without records none.
+    """Read the recorded digests of a folder: name in the folder -> digest. Without a record, the result is empty.
 
-    Raises BiasgridError for a file that is damaged, and for names that lead out of the folder.
+    Raises BiasgridError for a damaged record, and for names that lead out of the folder.
     """
     return _read(results / NAME)
 
 
 def read_inputs(results: Path) -> dict[str, str]:
-    """Return the digests of the files that results were made from, by their paths: absolute ones, and others as seen
-    from the working directory. Of results without a record, nothing. Raises BiasgridError for a damaged record."""
+    """Return the digests of the files from which results were made, by their paths.
+
+    Relative paths are relative to the working directory. Without a record, the result is empty. Raises BiasgridError
+    for a damaged record.
+    """
     digests = _read(results / INPUTS, inside=False)
     return {
         name if os.path.isabs(name) else os.path.relpath(results / name): digest
@@ -55,22 +59,25 @@ def read_inputs(results: Path) -> dict[str, str]:
 
 
 def write_inputs(results: Path, digests: Mapping[str, str]) -> None:
-    """Record the digests of the files that results were made from, by their paths."""
+    """Record the digests of the files from which results were made, by their paths."""
     names = {
         file if os.path.isabs(file) else os.path.relpath(file, results): digest
         for file, digest in digests.items()
     }
     lines = [f"{names[name]}  {name}\n" for name in sorted(names)]
-    # sha256sum writes some of the others in another form, and `_read` refuses all of them
+    # Leave out names that `_read` would refuse; sha256sum escapes some of them.
     text = "".join(line for line in lines if _parts_of(line[:-1]))
-    with suppress(OSError):  # a finished study's folder may be read-only
+    # Ignore errors, because the folder of a finished study may be read-only.
+    with suppress(OSError):
         if text and (not (results / INPUTS).is_file() or (results / INPUTS).read_text() != text):
             write_text(results / INPUTS, text)
 
 
 def input_differences(results: Path) -> dict[str, list[str]]:
-    """Return which of the files that results were made from differ today, and which are not there: `CHANGED`, `GONE`
-    -> their paths. Every file is read. Raises BiasgridError for a damaged record."""
+    """Return the input files of results that have changed or are missing: `CHANGED`, `GONE` -> their paths.
+
+    Every file is read. Raises BiasgridError for a damaged record.
+    """
     outcome: dict[str, list[str]] = {CHANGED: [], GONE: []}
     for name, digest in read_inputs(results).items():
         if not Path(name).is_file():
@@ -101,16 +108,16 @@ def _read(path: Path, inside: bool = True) -> dict[str, str]:
 
 
 def _parts_of(line: str) -> re.Match[str] | None:
-    """Return the digest and the name in a line; None where it does not have them, or the name is not printable."""
+    """Return the digest and the name in a line; None if it does not have them, or the name is not printable."""
     match = LINE.fullmatch(line)
     return match if match and match[2].isprintable() else None
 
 
 def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
-    """Names of files whose content is not as recorded, and of those that are missing.
+    """Return the names of files whose content is not as recorded, and the names of missing files.
 
-    A file whose size and time of change are those in `known_file` is not read: damage that keeps both is found by
-    `differences` alone.
+    A file is not read if its size and time of change are as in `known_file`. Damage that keeps both is found only by
+    `differences`.
     """
     known, changed, missing = _read_known(known_file), [], []
     news: Known = {}
@@ -133,8 +140,8 @@ def changes(results: Path, known_file: Path) -> tuple[list[str], list[str]]:
 def changed_records(results: Path) -> list[str]:
     """Return the names of recorded tables, records and arrays whose content is not as recorded.
 
-    Unlike `changes`, read every such file. Those that are missing, and pictures and pages, are left out. Raises
-    BiasgridError for checksums that are damaged.
+    Unlike `changes`, this function reads every such file. Missing files, pictures and reports are left out. Raises
+    BiasgridError for a damaged record.
     """
     return [
         name
@@ -144,7 +151,7 @@ def changed_records(results: Path) -> list[str]:
 
 
 def forget(results: Path, names: Iterable[str]) -> None:
-    """Take off the records of files that are about to be written."""
+    """Delete the records of files that are about to be written."""
     if not (results / NAME).is_file():
         return
     with hold_lock(results / f".{NAME}.lock"):
@@ -164,9 +171,9 @@ def record_all(
     results
         The folder.
     known_file
-        Where the sizes and times of files are noted: one that has not changed since is not read again.
+        The file with the sizes and times of files. A file that has not changed since is not read again.
     is_result
-        Function that says of a file's name in the folder whether it is a result; by default all are.
+        Function that returns whether a file is a result, by its name in the folder; by default all files are.
     """
     known = _read_known(known_file) if known_file else {}
     entries: Known = {}
@@ -178,7 +185,8 @@ def record_all(
         if (stat := _stat(file)) is not None:
             former = known.get(name)
             entries[name] = former if former and former[:2] == stat else [*stat, digest_of(file)]
-    with suppress(OSError):  # a finished study's folder may be read-only
+    # Ignore errors, because the folder of a finished study may be read-only.
+    with suppress(OSError):
         _write(results, {name: entry[2] for name, entry in entries.items() if entry[2]})
         if known_file:
             _write_known(known_file, entries)
@@ -186,8 +194,10 @@ def record_all(
 
 @contextmanager
 def renewing(output: Path | str) -> Iterator[None]:
-    """While a step writes its output outside of a run: if the output, or a file that differs from it by its suffix
-    alone, has a record, it gets a new one."""
+    """Renew the records of an output while a step writes it outside of a run.
+
+    This covers the output and files that differ from it only by their suffix. Files without a record do not get one.
+    """
     output = Path(output).absolute()
     results = next((folder for folder in output.parents if (folder / NAME).is_file()), None)
     names = _recorded_outputs(results, output) if results else []
@@ -199,7 +209,8 @@ def renewing(output: Path | str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # a refused step has written nothing; what another has left half written differs from its record
+        # Restore the former records: a refused step has not written anything, and a half-written file then differs
+        # from its record.
         with hold_lock(results / f".{NAME}.lock"):
             former = {name: records[name] for name in names if name in records}
             _write(results, _read_what_is_whole(results) | former)
@@ -208,7 +219,7 @@ def renewing(output: Path | str) -> Iterator[None]:
 
 
 def add(results: Path, files: Iterable[Path | str]) -> None:
-    """Where results have records, record files that a command has written: no run does, as none plans them."""
+    """Record files that a command has written, if the results have records. Runs do not plan these files."""
     if (results / NAME).is_file():
         _add(results, [os.path.relpath(file, results) for file in files])
 
@@ -220,8 +231,10 @@ def _add(results: Path, names: Iterable[str]) -> None:
 
 
 def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
-    """How many files are recorded, and which of the folder's differ: "differs", "is missing", "is not recorded" ->
-    names. Every file is read. Raises BiasgridError for results without checksums."""
+    """Return the number of recorded files, and the differences: "differs", "is missing", "is not recorded" -> names.
+
+    Every file is read. Raises BiasgridError for results without checksums.
+    """
     records = read(results)
     if not records:
         what = "has no checksums" if results.is_dir() else "there is no such folder"
@@ -250,7 +263,8 @@ def _is_inside(name: str) -> bool:
 def _recorded_outputs(results: Path, output: Path) -> list[str]:
     stem = output.relative_to(results).with_suffix("").as_posix()
     with suppress(OSError, UnicodeDecodeError):
-        # a run's outputs have none: for thousands of steps the text is read once, and not taken apart
+        # Outputs of a run do not have records: search the text, which is read once for thousands of steps, and do
+        # not parse it.
         if f"  {stem}." in _text(results / NAME, *_stat(results / NAME) or ()):
             records = _read_what_is_whole(results)
             return [name for name in records if PurePosixPath(name).with_suffix("").as_posix() == stem]
@@ -263,7 +277,7 @@ def _text(path: Path, time: int = 0, size: int = 0) -> str:
 
 
 def _read_what_is_whole(results: Path) -> dict[str, str]:
-    """The records, none if their file is damaged: what has none is recorded when the run ends."""
+    """Return the records, or nothing if their file is damaged; a run records such files again when it ends."""
     try:
         return read(results)
     except BiasgridError:
@@ -275,7 +289,7 @@ def _write(results: Path, records: Mapping[str, str]) -> None:
         (results / NAME).unlink(missing_ok=True)
         return
     text = "".join(f"{records[name]}  {name}\n" for name in sorted(records))
-    # on the disk before the files that have lost their records are written
+    # Write to disk before the files without records are written.
     with open_to_write(results / NAME, sync=True) as file:
         file.write(text.encode())
 
