@@ -25,7 +25,7 @@ from .arguments import Commands, NoResultError, plugins_of
 from .layout import text_of
 
 TOPICS = (running, reporting, listing, sharing, embeddings, measuring, word_bias, scoring, texts, steps)
-# what `biasgrid --help` lists
+# Commands that `biasgrid --help` lists.
 GROUPS = {
     "start": ("init", "run", "list"),
     "measure": ("measure", "words", "score", "analogy", "properties"),
@@ -33,7 +33,8 @@ GROUPS = {
     "report and share": ("report", "compare", "publish", "join"),
     "maintenance": ("verify", "fetch", "convert", "pin", "texts", "step"),
 }
-LONGEST = 399  # characters of a message
+# Limit the characters of a message.
+LONGEST = 399
 WAY = """run a study:
   biasgrid init my-study                  write my-study.yaml, to be edited
   biasgrid run my-study.yaml --cores 2    compute its tables, figures and report
@@ -46,19 +47,20 @@ run one step of a study again:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one sub-command; returns the exit code."""
+    """Run one sub-command, and return the exit code."""
     return perform(commands, arguments)
 
 
 def perform(commands: Callable[[], Commands], arguments: list[str] | None = None) -> int:
-    """Run one of these sub-commands, print what it returns, or in a line what is wrong; returns the exit code."""
+    """Run one of these sub-commands, print its result or a line with the error, and return the exit code."""
     warn_in_a_line()
     end_with_starter()
     try:
-        load_plugins(plugins_of(arguments))  # whose tests are options of commands
+        # Load plugins first, because their tests are options of commands.
+        load_plugins(plugins_of(arguments))
         args = commands().parse(_present_names(arguments))
-        # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
-        # loads later have a BLAS of their own, which reads the environment
+        # Use one BLAS thread, as in the workflow, so that a cell has the same bytes wherever it is computed.
+        # Libraries that a command loads later have their own BLAS, which reads the environment.
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1), stoppable():
             record = args.run(args)
@@ -76,7 +78,7 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
 
 
 def _present_names(arguments: list[str] | None) -> list[str] | None:
-    """Return the arguments. Raise BiasgridError for a command of a former version that is a step by now."""
+    """Return the arguments. Raise BiasgridError for a command of a former version that is now a step."""
     name = next(iter(sys.argv[1:] if arguments is None else arguments), "")
     if kind := steps.FORMER.get(name):
         raise BiasgridError(f'{name} is a step by now: biasgrid step "{kind} NAME" --study STUDY')
@@ -87,18 +89,19 @@ def _print(record: Any) -> None:
     """Print what a command returns: a text as it is, a record as JSON, or on a terminal as lines."""
     from ..schema import dumps
 
-    # the byte of a path that is no UTF-8 becomes JSON's \udcxx
+    # A byte of a path that is not UTF-8 becomes \udcxx in JSON.
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     try:
         if isinstance(record, dict) and sys.stdout.isatty():
             record = text_of(record) or record
         print(record if isinstance(record, str) else dumps(record, indent=1), flush=True)
-    except BrokenPipeError:  # who reads it has enough: biasgrid list metrics | head
+    except BrokenPipeError:
+        # The reader has closed the pipe, as in biasgrid list metrics | head.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse(message: str) -> int:
-    """Say in a line what is wrong; in the middle of a long one is a name or a path of the user's."""
+    """Print the error as one line. The middle of a long line, which is a name or path of the user, is cut."""
     line = f"biasgrid: {' '.join(message.splitlines())}"
     print(line if len(line) <= LONGEST else f"{line[:300]} ... {line[-90:]}", file=sys.stderr)
     return 2

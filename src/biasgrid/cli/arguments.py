@@ -1,4 +1,4 @@
-"""What sub-commands share: their parser, arguments that several have, and values of the form KEY=VALUE."""
+"""Parser of sub-commands, arguments that several of them share, and values of the form KEY=VALUE."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from typing import Any, NoReturn
 from ..errors import BiasgridError, quote, unknown_name
 from ..resources import find_file
 
-LONGEST = 380  # characters of a message of the parser
-NUMBER = re.compile(r"-[\d.]")  # begins a negative number, which is a value and not an option
+# Limit the characters of a message of the parser.
+LONGEST = 380
+# Match the beginning of a negative number, which is a value and not an option.
+NUMBER = re.compile(r"-[\d.]")
 STUDY: dict[str, Any] = {
     "required": True,
-    "type": find_file,  # one that comes with biasgrid (config/embedded.yaml) is found anywhere
+    # Find files that come with biasgrid (config/embedded.yaml) from any folder.
+    "type": find_file,
     "help": "a study's config, or its results/<study>/study.json; - reads study.json from standard input",
 }
 MODEL: dict[str, Any] = {
@@ -27,7 +30,7 @@ MODEL: dict[str, Any] = {
     "help": "a file or folder of any format (biasgrid list formats), or a model that comes with biasgrid (biasgrid "
     "list models), which is downloaded if necessary; a language model also by its name on a hub, owner/name",
 }
-# of a model's file
+# Arguments of a model's file.
 FILE: dict[str, Any] = {
     "sha256": {"help": "expected checksum of the input file and the files read with it"},
     "trust_pickle": {"action": "store_true", "help": "read a .kv file without a known checksum"},
@@ -56,14 +59,14 @@ def first_sentence(text: str) -> str:
 
 
 def plugins_of(arguments: Sequence[str] | None) -> list[str]:
-    """The plugins that a command's arguments name."""
+    """Return the plugins that a command's arguments name."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--plugins", **PLUGINS | {"nargs": "*"})
     return parser.parse_known_args(arguments)[0].plugins
 
 
 class NoResultError(BiasgridError):
-    """A command did what it was asked, and nothing came out; `record` is printed all the same."""
+    """Error of a command that ran but did not get a result; `record` is printed nevertheless."""
 
     def __init__(self, message: str, record: Any):
         super().__init__(message)
@@ -84,7 +87,7 @@ class _Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
     def check_options(self, arguments: Sequence[str]) -> None:
-        """Refuse an option that there is not. argparse would name a missing argument first, and not what is near."""
+        """Refuse unknown options. argparse would report missing arguments first, and would not suggest a name."""
         options = [option for option in self._option_string_actions if option.startswith("--")]
         for argument in arguments:
             name = argument.partition("=")[0]
@@ -117,7 +120,7 @@ class _Help(argparse.HelpFormatter):
 
 
 def _grouped(groups: Mapping[str, Sequence[str]]) -> type[_Help]:
-    """Return a class of help that lists the commands of these groups under their headings, and no others."""
+    """Return a help formatter that lists only the commands of these groups, under their headings."""
 
     class Grouped(_Help):
         def add_arguments(self, actions: Iterable[argparse.Action]) -> None:
@@ -135,7 +138,7 @@ def _grouped(groups: Mapping[str, Sequence[str]]) -> type[_Help]:
 
 
 class Commands:
-    """Sub-commands of a program. Its help lists those that `groups` name; all others can be called, too."""
+    """Sub-commands of a program. Its help lists only the commands in `groups`, but all can be called."""
 
     def __init__(
         self,
@@ -152,12 +155,12 @@ class Commands:
             title="commands", required=True, metavar="COMMAND", parser_class=_Parser
         )
         self._shape = shape
-        # "" and the names of commands that have commands of their own -> these
+        # Map "" to the sub-commands, and each group command to its own sub-commands.
         self._of_group = {"": self._commands}
         self._by_name: dict[str, _Parser] = {}
 
     def add_group(self, name: str, doc: str) -> None:
-        """Add a command that has commands of its own, which `add` then takes by both names ("words report")."""
+        """Add a command with its own sub-commands, which `add` then accepts by both names ("words report")."""
         command = self._commands.add_parser(name, help=first_sentence(doc), description=doc, **self._shape)
         self._of_group[name] = command.add_subparsers(
             title="commands", required=True, metavar="COMMAND", parser_class=_Parser
@@ -171,11 +174,11 @@ class Commands:
         takes_extra_arguments: bool = False,
         **options: Mapping[str, Any],
     ) -> argparse.ArgumentParser:
-        """Add a function as a sub-command of its name, with options of these names.
+        """Add a function as a sub-command with its name, and with options of these names.
 
-        The first paragraph of its docstring describes it, in a list of commands with the first sentence alone; the
-        second are examples. With `takes_extra_arguments` the function also gets the arguments that the parser does
-        not know, as `extra_arguments`.
+        The first paragraph of the docstring describes the command; lists of commands show only the first sentence.
+        The second paragraph has examples. With `takes_extra_arguments`, the function also gets the arguments that
+        the parser does not know, as `extra_arguments`.
         """
         doc, _, examples = (inspect.getdoc(function) or "").partition("\n\n")
         doc = " ".join(doc.split())
@@ -200,19 +203,21 @@ class Commands:
 
     @property
     def by_name(self) -> Mapping[str, _Parser]:
-        """The sub-commands' parsers; of a command with commands of its own, theirs by both names."""
+        """Return the parsers of the sub-commands by name. A command inside a group is listed by both names."""
         return self._by_name
 
     def find(self, arguments: Sequence[str]) -> tuple[_Parser, int]:
-        """Return the parser of the command that arguments begin with, and how many of them name it; the program's
-        own, and 0, where they name none."""
+        """Return the parser of the command that the arguments name, and the number of arguments that name it.
+
+        If they do not name a command, return the parser of the program, and 0.
+        """
         for number in (2, 1):
             if (name := " ".join(arguments[:number])) in self._by_name:
                 return self._by_name[name], number
         return self.parser, 0
 
     def parse(self, arguments: Sequence[str] | None) -> argparse.Namespace:
-        """The arguments of a sub-command. Ends the process where they are wrong."""
+        """Parse the arguments of a sub-command. Ends the process if they are wrong."""
         arguments = list(sys.argv[1:] if arguments is None else arguments)
         place = next((i for i, argument in enumerate(arguments) if not argument.startswith("-")), None)
         self.parser.check_options(arguments[:place])
@@ -227,17 +232,16 @@ class Commands:
 
 
 def open_model(args: argparse.Namespace, kind: Any = "vectors") -> Any:
-    """The model that --model and the arguments of `FILE` name; what is made of a file goes with it. `kind` is what a
-    file is read as."""
+    """Open the model that --model and the arguments of `FILE` name. A file is read as a model of type `kind`."""
     from ..api.load import load
 
     return load(str(args.model), kind=kind, **{name: getattr(args, name) for name in FILE})
 
 
 def read_study(path: Path, measures: bool = True):
-    """The study of a config file, or of standard input (-).
+    """Read the study of a config file, or of standard input (-).
 
-    A command that measures nothing reads the study.json of results as `report` does: it loads no plugin.
+    A command that does not measure anything reads the study.json of results like `report`, without loading plugins.
     """
     from ..api.study import CONFIG, find_study
     from ..configs import parse_json
@@ -258,17 +262,17 @@ def read_study(path: Path, measures: bool = True):
 
 
 def check_output(output: Path, inputs: list[Path]) -> None:
-    """Raises BiasgridError for an output that is one of the inputs, or lies inside of one."""
+    """Raise BiasgridError for an output that is one of the inputs, or is inside one of them."""
     places = [output.resolve(), *output.resolve().parents]
     there = {None, *map(_file, places)}
     for path in inputs:
-        # most of thousands are not resolved, which takes seconds
+        # Compare files first, because resolving thousands of paths takes seconds.
         if _file(path) in there and path.resolve() in places:
             raise BiasgridError(f"{output}: would be written over {path}; give a different output")
 
 
 def _file(path: Path) -> tuple[int, int] | None:
-    """Which file a path leads to; None where there is none."""
+    """Return the identity of the file at a path (device and inode), or None if there is none."""
     try:
         state = path.stat()
     except OSError:
@@ -277,7 +281,7 @@ def _file(path: Path) -> tuple[int, int] | None:
 
 
 def key_values(pairs: list[str], flag: str = "--param") -> dict[str, Any]:
-    """What was given as KEY=VALUE, where a value is JSON or YAML."""
+    """Parse arguments of the form KEY=VALUE, in which the value is JSON or YAML."""
     values = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -292,7 +296,7 @@ def key_values(pairs: list[str], flag: str = "--param") -> dict[str, Any]:
 def _value(where: str, text: str) -> Any:
     from ..configs import check_nesting, parse_json, parse_yaml
 
-    # JSON first: YAML takes 1e-4 for a word
+    # Try JSON first, because YAML reads 1e-4 as a word.
     try:
         value = parse_json(text)
     except ValueError:

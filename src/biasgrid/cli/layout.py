@@ -1,4 +1,4 @@
-"""Layout of what commands print on a terminal, where a script reads JSON: text of at most 80 characters a line."""
+"""Layout of the text that commands print on a terminal, at most 80 characters a line; scripts read JSON instead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 from ..numbers import count, number
 
 WIDTH = 80
-TABLE = 100  # of a list with a line for each entry, if the terminal is wide enough
+# A list with one line per entry may have this width, if the terminal is wide enough.
+TABLE = 100
 GAP = "  "
 
 
@@ -24,7 +25,7 @@ def add_forms(command: argparse.ArgumentParser) -> None:
 
 
 def wants_table(args: argparse.Namespace) -> bool:
-    """Whether a person reads what the command prints."""
+    """Return whether the command should print a table for people instead of JSON."""
     return args.table or (not args.json and sys.stdout.isatty())
 
 
@@ -57,7 +58,7 @@ def paragraph(head: str, text: str, indent: int = 2, width: int = WIDTH) -> list
 
 
 def text_of(record: Mapping[str, Any]) -> str | None:
-    """A record as a line for each entry; None where an entry has more than one level."""
+    """Return a record as text with one line per entry, or None if an entry has more than one level."""
     try:
         return "\n".join(columns([(f"{name}:", _entry(value)) for name, value in record.items()]))
     except TypeError:

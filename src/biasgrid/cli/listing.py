@@ -16,7 +16,7 @@ from ..resources import find_file
 from .arguments import PLUGINS, Commands, first_sentence, read_study
 from .layout import add_forms, columns, paragraph, table_width, wants_table
 
-# topic -> the package whose registry has it
+# Topic -> the package with its registry.
 REGISTRIES = {
     "metrics": "biasgrid.metrics",
     "debias": "biasgrid.debias",
@@ -42,10 +42,11 @@ TOPICS = {
     "plugins": "plugins that come with biasgrid",
 }
 DEFAULT = Path("config/config.yaml")
-# type of a model's source -> what a reader knows it by; of others it is the host
+# Type of a model's source -> its name for readers. For other types, it is the host.
 PLACES = {"pypi": "PyPI", "npm": "npm", "gensim-data": "GitHub", "file": "a file"}
 HOSTS = {"media.githubusercontent.com": "GitHub"}
-LABEL, EXAMPLES = 52, 46  # characters of a model's label, and of examples of a word set, in a list
+# Limit the characters of a model's label, and of a word set's examples, in a list.
+LABEL, EXAMPLES = 52, 46
 Entries = Iterator[dict[str, Any]]
 
 
@@ -63,7 +64,7 @@ def show(args: argparse.Namespace) -> list[dict[str, Any]] | str:
 def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
     if args.topic == "plugins":
         return [{"name": name, "description": text} for name, text in _plugins()]
-    # what a study's plugins hold is listed, too
+    # Read the study first, so that entries of its plugins are also listed.
     study = (
         read_study(args.study, measures=False)
         if args.study
@@ -195,14 +196,15 @@ def _registry_entries(topic: str) -> Entries:
             case "formats":
                 record["kind"] = "vectors"
         yield record
-    if topic == "formats":  # and those that other kinds of models have
+    if topic == "formats":
+        # Other model types have their own formats.
         for kind in importlib.import_module(REGISTRIES["kinds"]).REGISTRY.values():
             for name, meaning in (kind.formats or {}).items():
                 yield {"name": name, "description": meaning, "kind": kind.name}
 
 
 def _plugins() -> Iterator[tuple[str, str]]:
-    """Their names, and what they say of themselves: none is loaded."""
+    """Yield the name and description of each plugin that comes with biasgrid, without loading it."""
     for name, folder in shipped_plugins().items():
         text = ast.get_docstring(ast.parse((folder / INIT).read_text(encoding="utf-8"))) or ""
         yield name, " ".join(text.partition("\n\n")[0].split())
@@ -215,7 +217,7 @@ def _doc(function: Callable[..., Any]) -> str:
 
 
 def _default() -> Any:
-    """What is listed of models, word sets and queries if no study is named."""
+    """Return the study whose models, word sets and queries are listed if no study is named."""
     from ..config import load
     from ..config.shipped import plugins_of, shipped_models
     from ..plan.study import Study
@@ -225,7 +227,8 @@ def _default() -> Any:
     models = shipped_models() | to_record(
         to_record(load.merge_part(config["models"], "models", str(DEFAULT), Path(".")))
     )
-    # benchmarks need gensim; models of other languages have no criterion here
+    # Drop `quality`, because its benchmarks need gensim. Drop the models' languages, because there are no criteria in
+    # other languages here.
     models = {key: {k: v for k, v in model.items() if k != "language"} for key, model in models.items()}
     parts = {key: config[key] for key in config if key != "quality"}
     return Study.of(parts | {"models": models, "plugins": plugins_of(models.values())}, str(DEFAULT))
@@ -247,7 +250,7 @@ def _word_sets(study: Any) -> Entries:
             if words is None:
                 yield {"name": f"{stem}.{name}", "description": "fetched when it is first used"}
                 continue
-            # numbers after a word are ratings
+            # Leave out numbers after a word, which are ratings.
             parts = [
                 [x for x in p if isinstance(x, str)] if isinstance(p, list) else p for p in list(words)[:3]
             ]

@@ -135,7 +135,7 @@ def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Res
 
 
 def _range(metric: Metric) -> str:
-    """The values that a metric can have, in words."""
+    """Describe the range of a metric in words."""
     low, high = metric.range
     if math.isinf(low) and math.isinf(high):
         return "any number is possible"
@@ -162,7 +162,7 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
         raise BiasgridError(f"{args.words}: not a mapping of {join_names(method.words)} to words")
     options = key_values(args.param)
     if args.materialize:
-        # refused before anything is fitted
+        # Refuse a wrong output before anything is fitted.
         if format_of(args.materialize) == STORE:
             check_folder(args.materialize)
         check_output(args.materialize, [args.model, args.words])
@@ -185,7 +185,7 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     record = {"transform": str(args.output), **transform.summary()}
     if args.materialize:
         record["materialized"] = materialize(model, transform, args.materialize)
-    # last: nothing is written where something fails
+    # Save last, so that nothing is written if another step fails.
     transform.save(args.output)
     return record
 

@@ -12,7 +12,8 @@ from ..errors import BiasgridError, join_names
 from .arguments import Commands, check_output
 from .layout import paragraph, wants_table
 
-MOST = 20  # files that `verify` names
+# Limit the number of files that `verify` names.
+MOST = 20
 HELP = "a folder of results, such as results/embedded, or a study's config"
 
 
@@ -37,7 +38,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
         )
     step, missing = step_of(study, args.without or ())
     step = replace(step, output=args.output or step.output)
-    # also those that are in memory for this page
+    # Also check files that are in memory for this report.
     check_output(step.output, [Path(file) for file in (*step.files, *report_step(study).files)])
     if missing:
         files = join_names(f"{name}.csv" for name in missing)
@@ -126,7 +127,7 @@ def verify(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _say(lines: Sequence[str], remedy: str) -> None:
-    """Print lines on standard error, `MOST` at most, and what to do about them."""
+    """Print at most `MOST` lines and their remedy on standard error."""
     rest = f"and {len(lines) - MOST:,} more" if len(lines) > MOST else ""
     last = "; ".join(filter(None, (rest, remedy))) if lines else ""
     for line in filter(None, (*lines[:MOST], last)):

@@ -1,4 +1,4 @@
-"""A study from its first line to its figures: `init` writes a config, `run` runs it."""
+"""Commands that start a study: `init` writes a config, and `run` runs it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from ..plan.study import Study
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
-# Snakemake's options that change the config, or the folder that its paths are relative to
+# Snakemake's options that change the config, or the folder to which its paths are relative.
 CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
-OPTIONS = ("--cores", "--why", "--replace", "--help")  # of `run` itself
+# Options of `run` itself.
+OPTIONS = ("--cores", "--why", "--replace", "--help")
 DRY_RUN = {"--dry-run", "--dryrun", "-n"}
 MORE = "biasgrid run --help, and for further options snakemake --help"
 CONFIGS: dict[str, Any] = {
@@ -38,7 +39,7 @@ CONFIGS: dict[str, Any] = {
     "help": "the config, and others that add to it; a config that comes with biasgrid, such as "
     "config/embedded.yaml, is found from any folder",
 }
-# of a table of scores, which has no words alone
+# Metrics for tables of scores, which do not contain scores of single words.
 OF_PAIRS: dict[str, Any] = {"mean_pair_difference": {}, "pll_preference": {}}
 MODELS = ["word2vec-google-news-300-subset", "glove-6b-50d"]
 
@@ -58,7 +59,7 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")
-    # a model that comes with biasgrid brings its plugin
+    # Load the plugins of models that come with biasgrid.
     load_plugins(
         plugins := plugins_of(shipped_models()[name] for name in args.models if name in shipped_models())
     )
@@ -98,7 +99,7 @@ def _yaml(value: Any) -> str:
 
 
 def _criteria_of_pairs(pairs: Mapping[str, list[tuple[str, str]]], own_metrics: bool) -> str:
-    """Return a criterion for each table of scores: its first sentences two by two, for the user to replace."""
+    """Return a criterion for each table of scores, with its first sentences in pairs, for the user to replace."""
     text = (
         "  # Put pairs of sentences here that differ in the group alone: sentence i of both sets is a pair.\n"
     )
@@ -120,17 +121,18 @@ def run(args: argparse.Namespace) -> str:
     """
     command = _command(args)
     if args.why is not None:
-        return _explain(command, args)  # "" asks after the whole study
+        # An empty text stands for the whole study.
+        return _explain(command, args)
     if not DRY_RUN.isdisjoint(args.extra_arguments):
         _check_inputs(args)
     sys.stdout.flush()
     os.environ |= SAFE_PATH
-    # Snakemake takes the place of this process: signals reach it, and its exit code is this command's
+    # Replace this process by Snakemake, so that signals reach it, and its exit code is the command's exit code.
     os.execv(command[0], command)
 
 
 def _explain(command: list[str], args: argparse.Namespace) -> str:
-    """Return why a run would make a step, or any, from a dry run of Snakemake."""
+    """Return the reasons why a run would make one step, or any step, from a dry run of Snakemake."""
     from snakemake_logger_plugin_biasgrid import JOBS
 
     from ..workflow import why
@@ -144,7 +146,7 @@ def _explain(command: list[str], args: argparse.Namespace) -> str:
         done = subprocess.run([*command, "--dry-run"], env=os.environ | SAFE_PATH | {JOBS: str(file)})
         if done.returncode:
             sys.exit(done.returncode)
-        # there is no file if nothing is to be done
+        # If there is nothing to do, there is no file.
         jobs = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
     reasons = why.Why(
         (why.Job(rule, reason, tuple(files)) for rule, reason, files in jobs), study, logs_of(study)
@@ -153,7 +155,7 @@ def _explain(command: list[str], args: argparse.Namespace) -> str:
 
 
 def _check_inputs(args: argparse.Namespace) -> None:
-    """Check the inputs that are not read yet: a dry run says what would fail. Raise BiasgridError."""
+    """Raise BiasgridError for inputs that would make a run fail, because a dry run does not read them."""
     from ..workflow.inputs import problems
 
     study = _study(args)
@@ -170,7 +172,7 @@ def _study(args: argparse.Namespace) -> Study:
 
 
 def read_config(paths: list[Path]) -> dict[str, Any]:
-    """Return the config of a study that files make together (`overlay`)."""
+    """Return the config of a study, joined from several files (`overlay`)."""
     from ..config.load import read
     from ..config.overlay import check_has_key, join
     from ..plan.study import Study
@@ -185,8 +187,11 @@ def read_config(paths: list[Path]) -> dict[str, Any]:
 
 
 def _command(args: argparse.Namespace) -> list[str]:
-    """The command that runs the workflow. The study that the configs describe is checked: what is wrong is said at
-    once; not where further options change the config, or where it is looked for."""
+    """Return the command that runs the workflow.
+
+    The study of the configs is checked, so that errors are reported at once. It is not checked if further options
+    change the config or the folder of its paths.
+    """
     from ..plan.study import Study
 
     config = read_config(args.configs)
@@ -197,11 +202,11 @@ def _command(args: argparse.Namespace) -> list[str]:
         Study.of(config, ", ".join(map(str, args.configs)))
     options = list(args.extra_arguments)
     if args.replace:
-        # of several --config, Snakemake takes the last
+        # Add to the last --config, because Snakemake uses only the last one.
         if not (place := next((i for i, option in enumerate(options, 1) if option in CONFIG), 0)):
             options += ["--config"]
         options.insert(place or len(options), "replace=true")
-    # before Snakemake's further options, of which the last counts
+    # Put these options before the user's options, because Snakemake uses the last one.
     command = [sys.executable, "-m", "snakemake", "--workflow-profile", str(resource(PROFILE))]
     command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource("Snakefile"))]
     command += ["--cores", str(args.cores), *options]
@@ -211,9 +216,11 @@ def _command(args: argparse.Namespace) -> list[str]:
 
 
 def _check_options(options: list[str]) -> None:
-    """Raises BiasgridError for options that Snakemake does not have, and for an executor whose plug-in is missing:
-    Snakemake would answer with its whole usage."""
-    # imported late: it takes half a second
+    """Raise BiasgridError for options that Snakemake does not have, and for an executor whose plug-in is missing.
+
+    Snakemake itself would print its whole usage.
+    """
+    # Import late, because the import takes half a second.
     from snakemake.cli import get_argument_parser
     from snakemake.exceptions import CliException
 
@@ -230,12 +237,13 @@ def _check_options(options: list[str]) -> None:
 
     profiles = None
     try:
-        for _ in range(2):  # as Snakemake does: the second time with what the options' profile says
+        # Parse twice like Snakemake: the second time with the options of the profile.
+        for _ in range(2):
             parser = get_argument_parser(profiles)
             parser.error = refuse
             arguments = parser.parse_args(options)
             profiles = arguments.profile
-            # one text in Snakemake's older versions; "none" is none
+            # Older versions of Snakemake have one text instead of a list; "none" means no profile.
             profiles = [profiles] if isinstance(profiles, str) else profiles
             profiles = None if profiles == ["none"] else profiles
             for profile in (*(profiles or ()), arguments.workflow_profile):

@@ -1,4 +1,4 @@
-"""Sentences scored by a language model."""
+"""Command that scores sentences with a language model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ..errors import BiasgridError
 from ..extras import has
 from .arguments import Commands
 
-BLOCK = 32  # sentences from one sign of progress to the next
+# The progress bar advances after this number of sentences.
+BLOCK = 32
 
 
 def score(args: argparse.Namespace) -> list[dict[str, Any]]:
@@ -33,11 +34,11 @@ def score(args: argparse.Namespace) -> list[dict[str, Any]]:
     if has("torch"):
         import torch
 
-        # no score depends on it
+        # Use all cores, because no score depends on the number of threads.
         torch.set_num_threads(
             len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         )
-    # a model that scores nothing is refused before there is a bar
+    # Score one sentence before the progress bar appears, so that a model that cannot score is refused first.
     scores = model.score(texts[:1]).tolist()
     with tqdm(total=len(texts), initial=1, desc=model.name, unit="sentence", file=sys.stderr) as bar:
         for start in range(1, len(texts), BLOCK):
@@ -55,7 +56,7 @@ def score(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def _lines(path: Path) -> list[str]:
-    """The lines of a file, or of standard input (-), that are not blank."""
+    """Read the lines of a file, or of standard input (-), that are not blank."""
     content, where = (
         (sys.stdin.buffer.read(), "standard input") if str(path) == "-" else (path.read_bytes(), path)
     )

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from ..plan.step import Step
     from ..plan.study import Study
 
-# steps that are no entries of the plan
+# Kinds of steps that are not entries of the plan.
 OTHERS = ("query", "archive", "store")
-RESULTS = ("results", "aggregates")  # keys of a step's file that are printed
-# commands of former versions -> the kind of step that does the same
+# Keys of a step's file that are printed.
+RESULTS = ("results", "aggregates")
+# Commands of former versions -> the kind of step that replaces them.
 FORMER = {
     "query": "query",
     "train": "store",
@@ -49,7 +50,7 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
     biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
     biasgrid step "table scores" "figure bias" --study my-study.yaml
     """
-    # what the package logs, such as a download that is tried again, is a warning like others
+    # Print log messages of the package, such as a repeated download, in the form of other warnings.
     logging.basicConfig(format="biasgrid: warning: %(message)s", level=logging.WARNING)
     study = _study_to_write(args)
     runner = _Runner(study, args.notes)
@@ -61,7 +62,8 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
         os.environ |= environment()
         with ProcessPoolExecutor(
             min(args.jobs, len(args.names)),
-            get_context("spawn"),  # not forked: threads do not survive it
+            # Do not fork, because threads do not survive it.
+            get_context("spawn"),
             initializer=_begin_process,
             initargs=(study.config.plugins or (),),
         ) as processes:
@@ -84,7 +86,7 @@ class _Runner:
     study
         The study.
     notes
-        In a run of the workflow, the folder of the study's logs, in which it is noted what a step was made of.
+        In a run of the workflow, the folder of the study's logs, in which the inputs of each step are recorded.
     """
 
     def __init__(self, study: Study, notes: Path | None):
@@ -108,7 +110,7 @@ class _Runner:
             raise BiasgridError(f"{where}: {unknown_name('step', name, plan, hint)}") from None
 
     def reason(self, name: str) -> str:
-        """Run a step. Return why it failed, or an empty text."""
+        """Run a step. Return the reason if it failed, otherwise an empty text."""
         try:
             self._run(name)
         except BiasgridError as error:
@@ -150,7 +152,7 @@ class _Runner:
             why.note(self._notes, name, settings, code)
 
     def _write_queries(self, step: Step) -> None:
-        """Write the queries that a step reads and that are missing or out of date."""
+        """Write the queries that a step reads, if they are missing or out of date."""
         keys = {str(self._study.paths.query_file(key)): key for key in self._study.queries}
         for file in keys.keys() & set(step.files):
             self._write_query(keys[file])
@@ -164,7 +166,7 @@ class _Runner:
 
 
 def _begin_process(plugins: Sequence[str]) -> None:
-    """Prepare a process that runs steps: it ends when the process that started it ends, and knows the plugins."""
+    """Prepare a process that runs steps: let it end with the process that started it, and load the plugins."""
     end_with_starter()
     warn_in_a_line()
     load_plugins(plugins)
@@ -173,20 +175,21 @@ def _begin_process(plugins: Sequence[str]) -> None:
 def _study_to_write(args: argparse.Namespace) -> Study:
     """Return the study, whose results are about to be written.
 
-    Raises BiasgridError for a folder of results that has other things in it, and for links that lead out of it.
+    Raises BiasgridError for a folder of results that contains other files, and for links that lead out of it.
     """
     from ..files import refuse_links, refuse_other_folder
     from ..workflow.config_file import OWN
 
     study = read_study(args.study)
-    if not args.notes:  # in a run, the Snakefile has checked it
+    # In a run, the Snakefile has already checked the folder.
+    if not args.notes:
         refuse_other_folder(study.paths.results, OWN, "give the study another name")
         refuse_links(study.paths.results)
     return study
 
 
 def _results(output: Path) -> dict[str, Any]:
-    """Return the results in a step's file, if it is JSON that has any."""
+    """Return the results in a step's file, or an empty mapping if there are none."""
     if output.suffix != ".json":
         return {}
     record = json.loads(output.read_text(encoding="utf-8"))
@@ -194,7 +197,7 @@ def _results(output: Path) -> dict[str, Any]:
 
 
 def add(commands: Commands) -> None:
-    """Add the command to those of biasgrid."""
+    """Add `step` to the commands of biasgrid."""
     command = commands.add(step, study=STUDY)
     command.add_argument(
         "names",

@@ -59,7 +59,8 @@ def add(commands: Commands) -> None:
     )
     command.add_argument(
         "--import",
-        dest="answers",  # the option's own name is a word of Python
+        # The option's own name is a keyword of Python.
+        dest="answers",
         type=Path,
         metavar="FILE",
         help="file of answers, with a JSON object of key and value on each line; all are checked before any is "

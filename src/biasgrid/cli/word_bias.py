@@ -289,7 +289,7 @@ def groups(args: argparse.Namespace) -> dict[str, Any] | str:
 
 
 def _queries(args: argparse.Namespace) -> list[Query]:
-    """Return the directions that a command names: the target sets of queries, and one of pairs."""
+    """Return the directions that a command names: the target sets of queries, and one direction from pairs."""
     from ..config.word_sets import REFERENCE, WORD_SETS, WordSets
     from ..query import Query
 
@@ -323,7 +323,7 @@ def _one_query(args: argparse.Namespace) -> Query:
 
 
 def _words(values: Sequence[str], flag: str) -> list[str]:
-    """Return a list of words of which each part is a word, a set that comes with biasgrid, or a text file."""
+    """Return the words of arguments, each of which is a word, a set that comes with biasgrid, or a text file."""
     from ..config.word_sets import REFERENCE, WORD_SETS, WordSets
     from ..evaluation.spec import first_words
 
@@ -339,7 +339,7 @@ def _words(values: Sequence[str], flag: str) -> list[str]:
         elif REFERENCE.fullmatch(value):
             entries = sets.find(value, flag)
             found = first_words(entries)
-            # a word may stand before numbers, such as ratings, but not before other words
+            # A word may be followed by numbers, such as ratings, but not by other words.
             texts = [text for entry in entries for text in (entry[1:] if isinstance(entry, list) else ())]
             if any(isinstance(text, str) for text in texts) or not all(
                 isinstance(word, str) for word in found
@@ -363,7 +363,7 @@ def _warn_missing(model: str, missing: Sequence[str]) -> None:
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table for JSON, in which a number that is missing is null."""
+    """Return the rows of a table for JSON, in which missing numbers are null."""
     return [_record(row) for row in frame.to_dict("records")]
 
 
@@ -372,7 +372,7 @@ def _record(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _compared(value: float, baseline: str) -> str:
-    """Return how far a score is from those of random words, as the end of a sentence; empty if that is not known."""
+    """Return the distance of a score from random words as the end of a sentence, or an empty text if unknown."""
     return "" if math.isnan(value) else f", {number(value)} standard deviations from {baseline}"
 
 
