@@ -1,5 +1,5 @@
 """Experiments that validate biasgrid as an instrument: validation/README.md
 
-Whether its p-values are calibrated, whether its metrics recover a bias that is known, and what they cannot see. They
-stand on biasgrid, and nothing in biasgrid knows them.
+They test whether its p-values are calibrated and whether its metrics recover a known bias, and examine the metrics'
+limitations. The experiments use biasgrid, but biasgrid does not use them.
 """

@@ -64,13 +64,13 @@ def _make_store(study: Experiment, name: str) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one sub-command; returns the exit code."""
+    """Run one sub-command, and return the exit code."""
     commands = Commands("python -m validation", "Experiments that validate biasgrid, by hand.", "")
     commands.group = "experiments"
     command = commands.add(step)
     for one in (command, commands.add(pin)):
         one.add_argument("config", type=Path, help="the experiment's config")
-    # in a run of the workflow: the folder of its logs
+    # In a run of the workflow, --notes is the folder of its logs.
     command.add_argument("--notes", type=Path, help=argparse.SUPPRESS)
     command.add_argument("steps", nargs="*", metavar="STEP", help='steps by name, such as "cell weat/8/0"')
     return perform(lambda: commands, arguments)

@@ -1,4 +1,4 @@
-"""The fixtures of the library's tests (tests/conftest.py), for those of experiments."""
+"""Fixtures of the library's tests (tests/conftest.py), for the tests of experiments."""
 
 from conftest import (  # noqa: F401
     _no_plugins_of_other_tests,

@@ -1,4 +1,4 @@
-"""What experiments have in common: a checked config, a grid of cells, and the steps that make their results."""
+"""Common parts of experiments: a checked config, a grid of cells, and the steps that make their results."""
 
 from __future__ import annotations
 
@@ -19,21 +19,27 @@ from biasgrid.plan.step import Step
 from biasgrid.validation import Strict
 from biasgrid.workflow import setup
 
-# what a config names first -> the class that checks it
+# The key that a config must have -> the class that checks the config.
 EXPERIMENTS = {
     "simulation": "validation.calibration.study:Simulation",
     "factory": "validation.planted_bias.study:Factory",
 }
-STEP = "{step}"  # stands for a step's name in the path of its output
-FORMATS = (".pdf", ".svg", ".png")  # of a figure
+# Placeholder for a step's name in the path of its output.
+STEP = "{step}"
+# Formats of a figure.
+FORMATS = (".pdf", ".svg", ".png")
 
 
 @dataclass(frozen=True)
 class Cell:
     """A point of an experiment's grid.
 
-    place  axis -> the value there
-    spec   everything that its results depend on
+    Parameters
+    ----------
+    place
+        Axis -> the value of the point.
+    spec
+        All values on which the results depend.
     """
 
     place: Mapping[str, Any]
@@ -41,7 +47,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """The values, such as weat/8/0.5: its path below the results of its kind."""
+        """Return the values as a path inside the results of the same kind, such as weat/8/0.5."""
         return "/".join(
             f"{value:g}" if isinstance(value, float) else str(value) for value in self.place.values()
         )
@@ -49,24 +55,24 @@ class Cell:
 
 @dataclass(frozen=True)
 class Rule:
-    """Steps of a kind: a rule of the workflow.
+    """Steps of one kind: a rule of the workflow.
 
     Attributes
     ----------
     name
-        The rule's.
+        The name of the rule.
     steps
         The steps by name.
     files
-        The paths of what a step writes, with {step} for its name.
+        The paths of a step's output files, with {step} for its name.
     memory
-        Megabytes of a step, or of a step by its name; more after each try that failed.
+        Megabytes of a step, or a function of the step's name that returns them; more after each failed try.
     minutes
-        Its time limit; more after each try.
+        The time limit of a step; more after each failed try.
     group
-        What a profile groups such jobs by.
+        The name by which a profile groups the jobs.
     wanted
-        Whether the run makes all of them; else only those that another step reads.
+        Whether the run makes all of the steps. Otherwise, it makes only the steps that another step reads.
     """
 
     name: str
@@ -86,7 +92,7 @@ class Rule:
         return self.steps[wildcards.step].settings
 
     def code(self, wildcards: Any) -> str:
-        """Return a digest of the code of the step of a job."""
+        """Return the digest of the code of the step of a job."""
         return self.steps[wildcards.step].code
 
     def step_name(self, wildcards: Any) -> str:
@@ -94,7 +100,7 @@ class Rule:
         return self.steps[wildcards.step].name
 
     def memory_of(self, wildcards: Any, attempt: int) -> int:
-        """Return the megabytes that a job asks for."""
+        """Return the megabytes that a job requests."""
         memory = self.memory if isinstance(self.memory, int) else self.memory(wildcards.step)
         return memory * attempt
 
@@ -104,7 +110,7 @@ class Rule:
 
     @property
     def targets(self) -> list[str]:
-        """The files of all of its steps that are wanted."""
+        """Return the files of all steps, if the run makes all of them."""
         return [file.replace(STEP, name) for name in self.steps for file in self.files if self.wanted]
 
 
@@ -112,23 +118,25 @@ class Rule:
 class Experiment(Folders):
     """A checked config of an experiment. Build it with `of`."""
 
-    CONFIG: ClassVar[type[Strict]]  # what its config may hold
-    TABLES: ClassVar[tuple[str, ...]]  # the modules that declare its tables
-    STEPS: ClassVar[str]  # the module that makes its steps of an experiment: `cell_rules`, `figure_steps`
+    # The model that checks the config.
+    CONFIG: ClassVar[type[Strict]]
+    # The modules that declare the tables.
+    TABLES: ClassVar[tuple[str, ...]]
+    # The module that makes the steps of an experiment, with `cell_rules` and `figure_steps`.
+    STEPS: ClassVar[str]
     COMMAND = "python -m validation"
-    written: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # the config as it is written, of several files joined
+    # The config as the user wrote it, joined from several files.
+    written: Mapping[str, Any] = field(default_factory=dict)
 
     def write_config(self, folder: str) -> None:
-        """Write the config to a folder, where the processes of its steps read it."""
+        """Write the config to a folder, in which the processes of the steps read it."""
         write_text(Path(folder, "config.json"), json.dumps(self.written, ensure_ascii=False) + "\n")
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Self:
-        """A config whose paths are relative to `root`.
+        """Check a config whose paths are relative to `root`, and return its experiment.
 
-        Raises BiasgridError naming the key that is wrong and what is allowed there.
+        Raises BiasgridError, which names the wrong key and the allowed values.
         """
 
         def resolve() -> Self:
@@ -138,24 +146,24 @@ class Experiment(Folders):
 
     @classmethod
     def read(cls, path: Path | str) -> Self:
-        """An experiment from its config file (YAML)."""
+        """Read an experiment from its config file (YAML)."""
         return cls.of(load.read(path), str(path))
 
     @classmethod
     def check(cls, config: Any, where: str) -> Any:
-        """A config with what follows from other keys filled in. Raises BiasgridError for what keys say together."""
+        """Fill in values that follow from other keys. Raises BiasgridError for keys that contradict each other."""
         return config
 
     def check_files(self) -> None:
-        """Read the files that the config names, before anything is computed. Raises BiasgridError."""
+        """Check the files that the config names before anything is computed. Raises BiasgridError for wrong ones."""
 
     def cell_rules(self) -> list[Rule]:
-        """The steps that compute."""
+        """Return the rules of the steps that compute."""
         rules: list[Rule] = import_module(self.STEPS).cell_rules(self)
         return rules
 
     def table_steps(self) -> dict[str, Step]:
-        """The steps that make the tables, in order, by the path below the results."""
+        """Return the steps that make the tables, in order, by the path inside the results."""
         return {
             f"{table.name}.csv": Step(
                 f"table {table.name}",
@@ -171,13 +179,13 @@ class Experiment(Folders):
         }
 
     def figure_steps(self) -> dict[str, Step]:
-        """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
+        """Return the steps that draw the figures, by the figure's name. A step's output is the stem of its files."""
         figures: dict[str, Step] = import_module(self.STEPS).figure_steps(self)
         return figures
 
     @cached_property
     def rules(self) -> dict[str, Rule]:
-        """All its steps: the workflow's rules by name."""
+        """Return the workflow's rules, which have all steps, by name."""
         figures = f"{self.results}/figures/{STEP}"
         rules = [
             *self.cell_rules(),
@@ -188,12 +196,12 @@ class Experiment(Folders):
 
     @cached_property
     def steps(self) -> dict[str, Step]:
-        """All its steps by their own names, such as "cell weat/8/0.5"."""
+        """Return all steps by their own names, such as "cell weat/8/0.5"."""
         return {step.name: step for rule in self.rules.values() for step in rule.steps.values()}
 
 
 def of(config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Experiment:
-    """The experiment that a config describes. Raises BiasgridError for one of no experiment, and a wrong one."""
+    """Return the experiment that a config describes. Raises BiasgridError for any other config, and for errors."""
     for key, place in EXPERIMENTS.items():
         if key in config:
             module, _, name = place.partition(":")

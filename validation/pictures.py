@@ -15,12 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of an experiment, which is drawn from one table that lies beside it.
+    """A picture of an experiment, which is drawn from one table in the same folder.
 
-    command  what makes the results that the table is taken from
-    table    its name
-    take     the folder of all results -> the table
-    draw     the figure, from the table
+    Parameters
+    ----------
+    command
+        The command that makes the results from which the table is taken.
+    table
+        The name of the table.
+    take
+        Function that returns the table from the folder of all results.
+    draw
+        Function that draws the figure from the table.
     """
 
     command: str
@@ -30,12 +36,12 @@ class Picture:
 
 
 def read(file: Path) -> pd.DataFrame:
-    """A table by what stands in it: a text is never missing."""
+    """Read a table, with empty texts instead of missing ones."""
     table = pd.read_csv(file, keep_default_na=False, na_values=[""])
     texts: list[Any] = [column for column in table if not pd.api.types.is_numeric_dtype(table[column])]
     return table.fillna(dict.fromkeys(texts, ""))
 
 
 def table_of(path: str) -> Callable[[Path], pd.DataFrame]:
-    """A `Picture.take`: a whole table, at a path below the folder of all results."""
+    """Return a `Picture.take` that reads a whole table at a path inside the folder of all results."""
     return lambda results: read(results / path)

@@ -1,4 +1,4 @@
-"""Tables of experiments, declared as those of studies are: columns, files, what makes them."""
+"""Tables of experiments, declared like tables of studies with their columns, input files and functions."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> N
 
 
 def write_frame(frame: pd.DataFrame, path: Path, digits: str | None = None) -> None:
-    """Write a table; `digits` is the numbers' format, left out all that they have."""
+    """Write a table. `digits` is the format of numbers; by default, all digits are written."""
     write_text(path, frame.to_csv(index=False, lineterminator="\n", float_format=digits))

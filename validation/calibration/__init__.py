@@ -1,8 +1,8 @@
-"""Are p-values calibrated, and do intervals cover? Every metric on simulated embeddings whose bias is known.
+"""Calibration of p-values and coverage of intervals, for every metric on simulated embeddings with known bias.
 
-Words are Gaussian vectors around the means of populations; a repetition draws new sets and infers from them what a
-cell of a study does, by the same code. Both tests are tried on words of real models, too, and
-all on vectors of shuffled corpora, where frequency passes for bias. See docs/calibration.md.
+Words are Gaussian vectors around the means of populations. A repetition draws new sets and computes the same
+inference as a cell of a study, with the same code. Both tests are also run on words of real models. All tests are
+run on vectors of shuffled corpora, in which frequency can look like bias. See docs/calibration.md.
 """
 
 from .populations import Population

@@ -1,4 +1,4 @@
-"""Both tests of metrics on queries that are drawn from a real model."""
+"""P-values of both tests of metrics on queries that are drawn from a real model."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def calibrate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) 
     Parameters
     ----------
     inputs
-        "store": a `StoreOf`; "pool": the file of the words that random groups are made of.
+        "store": a `StoreOf`. "pool": the file of the words from which random groups are drawn.
     spec
-        "model" and "kind", what the file says first; "metrics", [key, entry] each; and the other arguments of
+        "model" and "kind", which the file repeats; "metrics", a list of [key, entry]; and the other arguments of
         `p_values`.
     """
     entries = dict(spec["metrics"])
@@ -53,13 +53,24 @@ def p_values(
     queries: int,
     draws: int,
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """Both tests of metrics on queries of a kind that are drawn from a model's first `vocabulary` rows.
+    """Run both tests of metrics on queries of a kind that are drawn from a model's first `vocabulary` rows.
 
-    `entries` are metrics as a config has them: key -> `metric`, `params`. A metric that takes one attribute set is
-    measured on the first; one of four groups, on queries of its own. Returns metric -> test -> `p_values` (one for
-    each query, None where there is no test), `lowest`, the lowest p-value that was possible, and `reasons`, why there
-    was no test, by how often.
-    Raises BiasgridError for a model that has too few words.
+    Parameters
+    ----------
+    entries
+        Metrics in the format of a config: key -> `metric`, `params`. A metric with one attribute set is measured on
+        the first set. A metric with four groups is measured on its own queries.
+
+    Returns
+    -------
+    dict
+        Metric -> test -> the outcome. `p_values` has a p-value for each query, None without a test. `lowest` is the
+        lowest possible p-value. `reasons` counts the reasons for missing tests.
+
+    Raises
+    ------
+    BiasgridError
+        If the model has too few words.
     """
     source = Words(model, vocabulary)
     if len(source.words) < 4 * words:
@@ -71,7 +82,7 @@ def p_values(
     outcomes = {
         key: {test: {"p_values": [], "lowest": None, "reasons": {}} for test in TESTS} for key in entries
     }
-    # BLAS of several threads rounds otherwise
+    # Use one BLAS thread, because several threads round differently.
     with threadpool_limits(1):
         for i in range(queries):
             rng = np.random.default_rng([seed, i])
@@ -89,7 +100,7 @@ def p_values(
                         entries[key]["params"],
                         seed=seeds[0],
                         inference={
-                            # drawn, never enumerated
+                            # Draw permutations, and never enumerate them.
                             "permutation": {"draws": draws, "exact": 0},
                             "random_groups": {"draws": draws},
                         },
@@ -109,7 +120,7 @@ def p_values(
 
 
 def add_p_value(outcome: dict[str, Any], test: Mapping[str, Any]) -> None:
-    """Add the p-value of a test to `p_values`; where there is none, count its reason in `reasons`."""
+    """Add the p-value of a test to `p_values`; if there is none, count the reason in `reasons`."""
     p_value = test.get("p_value")
     outcome["p_values"].append(p_value)
     if p_value is None:

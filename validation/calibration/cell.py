@@ -1,4 +1,4 @@
-"""A cell of a simulation: a metric, a number of words per set and a bias."""
+"""Cells of a simulation, each with a metric, a number of words per set and a bias."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .populations import Population
 
 
 def simulate(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write a cell's file: its p-values where there is nothing to find, and what its intervals cover.
+    """Write a cell's file: its p-values under the null hypothesis, and the coverage of its intervals.
 
     Parameters
     ----------
     inputs
-        None: its words are drawn.
+        Empty, because the words are drawn.
     spec
         The registered "metric", its "params", "population", "words" of each set, "bias", "seed", and the settings
         of `under_null` ("null") and of `coverage`.

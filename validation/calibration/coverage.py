@@ -1,4 +1,4 @@
-"""How often a metric's intervals hold a true value that is known."""
+"""Coverage of a metric's intervals: how often they contain a known true value."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ def coverage(
     level: float,
     truth: int,
 ) -> dict[str, Any]:
-    """How often a metric's intervals hold the true value, which is one of two.
+    """Count how often a metric's intervals contain each of two true values.
 
-    expected   the mean value of sets of so many words, over `truth` draws from the populations; deviation: their
-               standard deviation
-    all_words  the value of the whole populations, weighing as much as a set does
-    standard_error  the bootstrap's, on average
-    intervals  kind -> how many intervals there were, how many held either value, how many lay below and above
-               `expected`, and their mean width
+    Returns
+    -------
+    dict
+        `expected` is the mean value of sets of `words` words over `truth` draws from the populations; `deviation` is
+        the standard deviation. `all_words` is the value of the whole populations, with the weight of a set.
+        `standard_error` is the mean standard error of the bootstrap. `intervals` has for each kind the number of
+        intervals, how many contain each true value, how many are below and above `expected`, and their mean width.
     """
     values = []
     for _ in range(truth):
@@ -93,8 +94,10 @@ def _value_of_all_words(
     params: Mapping[str, Any],
     rng: np.random.Generator,
 ) -> float:
-    """The value of ALL_WORDS words per set, each with a weight that makes them `words` together; mean of several
-    draws. NaN for a metric that takes no weights."""
+    """Compute the value of ALL_WORDS words per set whose weights sum to `words`, as the mean of several draws.
+
+    Return NaN for a metric that does not accept weights.
+    """
     if not metric.resampled:
         return math.nan
     values = []

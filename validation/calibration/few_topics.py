@@ -68,7 +68,7 @@ class Null(NamedTuple):
     query, observed
         Name of the query, and the distance of its score.
     words
-        All words of each draw, (draws, words); None for several queries, each of which has its own test.
+        All words of each draw, (draws, words); None for several queries, because each query has its own test.
     """
 
     metric: str
@@ -88,9 +88,10 @@ def nulls(
     scored: Counter[str] | None = None,
     seed: int = 0,
 ) -> Iterator[Null]:
-    """Yield them of each score of the criterion (None: of all) that has random groups.
+    """Yield the null distribution of each score of the criterion (None: of all criteria) that has random groups.
 
-    `scored` counts all scores of each metric, also those that have no random groups. `seed` is that of the draws.
+    `scored` counts all scores of each metric, including scores without random groups. `seed` is the seed of the
+    draws.
     """
     config = ROOT / "config" / "embedded.yaml"
     study = Study.of(configs.read(config), str(config), ROOT)
@@ -126,9 +127,9 @@ def nulls(
 
 
 def aggregates(scores: Sequence[Null], rule: str = NOW, scored: Counter[str] | None = None) -> Iterator[Null]:
-    """Yield the mean distances of each metric's scores, of those that have a test.
+    """Yield the mean distances of each metric's scores that have a test.
 
-    `scored` says how many scores each metric has; None: those of `scores`.
+    `scored` has the number of scores of each metric; by default, the scores in `scores` are counted.
     """
     scored = Counter(score.metric for score in scores) if scored is None else scored
     for metric in dict.fromkeys(score.metric for score in scores):
@@ -146,19 +147,19 @@ def aggregates(scores: Sequence[Null], rule: str = NOW, scored: Counter[str] | N
 
 
 def has_test(topics: np.ndarray, words: np.ndarray | None, rule: str = NOW) -> bool:
-    """Return whether the first random groups make a test, whatever their values are."""
+    """Return whether the first random groups are enough for a test, regardless of their values."""
     if rule == NOW and words is not None and effective_topics(words[:SCALE]) < FEWEST_APART:
         return False
     return count(topics[:SCALE]) >= FEWEST
 
 
 def count(topics: np.ndarray) -> int:
-    """Return how many different topics there are, or different sets of topics."""
+    """Count the different topics, or the different sets of topics."""
     return len(np.unique(topics, axis=0))
 
 
 def run(null: Null, rng: np.random.Generator) -> tuple[float, dict[str, bool]]:
-    """Return the p-value of a random group among the others, and by which rules it is reported."""
+    """Return the p-value of a random group among the others, and whether each rule reports it."""
     place = rng.integers(len(null.distances))
     others = (null.topics != null.topics[place]).any(axis=1)
     distances, of_others = null.distances[others], null.topics[others]
@@ -173,8 +174,10 @@ def run(null: Null, rng: np.random.Generator) -> tuple[float, dict[str, bool]]:
 
 
 def table(found: list[Null], runs: int, seed: int) -> dict[str, tuple[int, float, float]]:
-    """Return of each rule how many of the p-values are reported, the share of these that is at most `LEVEL`, and the
-    standard error of the share over the scores."""
+    """Compute for each rule the number of reported p-values, the share that is at most `LEVEL`, and its error.
+
+    The error is the standard error of the share over the scores.
+    """
     rng = np.random.default_rng(seed)
     rows: dict[str, list[tuple[int, bool]]] = {rule: [] for rule in RULES}
     for number in range(runs):
@@ -216,7 +219,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def describe(found: list[Null], rule: str, runs: int, seed: int) -> str:
-    """Return in words what a rule does with these null p-values."""
+    """Describe the result of a rule on these null p-values in words."""
     if not found:
         return "none has a test"
     number, share, error = table(found, runs, seed)[rule]

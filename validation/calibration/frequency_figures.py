@@ -1,4 +1,4 @@
-"""The figures of tests on shuffled corpora, from their table."""
+"""Figures of tests on shuffled corpora, from their table."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ from .frequency_table import FREQUENCY_TESTS
 
 
 def draw(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Draw frequency_tests.csv ("table"), with a row for each training or metric, as "by" says."""
+    """Draw frequency_tests.csv ("table"), with a row for each training or metric, according to "by"."""
     save(frequency_plots.shares(FREQUENCY_TESTS.read(inputs["table"]), spec["labels"], spec["by"]), output)

@@ -1,4 +1,4 @@
-"""Figure of tests on shuffled corpora: how often they reject, where there is no bias and where one is planted."""
+"""Figure of tests on shuffled corpora: how often they reject without bias and with an injected bias."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 CORPORA = {"unbiased": "no bias", "biased": "bias injected"}
-# test -> what its mark says, marker, colour, whether it is filled
+# Test -> text in the legend, marker, colour, whether the marker is filled.
 TESTS = {
     "permutation": ("plain permutation test", "o", MODEL_COLOURS[1], False),
     "frequency_bands": ("permutation test within bands of frequency", "o", MODEL_COLOURS[0], True),
@@ -31,11 +31,11 @@ TESTS = {
 
 @styled
 def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Figure:
-    """Share of p <= .05 of frequency_tests.csv: a column of panels per kind of query.
+    """Draw the share of p <= .05 in frequency_tests.csv, in a column of panels per kind of query.
 
-    `by` "training": a row per training, of the first metric that has a permutation test; "metric": a row per metric,
-    of all trainings together. Of tests within bands, those of the width that all metrics have. Raises BiasgridError
-    for a table without tests.
+    With `by` "training", there is a row per training, for the first metric that has a permutation test. With
+    "metric", there is a row per metric, for all trainings together. Frequency-stratified tests are drawn for the
+    width that all metrics have. Raises BiasgridError for a table without tests.
     """
     tests = table.dropna(subset="rejected_0.05")
     if tests.empty:
@@ -80,7 +80,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str], by: str) -> figure.Fi
 
 
 def _head(row: pd.Series) -> str:
-    """What a column is of."""
+    """Return the heading of a column."""
     target, attribute = (_ratio(row[f"{side}_ratio"]) for side in ("target", "attribute"))
     ratios = f"T {target}\nA {attribute}"
     return f"{ratios}\nbias {share(row['share'])}" if row["share"] else ratios

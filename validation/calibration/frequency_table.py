@@ -1,4 +1,4 @@
-"""The table of tests on shuffled corpora."""
+"""Table of tests on shuffled corpora."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..tables import REMEDY
 
 
 def _make(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """spec: "kinds", what each kind of query is."""
+    """Make the table. `spec` has "kinds", the entry of each kind of query."""
     rows = shares(list(map(read_json, inputs["cells"])), spec["kinds"])
     return pd.DataFrame(rows, columns=FREQUENCY_TESTS.names)
 
 
 def _spec(simulation: Any) -> dict[str, Any]:
-    # of all trainings the kinds are the same
+    # All trainings have the same kinds.
     cells = simulation.frequency_cells.values()
     return {"kinds": {kind: entry for cell in cells for kind, entry in cell.spec["vectors"]["kinds"]}}
 
@@ -82,7 +82,7 @@ ROUNDING = 1e-13
 
 
 def shares(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple]:
-    """Rows of the table from what each cell `found`; those of all trainings together come last."""
+    """Yield the rows of the table from the cells' results (`found`). Rows of all trainings together come last."""
     corpora: dict[tuple, dict[int, list[Mapping[str, Any]]]] = {}
     for training in (None, ALL):
         for record in records:
@@ -99,14 +99,14 @@ def shares(records: Sequence[Mapping[str, Any]], kinds: Mapping[str, Mapping[str
 
 
 def _row(outcomes_of_corpora: Mapping[int, Sequence[Mapping[str, Any]]]) -> tuple:
-    """The numbers of a row, from what was found of each corpus."""
+    """Return the numbers of a row from the results of each corpus."""
     reasons: dict[str, int] = {}
     rejections, test_counts, queries = [], [], 0
     for outcomes in outcomes_of_corpora.values():
         values = np.array([p for outcome in outcomes for p in outcome["p_values"]], dtype=float)
         queries += len(values)
         values = values[~np.isnan(values)]
-        # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
+        # A p-value of exactly the level rejects; (k + 1) / (n + 1) can be exactly the level.
         rejections.append(int((values <= LEVEL + ROUNDING).sum()))
         test_counts.append(len(values))
         for outcome in outcomes:
@@ -118,15 +118,17 @@ def _row(outcomes_of_corpora: Mapping[int, Sequence[Mapping[str, Any]]]) -> tupl
 
 
 def interval(rejections: Sequence[int], test_counts: Sequence[int]) -> tuple[float, float, float, float]:
-    """A share of tests that reject, its 95 % interval, and its design effect, from counts of each corpus.
+    """Compute the share of tests that reject, its 95 % interval, and its design effect, from counts of each corpus.
 
-    Queries of one corpus may be more alike than those of two. So the interval is that of Clopper and Pearson for as
-    many independent queries as would give a share whose variance is that over corpora (Korn & Graubard 1998).
+    Queries of the same corpus may be more similar than queries of two corpora. Therefore, the interval is Clopper and
+    Pearson's for an effective number of independent queries. With this number, the variance of the share equals its
+    variance over corpora (Korn & Graubard 1998).
 
     Returns
     -------
     tuple
-        NaN where nothing was tested; the design effect is NaN, too, where none or all reject, or of a single corpus.
+        NaN if nothing was tested. The design effect is also NaN if no test or every test rejects, and for a single
+        corpus.
     """
     counts, sizes = np.array(rejections, dtype=float), np.array(test_counts, dtype=float)
     counts, sizes = counts[sizes > 0], sizes[sizes > 0]
@@ -137,7 +139,7 @@ def interval(rejections: Sequence[int], test_counts: Sequence[int]) -> tuple[flo
     if 0 < share < 1 and corpora > 1:
         variance = corpora / (corpora - 1) * ((counts - share * sizes) ** 2).sum() / total**2
         effect = variance / (share * (1 - share) / total)
-        # quantiles: variances of few corpora are known less well
+        # Correct with quantiles of t, because variances of few corpora are estimated less precisely.
         inflation = t.ppf(0.975, corpora - 1) / t.ppf(0.975, total - 1)
         effective = min(total, total / (effect * inflation**2)) if effect else total
     successes = share * effective

@@ -1,4 +1,4 @@
-"""All tests of metrics on vectors of shuffled corpora."""
+"""P-values of all tests of metrics on vectors of shuffled corpora."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def run(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> Non
     Parameters
     ----------
     inputs
-        "vectors": what `frequency_vectors.vectors` writes.
+        "vectors": the output of `frequency_vectors.vectors`.
     spec
-        "training", "corpora" and "number", what the file says first; "metrics", [key, entry] each; "draws".
+        "training", "corpora" and "number", which the file repeats; "metrics", a list of [key, entry]; "draws".
     """
     arrays = _read(inputs["vectors"])
-    # BLAS of several threads rounds otherwise
+    # Use one BLAS thread, because several threads round differently.
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
         with StoreWriter(Path(folder) / "model", inputs["vectors"]) as writer:
             writer.add(arrays["words"].tolist(), arrays["vectors"], counts=arrays["counts"])
@@ -62,8 +62,11 @@ def _read(path: Path) -> dict[str, np.ndarray]:
 def p_values(
     model: EmbeddingStore, arrays: Mapping[str, np.ndarray], spec: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """kind -> metric -> test -> `p_values`, one for each query, None where there is none; and `reasons`, why there is
-    no test, by how often. A test within bands is named with their width: frequency_bands:4."""
+    """Run all tests: kind -> metric -> test -> `p_values` and `reasons`.
+
+    `p_values` has a p-value for each query, None without a test. `reasons` counts the reasons for missing tests. The
+    name of a frequency-stratified test includes the width of its bands: frequency_bands:4.
+    """
     pool = make_pool(model)
     outcomes: dict[str, Any] = {}
     for kind in (name.removeprefix("query/") for name in arrays if name.startswith("query/")):
@@ -71,7 +74,7 @@ def p_values(
         for number, words in enumerate(arrays[f"query/{kind}"].tolist()):
             for key, entry in spec["metrics"]:
                 metric = metrics.metric(entry.get("metric", key))
-                # the first attribute set, to which the bias is planted, where a metric takes any number
+                # Use only the first attribute set, for which the bias is injected, if one attribute set is enough.
                 attributes = words[2:] if metric.template[1] in (2, "k") else words[2:3]
                 query = Query(words[:2], attributes)
                 for test, test_record in _tests(metric, query, model, pool, entry, spec["draws"], number):
@@ -89,8 +92,8 @@ def _tests(
     draws: int,
     seed: int,
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Each test by its name, that within bands with their width."""
-    # few permutations are enumerated: there are 20 of them, or more
+    """Yield each test by its name, which includes the width of frequency bands."""
+    # Enumerate all permutations if there are at most 300 of them; there are at least 20.
     options = {"draws": draws, "exact": 300}
     first, *widths = entry["widths"]
     (result, *_), _ = infer_query(

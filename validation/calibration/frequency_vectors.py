@@ -1,4 +1,4 @@
-"""Vectors of shuffled corpora, with or without a planted bias, and the queries that measure it."""
+"""Vectors of shuffled corpora, with or without an injected bias, and the queries that measure it."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def vectors(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) ->
     inputs
         "store": a `StoreOf` of a corpus.
     spec
-        "algorithm" and its "params"; "number", its seed; and what `corpus_of` takes.
+        "algorithm" and its "params"; "number", its seed; and the options of `corpus_of`.
     output
-        Arrays: "words" by falling frequency, their "vectors" and "counts", "tokens" of the corpus, and for each kind
-        of query its words, (queries, 4, words): target sets, attribute sets.
+        Arrays: "words" by descending frequency, their "vectors" and "counts", "tokens" of the corpus, and for each
+        kind of query its words, (queries, 4, words): target sets, attribute sets.
     """
     text, by_kind = corpus_of(inputs["store"].open(), spec)
     params = dict(spec["params"])
     if "seed" in PARAMETERS[spec["algorithm"]]:
         params["seed"] = spec["number"]
     training = {"algorithm": spec["algorithm"], "params": params}
-    # BLAS of several threads rounds otherwise
+    # Use one BLAS thread, because several threads round differently.
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
         model = train(
             text, Path(folder) / "model", where="a shuffled corpus", name="model", **training, metadata={}
@@ -53,9 +53,9 @@ def vectors(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) ->
 
 
 def corpus_of(corpus: Any, spec: Mapping[str, Any]) -> tuple[Text, dict[str, list[Sets]]]:
-    """A shuffled text, and the sets of its queries by their kind; a bias is planted in those that have one.
+    """Return a shuffled text and the sets of its queries by kind. A bias is injected for kinds that have one.
 
-    Queries of one kind have no word in common; where a bias is planted, no two queries have one.
+    Queries of the same kind do not share words. If a bias is injected, queries of different kinds do not either.
     """
     rng = np.random.default_rng(spec["seed"])
     text, frequencies = Text.shuffle(corpus, rng), Frequencies(**spec["of_words"])

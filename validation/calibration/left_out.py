@@ -23,13 +23,13 @@ from biasgrid.tables.pairs import PAIRS
 
 NUMBERS = Path(__file__).parent / "numbers"
 PREFIXES = {"these queries": "", "other queries": "other_"}
-# what no third model may move
+# A third model must not change these columns.
 FIXED = ("difference", "low", "high", "p")
 KEYS = ["criterion", "metric", "model_a", "model_b"]
 
 
 def pairs_without(study: Any, left_out: str | None = None) -> pd.DataFrame:
-    """Return the pairs of a study's original models, compared from its scores and resamples, without one of them."""
+    """Compare the pairs of a study's original models from its scores and resamples, without one of the models."""
     inputs, scores = dict(PAIRS.inputs_of(study)), frame_of(study, "scores")
     inputs["scores"] = InMemory(("scores",), scores[scores["model"] != left_out].reset_index(drop=True))
     pairs = PAIRS.frame(inputs, PAIRS.spec_of(study))

@@ -30,7 +30,7 @@ MODELS = (
     "spacy-en-core-web-md-3.7.1",
     "word2vec-google-news-300-subset",
 )
-# of these, so many have no word of the query that the scale is full
+# Enough of these draws do not have a word of the query, so that the scale is complete.
 DRAWS = 2000
 
 
@@ -40,7 +40,7 @@ def read_again(found: Iterable[Sequence[Null]]) -> pd.DataFrame:
     Parameters
     ----------
     found
-        For each seed the scores, as `few_topics.nulls` yields them.
+        For each seed, the scores from `few_topics.nulls`.
     """
     rows = []
     for seed, scores in enumerate(found):
@@ -54,8 +54,8 @@ def read_again(found: Iterable[Sequence[Null]]) -> pd.DataFrame:
 
 
 def ratios(table: pd.DataFrame) -> pd.DataFrame:
-    """Return for each metric the number of scores, the topics apart, and how far values vary against their error."""
-    # sub-queries of two queries may be the same
+    """Return for each metric the number of scores, the topics apart, and the ratio of deviation to reported error."""
+    # Keep one of each, because sub-queries of two queries may be the same.
     table = table.drop_duplicates(["metric", "query", "seed"])
     by_score = table.groupby(["metric", "query"])
     found = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""p-values of a metric where its null hypothesis is true."""
+"""P-values of a metric under a true null hypothesis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from biasgrid.sample import look_up
 
 from .populations import Population, as_query, exchange_labels
 
-# values that differ by less are equal, relative to the larger one or 1
+# Values whose difference, relative to the larger one or 1, is smaller than this are equal.
 ROUNDING = 1e-13
 
 
@@ -32,12 +32,12 @@ def under_null(
     draws: int,
     exact: int,
 ) -> dict[str, list[float]]:
-    """p-values of a metric where its null hypothesis is true, one per repetition.
+    """Compute p-values of a metric under a true null hypothesis, one per repetition.
 
-    Without bias, each is of new words. With a bias, they are of the same words, whose labels are permuted at random
-    before each test. `p_values` are those that the test gives; `uniform` are uniformly distributed from 0 to 1 if the
-    test is right: a p-value is a number of permutations, so it is moved by a random part of its distance to the next
-    smaller one that would be possible.
+    Without bias, each repetition has new words. With a bias, all repetitions have the same words, whose labels are
+    permuted at random before each test. `p_values` has the p-values of the test. `uniform` has values that are
+    uniformly distributed from 0 to 1 if the test is calibrated. P-values are discrete, so each is moved by a random
+    part of its distance to the next smaller possible p-value.
     """
     fixed_sets = population.draw(metric, words, bias, rng)
     outcome: dict[str, list[float]] = {"p_values": [], "uniform": []}
@@ -53,7 +53,7 @@ def under_null(
 
 
 def _next_smaller(test: Permutation) -> float:
-    """The largest p-value below a test's that it could have given with these permutations, or 0."""
+    """Return the next smaller p-value that the test could have with these permutations, or 0."""
     values = test.null_distribution
     tolerance = ROUNDING * max(1.0, np.abs(values).max(), abs(test.observed))
     more_extreme = {

@@ -1,4 +1,4 @@
-"""The pictures of docs/calibration.md."""
+"""Pictures of docs/calibration.md."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from .study import Simulation
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STEPS = 200  # of the axis of p-values, on which a picture has some 400 pixels
+# Steps of the axis of p-values, which is about 400 pixels wide in a picture.
+STEPS = 200
 EXPECTED = "_covers_expected"
 
 
 @cache
 def study(name: str = "simulation") -> Simulation:
-    """A simulation of this folder."""
+    """Read a simulation of this folder."""
     return Simulation.read(Path(__file__).with_name(f"{name}.yaml"))
 
 
 def p_value_counts(results: Path) -> pd.DataFrame:
-    """How many of a cell's p-values lie in each step of the axis; no counts of a metric without a test."""
+    """Count a cell's p-values in each step of the axis; a metric without a test does not have counts."""
     rows = []
     for name, cell in study().cells.items():
-        # the cell's file lies in the folder of all results
+        # The cell's file is in the folder of all results.
         file = results.parent / study().cell_file(name)
         values = np.array(json.loads(file.read_text(encoding="utf-8"))["null"].get("uniform", []))
         place = np.ceil(values * STEPS).clip(1, STEPS).astype(int)
@@ -41,7 +42,7 @@ def p_value_counts(results: Path) -> pd.DataFrame:
 
 
 def p_values_of(counts: pd.DataFrame) -> dict[tuple, np.ndarray | None]:
-    """(metric, words, bias) -> p-values, each at the end of its step."""
+    """Return the p-values of each (metric, words, bias), each at the end of its step."""
     ends = np.arange(1, STEPS + 1) / STEPS
     return {
         (row.metric, int(row.words), float(row.bias)): np.repeat(ends, [*map(int, row.counts.split())])

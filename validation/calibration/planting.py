@@ -1,6 +1,7 @@
-"""Shuffled corpora with or without a planted bias: a corpus' words in random order, some of them put beside others.
+"""Shuffled corpora with or without an injected bias: words in random order, some of them moved next to others.
 
-Words keep their counts. In a random order no word is nearer to one word than to another, however frequent they are.
+Words keep their counts. In a random order, a word is not nearer to one word than to another, whatever their
+frequencies.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from numpy.typing import NDArray
 from biasgrid.embeddings.corpus.corpus import Corpus
 from biasgrid.errors import BiasgridError
 
-LONGEST = 10_000  # words of a sentence: gensim trains on no more of one
-NEAREST = 20  # a word is drawn from as many that are nearest to the wanted frequency
+# Limit the words of a sentence: gensim does not use more of one sentence in training.
+LONGEST = 10_000
+# Draw a word from this number of words that are nearest to the wanted frequency.
+NEAREST = 20
 Sets = list[NDArray[np.int64]]
 
 
@@ -24,9 +27,14 @@ Sets = list[NDArray[np.int64]]
 class Text:
     """A text as numbers of words.
 
-    words   by falling frequency
-    tokens  int32 (tokens,): the number of the word at each place
-    starts  int64 (sentences,): where sentences start
+    Parameters
+    ----------
+    words
+        The words, by descending frequency.
+    tokens
+        int32 (tokens,): the number of the word at each position.
+    starts
+        int64 (sentences,): the positions at which sentences start.
     """
 
     words: Sequence[str]
@@ -35,17 +43,17 @@ class Text:
 
     @classmethod
     def shuffle(cls, corpus: Corpus, rng: np.random.Generator) -> Text:
-        """The words of a corpus in random order, in sentences as long as the corpus'."""
+        """Shuffle the words of a corpus; sentences keep their lengths."""
         tokens = np.repeat(np.arange(len(corpus), dtype=np.int32), corpus.counts)
         return cls(corpus.words(), rng.permutation(tokens), np.asarray(corpus.starts))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """How often each word occurs."""
+        """Return the number of occurrences of each word."""
         return np.bincount(self.tokens, minlength=len(self.words))
 
     def __iter__(self) -> Iterator[list[str]]:
-        """The sentences; long ones in several."""
+        """Yield the sentences; long ones are split."""
         for start, end in zip(self.starts, [*self.starts[1:], len(self.tokens)], strict=True):
             for first in range(start, end, LONGEST):
                 yield [self.words[i] for i in self.tokens[first : min(first + LONGEST, end)].tolist()]
@@ -57,16 +65,16 @@ class Text:
         fixed_words: NDArray[np.int64],
         rng: np.random.Generator,
     ) -> Text:
-        """The text with words of one set beside words of another.
+        """Return the text with words of one set moved next to words of another.
 
         Parameters
         ----------
         pairs
-            Two sets of words each, no word in two. Beside `share` of all occurrences of a word of the first, at
-            random, the word before or after it changes places with an occurrence of a word of the second from
-            elsewhere.
+            Pairs of word sets without common words. A random `share` of all occurrences of words of the first set is
+            chosen. The word before or after each of them changes places with an occurrence of a word of the second
+            set from elsewhere.
         fixed_words
-            Words that do not give way, such as those of all pairs.
+            Words that are not moved away, such as the words of all pairs.
         """
         tokens, is_fixed = self.tokens.copy(), np.zeros(len(self.words), dtype=bool)
         is_fixed[fixed_words] = True
@@ -85,7 +93,7 @@ class Text:
         return replace(self, tokens=tokens)
 
     def _places(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where any of the words stands."""
+        """Return the positions of all occurrences of the words."""
         order, ends = self._places_by_word
         return np.concatenate([order[ends[word] - self.counts[word] : ends[word]] for word in words])
 
@@ -96,12 +104,18 @@ class Text:
 
 @dataclass(frozen=True)
 class Frequencies:
-    """How frequent the words of queries are.
+    """Frequencies of the words of queries.
 
-    words        of each set
-    occurrences  of a word in the middle: the geometric mean of the two sets of a side
-    spread       how many times as frequent a word one standard deviation above its set's middle is
-    least        occurrences that a word has at least
+    Parameters
+    ----------
+    words
+        Number of words of each set.
+    occurrences
+        Occurrences of a typical word: the geometric mean of the middles of the two sets of a side.
+    spread
+        Ratio of the frequencies of a word one standard deviation above its set's middle and of the middle.
+    least
+        Minimum number of occurrences of a word.
     """
 
     words: int
@@ -112,10 +126,10 @@ class Frequencies:
     def draw(
         self, text: Text, ratios: tuple[float, float], free: NDArray[np.bool_], rng: np.random.Generator
     ) -> Sets:
-        """Two target sets and two attribute sets of words that are `free`, which they are no more.
+        """Draw two target sets and two attribute sets from the `free` words, and mark them as no longer free.
 
-        The first target set is `ratios[0]` times as frequent as the second, in the middle, the first attribute set
-        `ratios[1]` times. Words are numbers of the text's; they are letters alone.
+        At their middles, the first target set is `ratios[0]` times as frequent as the second, and the first attribute
+        set `ratios[1]` times. Words are given by their numbers in the text.
 
         Raises
         ------
@@ -132,7 +146,7 @@ class Frequencies:
         return sets
 
     def free(self, text: Text) -> NDArray[np.bool_]:
-        """The words that queries may have."""
+        """Return which words queries may contain: words of letters that are frequent enough."""
         letters = np.array([word.isalpha() for word in text.words])
         return letters & (text.counts >= self.least)
 

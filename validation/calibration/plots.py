@@ -1,4 +1,4 @@
-"""Figures of a simulation: whether p-values are uniform under the null hypothesis, and what intervals cover."""
+"""Figures of a simulation: the distribution of p-values under the null hypothesis, and the coverage of intervals."""
 
 from __future__ import annotations
 
@@ -28,31 +28,35 @@ TRUE = {
     "expected": "the mean score of sets of that many words",
     "all_words": "the score of the whole populations that the words come from",
 }
-# test, kind -> what a mark says
+# (Test, kind) -> text in the legend, marker, whether the marker is filled.
 SHARES = {
     ("random_groups", "random"): ("random groups, groups of random words", "o", True),
     ("random_groups", "coherent"): ("random groups, coherent groups", "D", True),
     ("permutation", "random"): ("permutation, groups of random words", "o", False),
     ("permutation", "coherent"): ("permutation, coherent groups", "D", False),
 }
-SHADES = ["#7CC3EE", "#0072B2", "#081D33"]  # of few words and of many
+# Colours from few words to many.
+SHADES = ["#7CC3EE", "#0072B2", "#081D33"]
 SHARE: Look = {"linestyle": "", "marker": "o", "markersize": 3.4, "color": MODEL_COLOURS[0]}
 SHARE |= {"markeredgecolor": MODEL_COLOURS[0], "markeredgewidth": 0.8}
-TALL = 0.66  # a panel's height, by its width
+# Ratio of a panel's height and width.
+TALL = 0.66
 SMALL_P, BOUND = 0.05, 0.08
 ALLOWED = DASHED | {"linestyle": ":", "color": "black"}
-LOWEST = 0.7  # lower shares are marked at the edge: what matters lies above
+# Lower shares are marked at the edge, because the relevant range is above.
+LOWEST = 0.7
 
 
 @styled
 def p_values(
     uniform: Mapping[tuple[str, int, float], Sequence[float] | None], labels: Mapping[str, str]
 ) -> figure.Figure:
-    """How p-values' distribution differs from a uniform one where the null hypothesis is true, one panel per metric.
+    """Draw the difference of the p-values' distribution from uniform under the null hypothesis, a panel per metric.
 
-    `uniform`: (metric, words, bias) -> values that are uniform from 0 to 1 if the test is right, None without a test.
-    The band holds all curves of a panel in 95 of 100 simulations of right tests, at least (Kolmogorov and Smirnov's
-    test at level .05 divided by the number of curves). Raises BiasgridError where no metric has a test.
+    `uniform` maps (metric, words, bias) to values that are uniform from 0 to 1 if the test is calibrated, or to None
+    without a test. For calibrated tests, the band contains all curves of a panel in at least 95 % of simulations
+    (Kolmogorov and Smirnov's test at level .05 divided by the number of curves). Raises BiasgridError if no metric
+    has a test.
     """
     from scipy.stats import kstwo
 
@@ -62,7 +66,7 @@ def p_values(
     metrics = list(dict.fromkeys(key[0] for key in values_by_key))
     metrics_without_test = list(dict.fromkeys(labels[key[0]] for key in uniform if key[0] not in metrics))
     sizes = sorted({key[1] for key in values_by_key})
-    # the more words, the darker: in greyscale, too
+    # More words have darker colours, also in greyscale.
     shade = colour_map("words", SHADES)
     colours = {words: shade(i / max(len(sizes) - 1, 1)) for i, words in enumerate(sizes)}
     note = (
@@ -85,7 +89,7 @@ def p_values(
         ]
     legend += [("95 % band of curves, if p-values are calibrated", legend_area(**BAND))]
     page = Frame("p-values under the null hypothesis", notes=sentences(note))
-    # as few columns as let the panels go onto a page
+    # Use the smallest number of columns with which the panels fit on a page.
     columns = max(3, ceil(len(metrics) / 4))
     room = page.inside / columns
     heads = {metric: labels[metric] for metric in metrics}
@@ -95,7 +99,7 @@ def p_values(
         metric_values = [values for key, values in values_by_key.items() if key[0] == metric]
         band[metric] = max(kstwo.ppf(1 - 0.05 / len(metric_values), len(values)) for values in metric_values)
         farthest = max(farthest, *(_distance(values) for values in metric_values))
-    # one scale for all panels
+    # Use one scale for all panels.
     reach = 1.05 * max(farthest, *band.values())
     for metric, axes in panels.items():
         curves = {key[1:]: values for key, values in values_by_key.items() if key[0] == metric}
@@ -104,7 +108,7 @@ def p_values(
         axes.fill_between(x, np.maximum(-x, -edge), np.minimum(1 - x, edge), zorder=0, **BAND)
         axes.axhline(0, **DASHED)
         for (words, bias), values in curves.items():
-            # of equal values, the share up to and with them all
+            # For equal values, use the share that includes all of them.
             share = np.searchsorted(values, values, side="right") / len(values)
             axes.plot(
                 [0, *values, 1],
@@ -125,18 +129,18 @@ def p_values(
 
 
 def _distance(values: np.ndarray) -> float:
-    """The largest distance of the share of sorted values from a uniform distribution's."""
+    """Compute the largest distance of the distribution of sorted values from the uniform distribution."""
     shares = np.arange(len(values) + 1) / len(values)
     return float(max(np.abs(shares[1:] - values).max(), np.abs(shares[:-1] - values).max()))
 
 
 @styled
 def coverage(results: pd.DataFrame, labels: Mapping[str, str], true: str, level: float) -> figure.Figure:
-    """Share of intervals that hold the true value (`true`: "expected" or "all_words"), of simulation.csv.
+    """Draw the share of intervals in simulation.csv that contain the true value, "expected" or "all_words".
 
-    One row of panels per metric, one column per kind of interval. In a panel, marks go by bias and words per set,
-    each with the 95 % interval that the number of repetitions leaves. A share below LOWEST is an open mark at the
-    edge with its number. Raises BiasgridError for a table without intervals.
+    There is a row of panels per metric and a column per kind of interval. In a panel, marks are ordered by bias and
+    words per set, each with a 95 % interval from the number of repetitions. A share below LOWEST is an open mark at
+    the edge with its number. Raises BiasgridError for a table without intervals.
     """
     ending = f"_covers_{true}"
     table = results[results["what"].str.endswith(ending)].dropna(subset="value")
@@ -191,7 +195,7 @@ def _coverage_panel(
 ) -> None:
     from matplotlib.ticker import PercentFormatter
 
-    # marks of one bias stand beside each other, with a place between them and the next bias's
+    # Place the marks of one bias next to each other, with a gap before the next bias.
     step = len(sizes) + 1
     for i in range(0, len(biases), 2):
         axes.axvspan(i * step - 1, (i + 1) * step - 1, color=ZEBRA, linewidth=0, zorder=0)
@@ -216,7 +220,7 @@ def _coverage_panel(
         axes.annotate(share(low_value).removesuffix(" %"), (place, bottom), (0, 3), **text)
     places = [i * step + j for i in range(len(biases)) for j in range(len(sizes))]
     axes.set(xlim=(-1, len(biases) * step - 1), ylim=(bottom - 0.01, 1.01))
-    # the ends alone, as there is no more room
+    # Label only the ends, because there is not enough room for all.
     ends = [f"{size:g}" if size in (sizes[0], sizes[-1]) else "" for size in sizes]
     axes.set_xticks(places, ends * len(biases))
     axes.set_yticks([tick for tick in (0.7, 0.8, 0.9, 1) if tick >= bottom][:: 2 if bottom < 0.8 else 1])
@@ -227,7 +231,7 @@ def _coverage_panel(
 
 
 def share_mark(marker: str, colour: str, is_filled: bool) -> Look:
-    """The mark of a share of p-values."""
+    """Return the mark of a share of p-values."""
     return {
         "linestyle": "",
         "marker": marker,
@@ -241,10 +245,10 @@ def share_mark(marker: str, colour: str, is_filled: bool) -> Look:
 
 @styled
 def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """Share of p <= .05 of both tests on real vectors under the null hypothesis, of calibration.csv.
+    """Draw the share of p <= .05 of both tests in calibration.csv, on real vectors under the null hypothesis.
 
-    A column of panels per model, a row per metric; the axis is the square root's, so that small shares and 1 are both
-    seen. Raises BiasgridError for a table without such kinds.
+    There is a column of panels per model and a row per metric. The axis has a square-root scale, so that small shares
+    and 1 are both visible. Raises BiasgridError for a table without such kinds.
     """
     tests = table[[pair in SHARES for pair in zip(table["test"], table["kind"], strict=True)]]
     tests = tests.dropna(subset="rejected_0.05")
@@ -265,7 +269,7 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         "Groups are random words, or coherent: a random word and its nearest neighbours. Lines: 95 % intervals. "
         "Two coherent groups are not exchangeable: the permutation test finds that they differ, which is no bias."
     )
-    # without what is in brackets, but where two models differ in that alone
+    # Drop text in brackets, unless two models differ only in it.
     names = [labels[model].partition(" (")[0] for model in models]
     page = Frame("False-positive rates on real vectors", notes=sentences(note))
     heads = {
@@ -283,9 +287,10 @@ def shares(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 
 def rejections(axes: Axes, table: pd.DataFrame, names: Mapping[str, str], looks: Mapping[Any, Look]) -> None:
-    """Shares of p <= .05 by `row` and `series`; small shares and 1 are both seen."""
+    """Draw shares of p <= .05 by `row` and `series` on a scale that shows both small shares and 1."""
     rows(axes, table.assign(value=table["rejected_0.05"]), names, looks, neutral=SMALL_P)
     axes.set_xscale("function", functions=(np.sqrt, np.square))
-    axes.set(xlim=(0, 1.06), xticks=[0, 0.05, 0.2, 0.5, 1])  # a mark at 1 is whole
-    # the others have no room
+    # Leave room for a mark at 1.
+    axes.set(xlim=(0, 1.06), xticks=[0, 0.05, 0.2, 0.5, 1])
+    # Leave out other labels, because there is not enough room.
     axes.set_xticklabels(["", ".05", "", ".5", "1"])

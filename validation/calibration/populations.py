@@ -1,4 +1,4 @@
-"""Where simulated words come from: Gaussian vectors around the means of populations, in sets or as a model."""
+"""Populations of simulated words: Gaussian vectors around means, drawn as sets or as a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from biasgrid.metrics.registry import Metric
 from biasgrid.query import Query
 
-# the whole populations' value is the mean over so many draws of so many words per set
+# Words per set, and draws, whose mean is the value of the whole populations.
 ALL_WORDS, ALL_WORDS_DRAWS = 1000, 20
 
 Vectors = list[np.ndarray]
@@ -19,16 +19,24 @@ Vectors = list[np.ndarray]
 
 @dataclass(frozen=True)
 class Population:
-    """Where a query's words come from.
+    """A population from which a query's words are drawn.
 
-    A word is its set's mean plus a part of its own, a Gaussian vector of length 1 on average (root mean square). The
-    means lie in two orthogonal directions, that of the bias and that of the topic:
+    A word is the mean of its set plus its own part, a Gaussian vector of length 1 on average (root mean square). The
+    means lie along two orthogonal directions, the direction of the bias and the direction of the topic. The `bias` of
+    `draw` moves the first of the sets whose words are exchanged (`Metric.exchanged`) along the direction of the bias.
+    With a bias of 0, both sets come from one population.
 
-    bias     how far the first of the sets whose words are exchanged (`Metric.exchanged`) lies in the bias' direction;
-             the other lies at 0. With 0 both are of one population
-    lean     how far the first set of the other side (attributes; where attributes are exchanged, targets) does
-    topic    how far all target words lie in the topic's direction
-    shared   for a metric of pairs, the share of a word's own part, by variance, that its pair has in common
+    Parameters
+    ----------
+    dimensions
+        Number of dimensions of a vector.
+    lean
+        Shift along the direction of the bias of the first set of the other side: attributes, or targets if attributes
+        are exchanged.
+    topic
+        Shift of all target words along the direction of the topic.
+    shared
+        For a metric of pairs, the share of variance of a word's own part that its pair has in common.
     """
 
     dimensions: int
@@ -39,7 +47,7 @@ class Population:
     def draw(
         self, metric: Metric, words: int, bias: float, rng: np.random.Generator
     ) -> tuple[Vectors, Vectors]:
-        """Target sets and attribute sets, two each or as many as the metric takes, (words, dimensions)."""
+        """Draw target and attribute sets, (words, dimensions): the number that the metric takes, or two each."""
         targets, attributes = (
             [self._draw_own_parts(words, rng) for _ in range(2 if sets in ("n", "k") else sets)]
             for sets in metric.template
@@ -63,7 +71,7 @@ class Population:
 def exchange_labels(
     metric: Metric, targets: Vectors, attributes: Vectors, rng: np.random.Generator
 ) -> tuple[Vectors, Vectors]:
-    """The same words with labels permuted at random, as under the metric's null hypothesis."""
+    """Permute the labels of the words at random, as under the metric's null hypothesis."""
     if metric.exchanged == "pairs":
         first, second = targets
         swap = rng.integers(2, size=(len(first), 1)).astype(bool)
@@ -78,7 +86,7 @@ def exchange_labels(
 
 
 def as_query(targets: Vectors, attributes: Vectors) -> tuple[Query, SimulatedModel]:
-    """A query whose words are t0_0, t0_1, ... and a model that has them."""
+    """Return a query with the words t0_0, t0_1, ... and a model that has them."""
     sides = [
         [[f"{side}{i}_{word}" for word in range(len(vectors))] for i, vectors in enumerate(sets)]
         for side, sets in (("t", targets), ("a", attributes))
@@ -88,7 +96,7 @@ def as_query(targets: Vectors, attributes: Vectors) -> tuple[Query, SimulatedMod
 
 
 class SimulatedModel:
-    """Simulated words as a model."""
+    """A model of simulated words."""
 
     vocab_prefix = ""
 

@@ -1,6 +1,6 @@
-"""Queries of words that are drawn from a real model, of kinds in which there is nothing to find, or something.
+"""Queries of words drawn from a real model, in kinds for which the null hypothesis is true, or is not.
 
-A query has two groups, its target sets, or four, and two attribute sets; its kind says how they are drawn. See
+A query has two or four groups, its target sets, and two attribute sets. Its kind determines how they are drawn. See
 validation/calibration/README.md.
 """
 
@@ -18,7 +18,7 @@ Places = list[np.ndarray]
 
 
 class Words:
-    """The words that queries are drawn from: those of a model's first `vocabulary` rows that have a direction."""
+    """Words for queries: the words of a model's first `vocabulary` rows that have a direction."""
 
     def __init__(self, model: EmbeddingStore, vocabulary: int):
         entries, rows = model.vocabulary(vocabulary)
@@ -29,13 +29,13 @@ class Words:
         self.vectors = vectors[has_direction]
 
     def at_random(self, rng: np.random.Generator, free: np.ndarray, size: int) -> np.ndarray:
-        """`size` of the words that are `free`; they are free no more."""
+        """Draw `size` of the words that are `free`, and mark them as no longer free."""
         places = rng.choice(np.flatnonzero(free), size, replace=False)
         free[places] = False
         return places
 
     def nearest(self, vector: np.ndarray, free: np.ndarray, size: int) -> np.ndarray:
-        """The `size` words of those that are `free` whose cosine with a vector is largest; they are free no more."""
+        """Return the `size` free words with the largest cosine with a vector, and mark them as no longer free."""
         closeness = np.where(free, self.vectors @ vector, -np.inf)
         places = np.argsort(-closeness, kind="stable")[:size]
         free[places] = False
@@ -51,7 +51,7 @@ def _random_groups(
 def _coherent_groups(
     words: Words, rng: np.random.Generator, free: np.ndarray, size: int, number: int
 ) -> Places:
-    """So many times a random word and the words nearest to it."""
+    """Draw `number` groups, each with a random word and the words nearest to it."""
     groups = []
     for _ in range(number):
         seed = words.at_random(rng, free, 1)
@@ -64,24 +64,24 @@ def _random_words(words, rng, free, size, groups) -> Places:
 
 
 def _near_each(words, rng, free, size, groups) -> Places:
-    """The words nearest to the first group, and those nearest to the second."""
+    """Return the words nearest to the first group, and the words nearest to the second."""
     return [words.nearest(words.vectors[group].mean(axis=0), free, size) for group in groups]
 
 
 def _near_first(words, rng, free, size, groups) -> Places:
-    """Both sets of words near the first group."""
+    """Return two sets of words near the first group."""
     near = words.nearest(words.vectors[groups[0]].mean(axis=0), free, 2 * size)
     return np.split(rng.permutation(near), 2)
 
 
 def _half_near_each(words, rng, free, size, groups) -> Places:
-    """Half of either set from words near the first group, half from words near the second."""
+    """Return two sets, each with half of its words near the first group and half near the second."""
     first, second = (rng.permutation(near) for near in _near_each(words, rng, free, size, groups))
     half = size // 2
     return [np.concatenate([first[:half], second[half:]]), np.concatenate([first[half:], second[:half]])]
 
 
-# kind -> how its groups are drawn, and then its attribute sets; nothing is to be found in the first two
+# Kind -> functions that draw its groups and its attribute sets. The null hypothesis is true for the first two kinds.
 KINDS: dict[str, tuple[Callable, Callable]] = {
     "random": (_random_groups, _random_words),
     "coherent": (_coherent_groups, _random_words),
@@ -92,7 +92,7 @@ KINDS: dict[str, tuple[Callable, Callable]] = {
 
 
 def draw_query(kind: str, words: Words, size: int, rng: np.random.Generator, groups: int = 2) -> Query:
-    """A query of target sets, the groups, and two attribute sets, `size` words each; no word is in two sets."""
+    """Draw a query of target sets, the groups, and two attribute sets, `size` words each, without common words."""
     of_groups, of_words = KINDS[kind]
     free = np.ones(len(words.words), dtype=bool)
     group_places = of_groups(words, rng, free, size, groups)

@@ -62,7 +62,7 @@ MODELS = (
     "spacy-en-core-web-md-3.7.1",
     "glove-840b-300d-filtered",
 )
-# the metrics of config/embedded.yaml
+# The metrics of config/embedded.yaml.
 METRICS: Mapping[str, Mapping[str, Any]] = {
     "weat": {},
     "weat_es": {"one_word": "keep"},
@@ -73,18 +73,19 @@ METRICS: Mapping[str, Mapping[str, Any]] = {
     "ect": {},
 }
 SIZE, NEAREST, FREQUENT = 8, 20, 10_000
-# which pair of sets each query of a criterion has
+# The pairs of target sets and of attribute sets of each query of a criterion.
 TARGETS, ATTRIBUTES = (0, 0, 1, 1, 2, 2, 3), (0, 1, 2, 3, 4, 5, 0)
-TOGETHER = 4  # criteria of a study
+# Number of criteria of a study.
+TOGETHER = 4
 INDEPENDENT, TOPICS = KINDS = ("independent", "topics")
 THESE, OTHER, RAW = CLAIMS = ("these queries", "other queries", "raw values")
 GROUPS, RESAMPLES = 199, 100
-# criteria that share pairs of target sets, and how many pairs
+# Number of criteria that share pairs of target sets, and number of these pairs.
 BATCH, PAIRS_OF_BATCH = 40, 12
 
 
 def common_words(models: Mapping[str, Any], sorted_by: str, most: int = FREQUENT) -> list[str]:
-    """Return the words of letters that all models have, of the first rows of one that is sorted by frequency."""
+    """Return the words of letters that all models have, from the first rows of a model sorted by frequency."""
     words = [word for word in models[sorted_by].vocabulary(most)[0] if word.isalpha() and word.islower()]
     for model in models.values():
         known = set(model.vocabulary(sys.maxsize)[0])
@@ -99,7 +100,7 @@ def draw_pairs(
     rng: np.random.Generator,
     left_out: Iterable[str] = (),
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield pairs of sets of a kind, without a word in common and without some words."""
+    """Yield pairs of sets of a kind without common words, and without the words in `left_out`."""
     near = _nearest(words, models) if kind == TOPICS else None
     taken = set(left_out)
 
@@ -118,7 +119,7 @@ def draw_pairs(
 
 
 def _nearest(words: Sequence[str], models: Mapping[str, Any]) -> np.ndarray:
-    """Return the places of each word's nearest words, by the mean cosine of the models."""
+    """Return the indices of each word's nearest words, by the mean cosine of the models."""
     vectors = [
         unit(np.asarray(model.take(words, model.rows(words)), dtype=float)) for model in models.values()
     ]
@@ -136,7 +137,7 @@ def draw_criteria(
     pairs: int = PAIRS_OF_BATCH,
     seed: int = 0,
 ) -> dict[str, list[Query]]:
-    """Return random criteria, whose pairs of target sets are some of so many."""
+    """Draw `number` random criteria, whose pairs of target sets are chosen from `pairs` pairs."""
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     targets = list(islice(draw_pairs(kind, words, models, rng), pairs))
     target_words = {word for pair in targets for of_set in pair for word in of_set}
@@ -165,10 +166,10 @@ def measure(
     groups: int = GROUPS,
     resamples: int = RESAMPLES,
 ) -> list[MeasuredStudy]:
-    """Measure criteria on models, every `TOGETHER` of them as a study.
+    """Measure criteria on models, each `TOGETHER` of them as a study.
 
-    The scores are those of `measure_grid`. They are measured in the order of their target sets, so that random groups
-    are drawn once for all queries that they stand for.
+    The scores are the same as from `measure_grid`. They are measured in the order of their target sets, so that
+    random groups are drawn only once for all queries that share them.
     """
     names = list(criteria)
     studies = [
@@ -208,13 +209,13 @@ def measure(
 
 
 def compare(study: MeasuredStudy) -> dict[str, pd.DataFrame]:
-    """Return the pairs of models with their answers, by claim: each as the tables name those of these queries."""
-    # metrics without a common zero, by which a study compares no models, are shown, too
+    """Return the pairs of models with their answers by claim, with the column names of the claim on these queries."""
+    # Include metrics without a common zero, which a study does not use to compare models.
     spec = PAIRS.spec_of(study) | {"no_common_zero": []}
     pairs = PAIRS.frame(PAIRS.inputs_of(study), spec)
     names = ("difference", "p_adjusted", "answer")
     other = pairs.drop(columns=list(names)).rename(columns={f"other_{name}": name for name in names})
-    # the same test of raw values, which no study makes of different models
+    # Apply the same test to raw values, which a study does not compare across models.
     raw = spec | {
         "scales": {metric: scales | {FAMILY: RAW_SCALE} for metric, scales in spec["scales"].items()}
     }
@@ -230,7 +231,7 @@ def least_biased(pairs: pd.DataFrame) -> str | None:
 
 
 def answers(studies: Sequence[MeasuredStudy], kind: str) -> pd.DataFrame:
-    """Return a row per criterion, metric and claim: whether two models are called different, and the least biased."""
+    """Make one row per criterion, metric and claim: whether any two models differ, and the least biased model."""
     rows = []
     for study in studies:
         for claim, pairs in compare(study).items():

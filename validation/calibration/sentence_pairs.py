@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = Path(__file__).parent / "numbers"
 MEAN, SHARE = METRICS = ("mean_pair_difference", "pll_preference")
 NEUTRAL = {MEAN: 0.0, SHARE: 0.5}
-# how far from no bias all models are: in nats, and as a share
+# Distances from no bias of all models, in nats and as a share.
 BIASES = {MEAN: (0.0, 2.0, 8.0), SHARE: (0.0, 0.1, 0.25)}
 EFFECTS = {MEAN: (0.2, 0.5, 1.0), SHARE: (0.05, 0.1, 0.2)}
 SIZES, MODELS, QUERIES = (16, 262), (2, 3, 4), 9
@@ -49,16 +49,16 @@ class Population(NamedTuple):
     Attributes
     ----------
     differences
-        Of each model, (pairs, models).
+        The differences of each model, (pairs, models).
     types
-        How far each bias type's mean is from the mean of all pairs, (types, models).
+        Mean of each bias type minus the mean of all pairs, (types, models).
     """
 
     differences: np.ndarray
     types: np.ndarray
 
     def biased(self, metric: str, biases: np.ndarray) -> np.ndarray:
-        """Return the differences, moved so that each model is as far from no bias as asked, (pairs, models)."""
+        """Shift the differences so that each model has the given distance from no bias, (pairs, models)."""
         if metric == MEAN:
             return self.differences - self.differences.mean(axis=0) + biases
         ends = [np.quantile(of, 0.5 - bias) for of, bias in zip(self.differences.T, biases, strict=True)]
@@ -66,7 +66,7 @@ class Population(NamedTuple):
 
 
 def read_population(seed: int = 0) -> Population:
-    """Read the real differences, and make four models of them."""
+    """Read the real differences, and make four models from them."""
     table = pd.read_csv(ROOT / "data" / "measured" / "maddalozzo_pll.csv").query("version == 'original'")
     table = table.assign(difference=table["pll_stereotype"] - table["pll_antistereotype"])
     real = table.pivot(index="row", columns="measure", values="difference")[["sz", "cp"]].to_numpy()
@@ -95,7 +95,7 @@ def draw(
     runs: int,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw pairs of sentences, (runs, queries, pairs, models); several queries have effects of their own."""
+    """Draw pairs of sentences, (runs, queries, pairs, models); several queries have their own effects."""
     moved = population.biased(metric, biases)
     drawn: np.ndarray = moved[rng.integers(len(moved), size=(runs, queries, size))]
     if queries > 1:
@@ -107,7 +107,7 @@ def compare(metric: str, differences: np.ndarray) -> Claim:
     """Compare all pairs of models as a study does, (runs, pairs of models), but in the limit of many resamples.
 
     A resample on the other side of the no-bias value counts as less than no bias. So the variance over resamples is
-    the variance of a mean of differences between two models, each with the sign of its score. Of more than 200
+    the variance of a mean of differences between two models, each with the sign of its score. With more than 200
     pairs of sentences, a study draws groups.
     """
     items = differences if metric == MEAN else (differences > 0).astype(float)
@@ -116,7 +116,7 @@ def compare(metric: str, differences: np.ndarray) -> Claim:
     biases = np.abs(offsets)
     of_models = biases[..., FIRST] - biases[..., SECOND]
     if queries > 1:
-        # no two queries share words
+        # Queries do not share words.
         return other_queries(of_models.transpose(0, 2, 1), 0.0, size)
     signed = items * np.where(offsets < 0, -1, 1)[:, :, None]
     moves = (signed[..., FIRST] - signed[..., SECOND])[:, 0]
@@ -136,7 +136,7 @@ def find(
     runs: int,
     rng: np.random.Generator,
 ) -> Iterator[tuple[int, float, float]]:
-    """Yield for so many models how often any two are called different, and how often the first two."""
+    """Yield for each number of models how often any two are found to differ, and how often the first two are."""
     p_values = compare(metric, draw(population, metric, biases, queries, size, runs, rng)).p
     for models in MODELS:
         among = [place for place, pair in enumerate(PAIRS) if max(pair) < models]
@@ -161,7 +161,7 @@ def simulate(population: Population, runs: int, seed: int = 0) -> pd.DataFrame:
     for metric in METRICS:
         for bias, effect, biases in designs(population, metric):
             for queries, size in [*((1, size) for size in SIZES), (QUERIES, SIZES[0])]:
-                # only far from no bias are equal means of queries equal distances
+                # Only far from no bias do equal means over queries imply equal distances.
                 if queries > 1 and not bias.startswith(f"{BIASES[metric][-1]:g}"):
                     continue
                 rng = np.random.default_rng([seed, len(rows)])

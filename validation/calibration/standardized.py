@@ -62,7 +62,7 @@ METRICS: Mapping[str, Mapping[str, Any]] = {
     "rnsb": {"holdout": False},
     "mac": {},
 }
-# how much of a target set comes from its own pool; for MAC, how much of the attributes' direction stays
+# Share of a target set from its own pool; for MAC, share of the attributes' direction that is kept.
 SHARES = {"zero": (0.5, 0.0), "small": (0.65, 0.3), "large": (1.0, 1.0)}
 VOCABULARY, TARGETS, ATTRIBUTES = 20_000, 300, 150
 MEN = "he him his man men father son brother boy husband uncle king"
@@ -82,12 +82,18 @@ MEAN = ("t, words - 1", "t, 2 (words - 1)", "normal", "percentile", "basic")
 
 @dataclass(frozen=True)
 class Pools:
-    """Words of a model that sets are drawn from, as places among its words.
+    """Pools of a model's words from which sets are drawn, as indices of words.
 
-    words    the model's words
-    vectors  of these
-    targets  of men, and of women
-    topics   pairs of pools of attribute words
+    Parameters
+    ----------
+    words
+        The model's words.
+    vectors
+        The vectors of the words.
+    targets
+        The pools of words about men, and about women.
+    topics
+        Pairs of pools of attribute words.
     """
 
     words: np.ndarray
@@ -115,7 +121,7 @@ class Pools:
         return cls(words.words, words.vectors, (by_lean[-TARGETS:], by_lean[:TARGETS]), topics)
 
     def draw_targets(self, size: int, share: float, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return two sets of target words, of which so large a share is from the set's own pool."""
+        """Draw two sets of target words, with `share` of their words from the set's own pool."""
         men, women = (rng.permutation(pool) for pool in self.targets)
         own = rng.binomial(size, share, size=2)
         return [
@@ -124,17 +130,22 @@ class Pools:
         ]
 
     def draw_topic(self, topic: int, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return two sets of attribute words of a topic."""
+        """Draw two sets of attribute words of a topic."""
         return [rng.permutation(pool)[:size] for pool in self.topics[topic]]
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What is known of the scores of one kind, for each of the queries.
+    """True values of the scores of one kind, for each of the queries.
 
-    scales      their random groups
-    expected    mean distances from no bias
-    population  distances of the whole populations, NaN where there is none
+    Parameters
+    ----------
+    scales
+        Scales of standardised bias, from random groups.
+    expected
+        Mean distances from no bias.
+    population
+        Distances of the whole populations, NaN if unknown.
     """
 
     scales: Sequence[Scale]
@@ -142,7 +153,7 @@ class Truth:
     population: np.ndarray
 
     def standardized(self, distances: np.ndarray) -> np.ndarray:
-        """Return distances from no bias on the scale."""
+        """Convert distances from no bias to standardised bias."""
         return np.array([(d - s.mean) / s.sd for d, s in zip(distances, self.scales, strict=True)])
 
 
@@ -157,19 +168,19 @@ class Kind:
     bias: str
 
     def sides(self, targets: Sequence[np.ndarray], topic: Sequence[np.ndarray]) -> tuple[list, list]:
-        """Return the sets that the metric takes, of places."""
+        """Return the sets of indices that the metric takes."""
         return list(targets), list(topic[:1] if self.metric.template[1] == 1 else topic)
 
     def draw_targets(self, size: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """Return target sets as large as that."""
+        """Draw target sets of `size` words."""
         share = 1.0 if self.metric.name == "mac" else SHARES[self.bias][0]
         return self.pools.draw_targets(size, share, rng)
 
     def vectors(self, topic: int, sides: tuple[list, list]) -> tuple[list, list]:
-        """Return the vectors of sets; for MAC, without so much of the direction of the topic's pools."""
+        """Return the vectors of sets; for MAC, without a share of the direction of the topic's pools."""
         targets, attributes = ([self.pools.vectors[s] for s in side] for side in sides)
         if self.metric.name == "mac":
-            # MAC is the mean distance from each attribute set: both directions are taken out
+            # Remove the directions of both attribute sets, because MAC is the mean distance from each of them.
             means = [self.pools.vectors[pool].mean(axis=0) for pool in self.pools.topics[topic]]
             basis = np.linalg.qr(np.transpose(means))[0]
             left = 1 - SHARES[self.bias][1]
@@ -177,7 +188,7 @@ class Kind:
         return targets, attributes
 
     def values(self, topic: int, size: int, number: int, rng: np.random.Generator) -> np.ndarray:
-        """Return the values of sets of so many words that are drawn so many times."""
+        """Compute the values of `number` draws of sets of `size` words."""
         found = []
         for _ in range(number):
             sides = self.sides(self.draw_targets(size, rng), self.pools.draw_topic(topic, size, rng))
@@ -185,7 +196,7 @@ class Kind:
         return np.array(found)
 
     def population(self, topic: int, rng: np.random.Generator) -> float:
-        """Return the value of the whole populations; NaN for a classifier, which depends on how many words it has."""
+        """Compute the value of the whole populations; NaN for a classifier, which depends on the number of words."""
         if self.metric.name == "rnsb":
             return 0.0 if self.bias == "zero" else math.nan
         share = 1.0 if self.metric.name == "mac" else SHARES[self.bias][0]
@@ -198,11 +209,11 @@ class Kind:
         ]
         sides = self.sides(targets, self.pools.topics[topic])
         value = float(self.metric.function(*self.vectors(topic, sides), **self.params).value)
-        # WEAT is a sum over target words
+        # Rescale WEAT, because it is a sum over target words.
         return value * self.size / POPULATION if self.metric.name == "weat" else value
 
     def scale(self, model: Any, topic: int, rng: np.random.Generator) -> Scale:
-        """Return the random groups of a query."""
+        """Draw the random groups of a query, and return their scale."""
         for _ in range(20):
             sides = self.sides(
                 self.draw_targets(self.size, rng), self.pools.draw_topic(topic, self.size, rng)
@@ -221,15 +232,17 @@ class Kind:
         raise BiasgridError(f"{self.metric.name}: no random groups for 20 queries")
 
     def truth(self, model: Any, number: int, rng: np.random.Generator) -> Truth:
-        """Return what is known of the queries' scores, by so many draws of each."""
+        """Compute the true values of the queries' scores from `number` draws of each."""
         topics, neutral = range(len(self.pools.topics)), self.metric.neutral
         expected = [np.abs(self.values(t, self.size, number, rng) - neutral).mean() for t in topics]
         population = [abs(self.population(t, rng) - neutral) for t in topics]
         return Truth([self.scale(model, t, rng) for t in topics], np.array(expected), np.array(population))
 
     def run(self, truth: Truth, rng: np.random.Generator) -> tuple[dict, dict] | None:
-        """Return the intervals of the first query's score, and of the mean over queries, by name; None where a query
-        has no value."""
+        """Compute the intervals of the first query's score, and of the mean over queries, by name.
+
+        Return None if a query does not have a value.
+        """
         targets, draw_seed = self.draw_targets(self.size, rng), int(rng.integers(2**31))
         scores, resamples, variances, of_first = [], [], [], {}
         for topic, scale in enumerate(truth.scales):
@@ -271,7 +284,7 @@ class Kind:
 
 
 def redrawn(scale: Scale, rng: np.random.Generator) -> Scale:
-    """Return the scale that other random groups would give."""
+    """Draw a scale that other random groups could give."""
     of_mean, together, of_sd = scale.variances
     mean, sd = rng.multivariate_normal([scale.mean, scale.sd], [[of_mean, together], [together, of_sd]])
     return replace(scale, mean=mean, sd=sd)
@@ -292,9 +305,9 @@ def intervals_of_mean(
     values
         Standardised bias, (queries,).
     resamples
-        The same in resamples of words, (queries, draws).
+        Standardised bias in resamples of words, (queries, draws).
     variances
-        Of each because the random groups were drawn, (queries,).
+        Variance of each value from the draw of random groups, (queries,).
     words
         Number of words of a set.
     """
@@ -318,8 +331,10 @@ def intervals_of_mean(
 
 
 def coverage(ends: Sequence[tuple[float, float]], truth: float) -> tuple[float, float, float]:
-    """Return the share of intervals that hold the truth, its standard error, and the mean width; NaN of a truth that
-    is not known."""
+    """Compute the share of intervals that contain the truth, its standard error, and the mean width.
+
+    The share and its error are NaN if the truth is unknown.
+    """
     low, high = np.transpose(ends)
     if math.isnan(truth):
         return math.nan, math.nan, float(np.nanmean(high - low))
@@ -328,7 +343,7 @@ def coverage(ends: Sequence[tuple[float, float]], truth: float) -> tuple[float, 
 
 
 def rows(kind: Kind, truth: Truth, runs: int, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
-    """Yield how often each interval holds each true value, of a score and of the mean over queries."""
+    """Yield how often each interval contains each true value, for a score and for the mean over queries."""
     found = [out for _ in range(runs) if (out := kind.run(truth, rng))]
     expected, population = (truth.standardized(d) for d in (truth.expected, truth.population))
     true_values: Mapping[str, Callable[[np.ndarray], float]] = {

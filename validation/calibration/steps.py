@@ -1,4 +1,4 @@
-"""The steps of a simulation."""
+"""Steps of a simulation."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .study import Simulation
 
 
 def cell_rules(simulation: Simulation) -> list[Rule]:
-    """The steps that compute: those of each kind of cell, and what they are made from."""
+    """Return the rules of the steps that compute: the steps of each kind of cell, and of their inputs."""
     cells, real, frequency = simulation.cells, simulation.real_cells, simulation.frequency_cells
     drawn_from = dict.fromkeys(cell.place["model"] for cell in real.values())
     return [
-        # a metric, a number of words per set, a bias: seconds to minutes
+        # Simulate a metric with a number of words per set and a bias, which takes seconds to minutes.
         Rule(
             "simulated",
             {name: cell_step(simulation, cell) for name, cell in cells.items()},
@@ -28,7 +28,7 @@ def cell_rules(simulation: Simulation) -> list[Rule]:
             minutes=20,
             group="simulations",
         ),
-        # the words that random groups of a model are made of, and their neighbours
+        # Find the words from which a model's random groups are drawn, and their neighbours.
         Rule(
             "pool",
             {model: pool_step(simulation, model) for model in drawn_from},
@@ -36,7 +36,7 @@ def cell_rules(simulation: Simulation) -> list[Rule]:
             memory=lambda model: stores.memory(simulation, model, 1, 1),
             wanted=False,
         ),
-        # a real model, a kind of query: both tests of every metric
+        # Run both tests of every metric on a real model and a kind of query.
         Rule(
             "calibrated",
             {name: real_step(simulation, cell) for name, cell in real.items()},
@@ -44,7 +44,7 @@ def cell_rules(simulation: Simulation) -> list[Rule]:
             memory=2000,
             minutes=60,
         ),
-        # a training, a shuffled corpus: vectors
+        # Train vectors on a shuffled corpus.
         Rule(
             "vectors",
             {name: vectors_step(simulation, cell) for name, cell in frequency.items()},
@@ -53,7 +53,7 @@ def cell_rules(simulation: Simulation) -> list[Rule]:
             minutes=20,
             wanted=False,
         ),
-        # and all tests of every metric on them
+        # Run all tests of every metric on these vectors.
         Rule(
             "frequency",
             {name: frequency_step(simulation, cell) for name, cell in frequency.items()},
@@ -64,20 +64,20 @@ def cell_rules(simulation: Simulation) -> list[Rule]:
 
 
 def cell_step(simulation: Simulation, cell: Cell) -> Step:
-    """The step that draws and infers a cell."""
+    """Return the step that simulates a cell."""
     modules = (metrics.REGISTRY.module(cell.spec["metric"]),)
     output = simulation.cell_file(cell.name)
     return Step(f"cell {cell.name}", {}, output, cell.spec, "validation.calibration.cell:simulate", modules)
 
 
 def pool_step(simulation: Simulation, model: str) -> Step:
-    """The step that makes the words of a real model's random groups."""
+    """Return the step that writes the words from which a real model's random groups are drawn."""
     output = simulation.paths.pool_file(model)
     return Step(f"pool {model}", _model(simulation, model), output, {}, "biasgrid.inference.pool:write_pool")
 
 
 def real_step(simulation: Simulation, cell: Cell) -> Step:
-    """The step that tries both tests of every metric on queries from a real model."""
+    """Return the step that runs both tests of every metric on queries from a real model."""
     functions = {metrics.metric(entry.get("metric", key)).name for key, entry in cell.spec["metrics"]}
     kind = kinds.REGISTRY[simulation.models[cell.place["model"]].get("kind", kinds.VECTORS)].name
     modules = {metrics.REGISTRY.module(name) for name in functions} | {kinds.REGISTRY.module(kind)}
@@ -96,7 +96,7 @@ def real_step(simulation: Simulation, cell: Cell) -> Step:
 
 
 def vectors_step(simulation: Simulation, cell: Cell) -> Step:
-    """The step that trains vectors on a shuffled corpus."""
+    """Return the step that trains vectors on a shuffled corpus."""
     return Step(
         f"vectors {cell.name}",
         _model(simulation, simulation.config.frequency.corpus),
@@ -107,7 +107,7 @@ def vectors_step(simulation: Simulation, cell: Cell) -> Step:
 
 
 def frequency_step(simulation: Simulation, cell: Cell) -> Step:
-    """The step that tries all tests on the vectors of a shuffled corpus."""
+    """Return the step that runs all tests on the vectors of a shuffled corpus."""
     functions = {
         metrics.metric(entry.get("metric", key)).name for key, entry in cell.spec["tests"]["metrics"]
     }
@@ -122,7 +122,7 @@ def frequency_step(simulation: Simulation, cell: Cell) -> Step:
 
 
 def figure_steps(simulation: Simulation) -> dict[str, Step]:
-    """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
+    """Return the steps that draw the figures, by the figure's name. A step's output is the stem of its files."""
     tables = {name: step.output for name, step in simulation.table_steps().items()}
     cells, labels = simulation.cells, {"labels": simulation.labels}
     level = simulation.config.coverage.level
@@ -165,6 +165,6 @@ def figure_steps(simulation: Simulation) -> dict[str, Step]:
 
 
 def _model(simulation: Simulation, model: str) -> dict[str, Path | StoreOf]:
-    """The files of a real model."""
+    """Return the input files of a real model."""
     store = store_of(simulation.embeddings, model, simulation.models[model])
     return {"model": simulation.paths.model_file(model), "store": store}

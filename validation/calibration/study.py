@@ -1,4 +1,4 @@
-"""A simulation's config, checked: its cells, its models, and where its files lie."""
+"""A simulation from a checked config: its cells, its models, and the paths of its files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from biasgrid.validation import to_record
 from ..experiment import Cell, Experiment
 from .config import SimulationConfig
 
-UNBIASED, BIASED = "unbiased", "biased"  # shuffled corpora
+# Names of shuffled corpora.
+UNBIASED, BIASED = "unbiased", "biased"
 
 
 class Simulation(Experiment):
@@ -32,7 +33,7 @@ class Simulation(Experiment):
 
     @classmethod
     def check(cls, config: SimulationConfig, where: str) -> SimulationConfig:
-        """Raises BiasgridError naming the key that is wrong; gives each metric its settings in full."""
+        """Fill in the settings of each metric. Raises BiasgridError, which names the wrong key."""
         if bool(config.metrics) != bool(config.words) or bool(config.words) != bool(config.bias):
             raise BiasgridError(f"{where}: of `metrics`, `words` and `bias`, all or none must be there")
         if not (config.metrics or config.frequency or config.calibration):
@@ -58,7 +59,7 @@ class Simulation(Experiment):
                     )
             except BiasgridError as error:
                 raise type(error)(f"{where}: metrics: {key}: {error}") from None
-            # the metric's own settings, else the simulation's
+            # The metric's own settings override the settings of the simulation.
             full = {
                 part: getattr(config, part).model_copy(update=to_record(getattr(entry, part)) or {})
                 for part in ("null", "coverage")
@@ -68,7 +69,7 @@ class Simulation(Experiment):
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """A cell for each metric, number of words per set and bias, by name."""
+        """Return a cell for each metric, number of words per set and bias, by name."""
         cells = {}
         for key, entry in self.config.metrics.items():
             for words in map(int, self.config.words):
@@ -82,17 +83,17 @@ class Simulation(Experiment):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What figures print for a metric's key."""
+        """Return the labels of metrics in figures, by key."""
         return _labels(self.config.metrics)
 
     @cached_property
     def real_cells(self) -> dict[str, Cell]:
-        """A cell for each real model and kind of query, by name."""
+        """Return a cell for each real model and kind of query, by name."""
         cells = {}
         calibration = self.config.calibration
         if calibration is None:
             return {}
-        # in the config's order, which is the table's
+        # Keep the order of the config, which is also the order of the table.
         entries = [[key, _without_label(entry)] for key, entry in calibration.metrics.items()]
         for model in self.models:
             for kind, queries in calibration.kinds.items():
@@ -105,17 +106,17 @@ class Simulation(Experiment):
 
     @property
     def real_labels(self) -> dict[str, str]:
-        """What the figure of real vectors prints for a metric's or model's key."""
+        """Return the labels of metrics and models in the figure of real vectors, by key."""
         models = {key: model.label for key, model in self.config.models.items()}
         return _labels(self.config.calibration.metrics) | models
 
     @cached_property
     def frequency_cells(self) -> dict[str, Cell]:
-        """A cell for each training and shuffled corpus, by name: the specs of its vectors and of tests on them."""
+        """Return a cell for each training and shuffled corpus, by name, with specs of its vectors and their tests."""
         section = self.config.frequency
         if section is None:
             return {}
-        # in the config's order, which is the table's
+        # Keep the order of the config, which is also the order of the table.
         entries = [
             [key, {"widths": section.widths} | _without_label(entry)]
             for key, entry in section.metrics.items()
@@ -133,7 +134,7 @@ class Simulation(Experiment):
                     of_vectors = {"algorithm": recipe.algorithm, "params": recipe.params}
                     of_vectors |= {"trained_by": training_version(recipe.algorithm), "number": number}
                     of_vectors |= {"kinds": kinds[corpora], "queries": queries[corpora], "of_words": of_words}
-                    # all trainings have the same corpora and queries
+                    # Use the same seed for all trainings, so that they have the same corpora and queries.
                     of_vectors["seed"] = seed_of(self.config.seed, f"{corpora}/{number}")
                     place = {"training": training, "corpora": corpora, "number": number}
                     of_tests = {**place, "metrics": entries, "draws": section.draws}
@@ -143,30 +144,30 @@ class Simulation(Experiment):
 
     @property
     def frequency_labels(self) -> dict[str, str]:
-        """What figures of tests on shuffled corpora print for a metric's or training's key."""
+        """Return the labels of metrics and trainings in figures of tests on shuffled corpora, by key."""
         section = self.config.frequency
         trainings = {key: entry.label or key for key, entry in section.trainings.items()}
         return _labels(section.metrics) | trainings
 
     def cell_file(self, name: str) -> Path:
-        """Where a cell's results are."""
+        """Return the path of a cell's results."""
         return self.results / "cells" / f"{name}.json"
 
     def real_file(self, name: str) -> Path:
-        """Where the p-values of queries from a real model are."""
+        """Return the path of the p-values of queries from a real model."""
         return self.results / "real" / f"{name}.json"
 
     def frequency_vectors_file(self, name: str) -> Path:
-        """Where the vectors of a shuffled corpus are."""
+        """Return the path of the vectors of a shuffled corpus."""
         return self.results / "frequency" / f"{name}.npz"
 
     def frequency_cell_file(self, name: str) -> Path:
-        """Where the p-values of tests on a shuffled corpus are."""
+        """Return the path of the p-values of tests on a shuffled corpus."""
         return self.results / "frequency" / f"{name}.json"
 
 
 def _check_frequency(config: SimulationConfig, where: str) -> None:
-    """Raises BiasgridError for an unknown corpus, and for a metric that is not measured on vectors."""
+    """Raise BiasgridError for an unknown corpus, and for a metric that is not measured on vectors."""
     corpora = [key for key, model in config.models.items() if model.kind == "corpus"]
     check_names("corpus", [config.frequency.corpus], corpora, where)
     for key, entry in config.frequency.metrics.items():
@@ -178,7 +179,7 @@ def _check_frequency(config: SimulationConfig, where: str) -> None:
 
 
 def _without_label(entry: Measured) -> dict[str, Any]:
-    """What a spec has of a metric."""
+    """Return the entry of a metric for a spec, without its label."""
     return {name: value for name, value in to_record(entry).items() if name != "label"}
 
 

@@ -1,4 +1,4 @@
-"""The tables of a simulation, from its cells: what came out, and shares of small p-values on real vectors."""
+"""Tables of a simulation, from its cells: its results, and shares of small p-values on real vectors."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ from .populations import ALL_WORDS_DRAWS
 
 
 def _make_simulation(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """spec: "cells": metric, words and bias of each; "all_words": how many draws their value of all words is a mean
-    of."""
+    """Make the table of the simulation.
+
+    `spec` has "cells", the metric, words and bias of each cell, and "all_words", the number of draws whose mean is
+    the value of all words.
+    """
     rows = [
         (*place, *row)
         for place, file in zip(spec["cells"], inputs["cells"], strict=True)
         for record in [read_json(file)]
         for row in [*_null_rows(record), *_coverage_rows(record, spec["all_words"])]
     ]
-    # those with a number have no reason
+    # Rows with a number do not have a reason.
     rows = [row + (None,) * (len(SIMULATION.columns) - len(row)) for row in rows]
     return pd.DataFrame(rows, columns=SIMULATION.names)
 
@@ -89,19 +92,20 @@ CALIBRATION = Table(
     remedy=REMEDY,
 )
 TABLES = (SIMULATION, CALIBRATION)
-TRUE = ("expected", "all_words")  # what an interval may be for
+# Kinds of true values for which intervals may be computed.
+TRUE = ("expected", "all_words")
 LEVELS = (0.05, 0.01)
-# p-values that differ by less are equal
+# P-values that differ by less than this are equal.
 ROUNDING = 1e-13
 
 NO_ENDS = (math.nan, math.nan)
 
 
 def shares(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple]:
-    """Rows of the table, those of `CALIBRATION`, from what `p_values` found (`found`) of each `model` and `kind`.
+    """Yield the rows of the table `CALIBRATION` from the results of `p_values` (`found`) for each `model` and `kind`.
 
-    Two intervals (Clopper & Pearson 1934) of the share of p <= .05: 95 % by itself, and of all rows at once (95 %,
-    Bonferroni).
+    The share of p <= .05 has two intervals (Clopper & Pearson 1934): a 95 % interval by itself, and a 95 % interval
+    for all rows together (Bonferroni).
     """
     tests = [
         (record, metric, test)
@@ -115,7 +119,7 @@ def shares(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple]:
         values = np.array([p for p in outcome["p_values"] if p is not None])
         number, no_test = len(outcome["p_values"]), len(outcome["p_values"]) - len(values)
         reason = max(outcome["reasons"], key=outcome["reasons"].get, default=None)
-        # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
+        # A p-value of exactly the level rejects; (k + 1) / (n + 1) can be exactly the level.
         count, strict_count = (int((values <= level + ROUNDING).sum()) for level in LEVELS)
         ends = [math.nan] * 4
         if len(values):
@@ -138,7 +142,7 @@ def _null_rows(record: Mapping[str, Any]) -> Iterator[tuple]:
     yield "uniform_distance", test.statistic, *NO_ENDS, len(uniform)
     yield "uniform_p", test.pvalue, *NO_ENDS, len(uniform)
     for level in (0.05, 0.01):
-        # a p-value of exactly the level, as (k + 1) / (n + 1) gives it, rejects
+        # A p-value of exactly the level rejects; (k + 1) / (n + 1) can be exactly the level.
         rejections = int((p_values <= level + ROUNDING).sum())
         yield f"rejected_{level:g}", *_share(rejections, len(p_values))
 
@@ -159,7 +163,7 @@ def _coverage_rows(record: Mapping[str, Any], all_words: int) -> Iterator[tuple]
 
 
 def _share(count: int, repetitions: int) -> tuple[float, float, float, int]:
-    """A share, its 95 % interval (Clopper & Pearson 1934), and of how many it is."""
+    """Compute a share, its 95 % interval (Clopper & Pearson 1934), and the number of repetitions."""
     if not repetitions:
         return math.nan, *NO_ENDS, 0
     return count / repetitions, *binomtest(count, repetitions).proportion_ci(0.95, "exact"), repetitions

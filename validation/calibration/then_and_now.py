@@ -40,14 +40,14 @@ from .random_criteria import RAW, THESE
 
 NUMBERS = Path(__file__).parent / "numbers"
 MODULE = "python -m validation.calibration"
-# random groups of the test with few topics
+# Number of random groups of the test with few topics.
 DRAWS = 1999
-# the model that gets neutral scores
+# The model whose scores are set to the no-bias value.
 WITHOUT_BIAS = "word2vec-google-news-300-subset"
 
 
 class Claim(NamedTuple):
-    """A claim that was refuted: what it was about, what the checks found, what is computed now, and by what."""
+    """A refuted claim: its subject, the result of the checks, the result today, and the command that computes it."""
 
     claim: str
     then: str
@@ -56,7 +56,7 @@ class Claim(NamedTuple):
 
 
 def reported_tests(nulls: Sequence[few_topics.Null], runs: int = 2000) -> Claim:
-    """Return how many of the reported p-values are small if the null hypothesis holds."""
+    """Count how many of the reported p-values are small under the null hypothesis."""
     found = {"scores": list(nulls), "means over queries": list(few_topics.aggregates(nulls))}
     parts = []
     for name, of_name in found.items():
@@ -77,7 +77,7 @@ def reported_tests(nulls: Sequence[few_topics.Null], runs: int = 2000) -> Claim:
 
 
 def scores_in_tests(aggregates: pd.DataFrame) -> Claim:
-    """Return how many aggregates' tests cover fewer scores than the aggregate, and whether the table says so."""
+    """Count tests that cover fewer scores than their aggregate, and tests for which the table does not show it."""
     tested = aggregates[aggregates["p_groups"].notna()]
     lacking = tested["scores_in_test"] < tested["cells"] - tested["cells_nan"]
     silent = int(tested["scores_in_test"].isna().sum())
@@ -90,7 +90,7 @@ def scores_in_tests(aggregates: pd.DataFrame) -> Claim:
 
 
 def random_least_biased(found: pd.DataFrame) -> Claim:
-    """Return how often a model is clearly the least biased by MAC on criteria of random words."""
+    """Count how often a model is clearly the least biased according to MAC on criteria of random words."""
     table = random_criteria.summarise(found)
     table = table[(table["metric"] == "mac") & (table["place"] == "criterion")].set_index("claim")
     now, raw = table.loc[THESE], table.loc[RAW]
@@ -103,7 +103,7 @@ def random_least_biased(found: pd.DataFrame) -> Claim:
 
 
 def third_models(study: Any) -> Claim:
-    """Return how many answers about two models change if another one is left out."""
+    """Count the answers about two models that change if another model is left out."""
     changes = left_out.find_changes(study)
     pairs = left_out.pairs_without(study)
     number = sum(int(pairs[f"{prefix}answer"].isin(ANSWERS).sum()) for prefix in left_out.PREFIXES.values())
@@ -117,7 +117,7 @@ def third_models(study: Any) -> Claim:
 
 
 def model_without_bias(study: Any, model: str) -> Claim:
-    """Return in how many places a model is clearly the least biased whose scores are exactly neutral."""
+    """Count the places in which a model whose scores are all the no-bias value is clearly the least biased."""
     pairs = pairs_with_neutral(study, model)
     of_model = pairs[
         ((pairs["model_a"] == model) | (pairs["model_b"] == model)) & pairs["answer"].isin(ANSWERS)
@@ -143,7 +143,7 @@ def model_without_bias(study: Any, model: str) -> Claim:
 
 
 def pairs_with_neutral(study: Any, model: str) -> pd.DataFrame:
-    """Return the pairs of the original models if one of them had the no-bias value in all scores."""
+    """Compare the pairs of the original models as if one of them had the no-bias value in all scores."""
     inputs, spec = dict(PAIRS.inputs_of(study)), PAIRS.spec_of(study)
     neutral = spec["ranking"]["neutral"]
     scales = {key: Scale.of_record(r.get("random_groups")) for key, _, r in results(inputs["inferences"])}
@@ -168,14 +168,14 @@ def pairs_with_neutral(study: Any, model: str) -> pd.DataFrame:
 
 
 def signs_of_other_lists(draws: int = 400_000, seed: int = 0) -> Claim:
-    """Return how often another list has the same sign, as the library says and as simulated lists have it.
+    """Return how often another list has the same sign, according to the library and in simulated lists.
 
-    A list's estimate is its true value and a normal error; any true value is as likely. The z is the one at which
-    97.3 % was claimed, as resamples have this share on one side of 0.
+    A list's estimate is its true value plus a normal error; all true values are equally likely. At the chosen z,
+    97.3 % was claimed, because this share of resamples is on one side of 0.
     """
     rng = np.random.default_rng(seed)
     z = float(stats.norm.ppf(0.973))
-    # given the estimate, the true value differs from it by one error, and another list's by one more
+    # The true value differs from the estimate by one error, and another list's estimate by one more.
     others = z + rng.normal(size=draws) + rng.normal(size=draws)
     return Claim(
         "Another list of words gives the same sign",
@@ -186,7 +186,7 @@ def signs_of_other_lists(draws: int = 400_000, seed: int = 0) -> Claim:
 
 
 def opposite_directions(scores: pd.DataFrame, sides: Iterable[tuple[str, str, float]]) -> Claim:
-    """Return on how many queries the summary says that models are biased in opposite directions."""
+    """Count the queries for which the summary reports that models are biased in opposite directions."""
     table = directions(scores, sides)
     opposed = table.groupby(["criterion", "query_id"])["is_opposed"].any()
     return Claim(

@@ -52,9 +52,9 @@ QUERIES = (5, 7, 12, 25, 50)
 SPREADS = {"equal": (1, 1, 1, 1), "unlike": (1, 2, 3, 5)}
 PAIRS = tuple(combinations(range(4), 2))
 FIRST, SECOND = np.array(PAIRS).T
-# designs are drawn anew several times: which queries, and in which order
+# Designs are drawn several times, with different queries in different orders.
 PARTS = 4
-# the share of a query's effect that its cluster has
+# The share of a query's effect that comes from its cluster.
 CLUSTER_SHARE = 0.5
 
 
@@ -65,18 +65,18 @@ class Population:
     Attributes
     ----------
     metric
-        Its key.
+        The key of the metric.
     criteria
         The criterion of each query.
     sets
         The names of each query's sets: targets first, then attributes.
     words
-        For each query and set, how far each word moves the standardised bias of each model: (words, models), centred.
+        The effect of each word of a query and set on the standardised bias of each model: (words, models), centred.
     clusters
         The cluster of each query: queries that share attribute sets.
     effects
-        How far each query moves each model, (models, queries), centred. They are the real scores' deviations,
-        scaled so that differences of models vary by as much as their words do not explain.
+        The effect of each query on each model, (models, queries), centred. Effects are deviations of the real scores.
+        They are scaled so that differences of models have the variance that the words do not explain.
     floor
         The standardised bias of a score that has exactly the no-bias value.
     error
@@ -113,13 +113,13 @@ class Sample(NamedTuple):
     scores
         Errors and effects, (runs, models, queries).
     errors
-        Errors of words alone, (runs, models, queries).
+        Only the errors of words, (runs, models, queries).
     clusters
         The cluster of each query.
     variance
         Estimated variance over words of each pair's mean difference over queries, (runs, pairs).
     freedom
-        Satterthwaite's degrees of freedom of it.
+        Satterthwaite's degrees of freedom of the variance.
     shared
         Estimated variance of the mean over clusters from words that clusters share, (runs, pairs).
     of_clusters
@@ -145,8 +145,8 @@ def read_population(results: Path, metric: str, seed: int = 0) -> Population:
     """Make a population from a finished study's inference records.
 
     The records have each word's influence on a score, from which the error of other words follows, and the
-    distribution of random groups, which sets the scale. The models are three of the study that have most queries, and
-    a fourth that is the first one with its words and queries dealt at random.
+    distribution of random groups, which sets the scale. The models are the three models of the study with most
+    queries. A fourth model is a copy of the first, with its words and queries in random order.
     """
     rng = np.random.default_rng(seed)
     records = [_read_scores(results / "inference" / model / "none" / f"{metric}.json") for model in MODELS]
@@ -240,7 +240,7 @@ def made_population(queries: int = 8, words: int = 8, seed: int = 0) -> Populati
 
 
 def clusters_of(sets: Sequence[Sequence[str]]) -> np.ndarray:
-    """Return the cluster of each query, where queries that share a set are in one, directly or through others."""
+    """Return the cluster of each query. Queries that share a set, directly or through others, are in one cluster."""
     clusters = list(range(len(sets)))
     for a, b in combinations(range(len(sets)), 2):
         if set(sets[a]) & set(sets[b]):
@@ -257,7 +257,7 @@ def draw(
     is_shared: bool = True,
     is_normal: bool = False,
 ) -> Sample:
-    """Draw runs of a design: its queries, their words and their effects."""
+    """Draw runs of a design with its queries, their words and their effects."""
     scale, available = np.array(spread, dtype=float), len(population.sets)
     order = np.concatenate([rng.permutation(available) for _ in range(-(-queries // available))])[:queries]
     block = np.arange(queries) // available
@@ -282,7 +282,7 @@ def draw(
             drawn = flat[rng.integers(size, size=(runs, size))]
         drawn = drawn.reshape(runs, size, 4, len(places))
         errors[:, :, places] += drawn.mean(axis=1)
-        # what the words that were drawn say about the variance of their mean
+        # Estimate the variance of the words' mean from the words that were drawn.
         differences = drawn[:, :, FIRST] - drawn[:, :, SECOND]
         told = (differences.sum(axis=3) / queries).var(axis=1, ddof=1) / size
         variance += told
@@ -326,7 +326,7 @@ def _of_pairs(values: np.ndarray) -> np.ndarray:
 
 
 def _outcome(difference: np.ndarray, variance: np.ndarray, freedom: Any) -> Claim:
-    """Return an ordinary t-test."""
+    """Compute an ordinary t-test."""
     error, freedom = np.sqrt(variance), np.minimum(freedom, 1e9)
     outer, inner = (stdtrit(freedom, (1 + level) / 2) * error for level in (0.95, 0.9))
     with np.errstate(divide="ignore"):
@@ -366,7 +366,7 @@ def _means(sample: Sample) -> np.ndarray:
 
 
 def by_queries(sample: Sample) -> Claim:
-    """Apply a t-test that takes all queries for independent."""
+    """Apply a t-test that treats all queries as independent."""
     differences = _of_pairs(sample.scores)
     n = differences.shape[2]
     return _outcome(differences.mean(axis=2), differences.var(axis=2, ddof=1) / n, n - 1)
@@ -380,7 +380,7 @@ def by_clusters(sample: Sample) -> Claim:
 
 
 def welch(sample: Sample) -> Claim:
-    """Apply Welch's test, which takes the two models' cluster means for independent."""
+    """Apply Welch's test, which treats the two models' cluster means as independent."""
     means = cluster_means(sample.scores, sample.clusters)
     k = means.shape[2]
     first, second = (means.var(axis=2, ddof=1)[:, side] / k for side in (FIRST, SECOND))
@@ -401,7 +401,7 @@ def cr2(sample: Sample) -> Claim:
 
 
 def shrunken(sample: Sample) -> Claim:
-    """Apply a t-test with a variance between that of clusters and that of words, which counts as 4 clusters."""
+    """Apply a t-test whose variance combines the variances of clusters and of words, which count as 4 clusters."""
     means = _means(sample)
     k = means.shape[2]
     words = sample.of_clusters.sum(axis=2) / k**2
@@ -439,7 +439,7 @@ def hall(sample: Sample) -> Claim:
 
 
 def sign_flips(sample: Sample) -> Claim:
-    """Apply the permutation test of the clusters' signs, studentised (as the t of the mean orders samples so)."""
+    """Apply the permutation test of the clusters' signs, studentised because t orders the samples like the mean."""
     means, plain = _means(sample), by_clusters(sample)
     k = means.shape[2]
     if k <= 8:
@@ -454,7 +454,7 @@ def sign_flips(sample: Sample) -> Claim:
     return plain._replace(p=as_large / len(signs))
 
 
-# the first of each is the one that is chosen
+# The first test of each claim is the chosen one.
 TESTS: Mapping[str, Mapping[str, Test]] = {
     "these queries": {
         "t, words - 1": chosen_for_these,
@@ -488,7 +488,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
 
 
 def measure(samples: Sequence[Sample], test: Test) -> dict[str, float]:
-    """Measure a test on samples of four models of one mean, with the first model moved where power is asked."""
+    """Measure a test on samples of four models with one mean. For the power, the first model is shifted."""
 
     def outcome(shift: float) -> Any:
         moved = []
@@ -507,7 +507,7 @@ def measure(samples: Sequence[Sample], test: Test) -> dict[str, float]:
         "covers": ((plain.low <= 0) & (plain.high >= 0)).mean(),
         "alike_if_equal": _are_alike(plain).mean(),
         "alike_at_margin": are_alike.mean(),
-        # the worst of the pairs: unlike spreads make pairs unlike
+        # Report the worst pair, because pairs differ if spreads do.
         "alike_at_margin_worst": are_alike.mean(axis=0).max(),
         **{f"power_{shift:g}": (holm(of.p)[:, :3] <= 0.05).mean() for shift, of in moved.items()},
         "power_at_smallest": (outcome(smallest).p[:, 0] <= 0.05).mean(),
@@ -522,7 +522,7 @@ def _are_alike(outcome: Any) -> np.ndarray:
 def compare_tests(
     populations: Sequence[Population], runs: int, queries: Sequence[int] = QUERIES, seed: int = 1
 ) -> pd.DataFrame:
-    """Measure all tests in all designs: a row for each."""
+    """Measure all tests in all designs, with a row for each."""
     rows = []
     for population in populations:
         for design, n, source, is_shared in _designs(population, queries):
@@ -557,18 +557,18 @@ def _draw_parts(
 def confirm(
     found: pd.DataFrame, populations: Sequence[Population], runs: int, limit: float = 0.055, seed: int = 3
 ) -> pd.DataFrame:
-    """Draw designs anew in which a chosen test errs most, as the largest of many estimates is too large.
+    """Draw the designs again in which a chosen test errs most, because the largest of many estimates is too large.
 
     Parameters
     ----------
     found
-        What `compare_tests` returned.
+        The result of `compare_tests`.
     populations
-        As it took them.
+        The populations that were passed to `compare_tests`.
     runs
-        Of each design; several times as many.
+        Number of runs of each design, several times the number in `compare_tests`.
     limit
-        A design is drawn anew if the family error of a chosen test is above this.
+        A design is drawn again if the family error of a chosen test is above this value.
 
     Returns
     -------
@@ -604,12 +604,12 @@ def _designs(population: Population, queries: Sequence[int]) -> Iterator[tuple[s
 def find_neutral(
     populations: Sequence[Population], runs: int, queries: Sequence[int] = (5, 7, 12, 25), seed: int = 2
 ) -> pd.DataFrame:
-    """Measure how often a model without bias is found: called different from, and below, all of three rivals.
+    """Measure how often a model without bias is found to be less biased than all of three rivals.
 
-    Queries are independent, with sets of 8 words, and errors are normal. Rivals' scores vary with a standard
-    deviation of 1, as those of random topics do; what words do not explain of it is the effect of queries. The
-    scores of the model are either exactly neutral, with an error of 0, or those of words from a population without
-    bias: absolute values of normal errors.
+    Queries are independent, with sets of 8 words, and errors are normal. The scores of the rivals have a standard
+    deviation of 1, like scores of random topics; the part that words do not explain is the effect of queries. The
+    scores of the model are either exactly the no-bias value, with an error of 0, or scores of words from a population
+    without bias: absolute values of normal errors.
     """
     rows = []
     for population in populations:
