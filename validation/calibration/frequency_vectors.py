@@ -27,8 +27,8 @@ def vectors(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) ->
     spec
         "algorithm" and its "params"; "number", its seed; and the options of `corpus_of`.
     output
-        Arrays: "words" by descending frequency, their "vectors" and "counts", "tokens" of the corpus, and for each
-        kind of query its words, (queries, 4, words): target sets, attribute sets.
+        Arrays: "words" by descending frequency, their "vectors" and "counts", and "tokens" of the corpus. For each
+        kind of query, an array has its words, (queries, 4, words): target sets, attribute sets.
     """
     text, by_kind = corpus_of(inputs["store"].open(), spec)
     params = dict(spec["params"])

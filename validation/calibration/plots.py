@@ -54,9 +54,9 @@ def p_values(
     """Draw the difference of the p-values' distribution from uniform under the null hypothesis, a panel per metric.
 
     `uniform` maps (metric, words, bias) to values that are uniform from 0 to 1 if the test is calibrated, or to None
-    without a test. For calibrated tests, the band contains all curves of a panel in at least 95 % of simulations
-    (Kolmogorov and Smirnov's test at level .05 divided by the number of curves). Raises BiasgridError if no metric
-    has a test.
+    without a test. For calibrated tests, the band contains all curves of a panel in at least 95 % of simulations.
+    It comes from Kolmogorov and Smirnov's test at level .05 divided by the number of curves. Raises BiasgridError if
+    no metric has a test.
     """
     from scipy.stats import kstwo
 

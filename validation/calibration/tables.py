@@ -104,8 +104,8 @@ NO_ENDS = (math.nan, math.nan)
 def shares(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple]:
     """Yield the rows of the table `CALIBRATION` from the results of `p_values` (`found`) for each `model` and `kind`.
 
-    The share of p <= .05 has two intervals (Clopper & Pearson 1934): a 95 % interval by itself, and a 95 % interval
-    for all rows together (Bonferroni).
+    The share of p <= .05 has two 95 % intervals (Clopper & Pearson 1934): one for the row by itself, and one for all
+    rows together (Bonferroni).
     """
     tests = [
         (record, metric, test)

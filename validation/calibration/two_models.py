@@ -608,8 +608,8 @@ def find_neutral(
 
     Queries are independent, with sets of 8 words, and errors are normal. The scores of the rivals have a standard
     deviation of 1, like scores of random topics; the part that words do not explain is the effect of queries. The
-    scores of the model are either exactly the no-bias value, with an error of 0, or scores of words from a population
-    without bias: absolute values of normal errors.
+    scores of the model are either exactly the no-bias value, with an error of 0, or absolute values of normal errors,
+    as for words from a population without bias.
     """
     rows = []
     for population in populations:

@@ -29,7 +29,7 @@ def measure(
     """Measure a metric of the config on a model: value (or NaN), status, and scores of occupations (or None).
 
     Occupations are one set. For a metric that takes two sets, they are divided into truly male occupations (share
-    above .5) and truly female ones; an occupation of exactly .5 is in neither set. With `halves` > 0, the result also
+    above .5) and truly female ones. An occupation of exactly .5 is in neither set. With `halves` > 0, the result also
     has "halves": the mean distance of the values on that many random halves of the occupations from the value on all.
     It is NaN if a half does not have a value. The seed determines the halves, which are the same for all metrics.
     Raises BiasgridError if the entry's `words` is not a detail of the metric.

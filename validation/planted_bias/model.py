@@ -125,7 +125,7 @@ def _measure_vectors(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.n
     groups, occupations = spec["groups"], spec["occupations"]
     male, female = (store.take(group, store.rows(group)) for group in groups)
     return {
-        # The angle is that of Schroeder et al. 2021, section 5.2.1.
+        # Schroeder et al. 2021, section 5.2.1, define the angle.
         "angle": angles(male, female)["pca", "mean"],
         "example": _example(store, [male, female], set(EXAMPLE) <= set(occupations)),
         "metrics": {

@@ -1,8 +1,8 @@
 """Tables of the recovery of injected bias, and of a model's behaviour, by metrics.
 
-The comparisons follow Schroeder et al. (2021), sections 5.2 and 5.3. There are up to three kinds of truth: the
-injected share of male pronouns and, for a model that predicts masked words, its predictions on held-out templates
-(unmasking bias) and the direction of its errors in a task (downstream errors).
+The comparisons follow Schroeder et al. (2021), sections 5.2 and 5.3. The first kind of truth is the injected share of
+male pronouns. A model that predicts masked words has two further kinds: its predictions on held-out templates
+(unmasking bias), and the direction of its errors in a task (downstream errors).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def train(
     """Train word vectors and context vectors on a corpus. On one machine, the same input gives the same result.
 
     `ppmi` factorises the positive pointwise mutual information of words in a sentence by a truncated singular value
-    decomposition; the factors of words and of contexts each get the square root of the singular values. `word2vec`
+    decomposition. The factors of words and of contexts each get the square root of the singular values. `word2vec`
     uses gensim with one worker: its input vectors, and the output vectors of negative sampling.
 
     Parameters

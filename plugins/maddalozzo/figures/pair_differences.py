@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from biasgrid.planned import Planned
 
-# The numbers of bins are those of the thesis, for all pairs and for versions of some pairs.
+# The thesis uses these numbers of bins, for all pairs and for versions of some pairs.
 BINS = {"mean_pair_difference": 100, "agreement": 10}
 # A bin has at least this number of pairs on average.
 FEWEST = 10

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 HEADING = "Multitrait-multimethod matrix"
 # Limit the characters of a model's label.
 LONGEST = 40
-# Limit the number of methods: their names fill the space beside the triangle.
+# Limit the number of methods: their names fill the space next to the triangle.
 MOST = 20
 # Limit methods times traits: narrower rows do not have room for their names.
 MOST_NUMBERS = 48
@@ -119,7 +119,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     )
     for x, y in boxes:
         axes.add_patch(Rectangle((x + 0.03, y + 0.03), 0.94, 0.94, **BOX))
-    # Compute the characters that fit beside the cells in the line of the last name.
+    # Compute the characters that fit next to the cells in the line of the last name.
     free = int(wide * (1 - math.ceil(LINE * len(drawn) / cell) / size) / CHARACTER)
     key = []
     for k, (metric, model) in enumerate(drawn, 1):
