@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -126,12 +127,19 @@ class LogHandler(LogHandlerBase):
         if self._errors and not self._failures:
             print("\n".join(self._errors), file=sys.stderr, flush=True)
         if self._is_brief and JOBS in os.environ:
-            jobs = [[job.rule_name, str(job.reason), list(map(str, job.output or ()))] for job in self._jobs]
+            jobs = [
+                [job.rule_name, str(job.reason), list(map(_path, job.output or ()))] for job in self._jobs
+            ]
             Path(os.environ[JOBS]).write_text(json.dumps(jobs), encoding="utf-8")
         elif self._is_brief:
             print("\n".join(job_table(self._jobs)), flush=True)
         self._errors, self._jobs, self._is_brief = [], [], False
         super().close()
+
+
+def _path(output: object) -> str:
+    """Return the path of an output, behind which Snakemake writes its flags, such as "(update)"."""
+    return re.sub(r" \([a-z, ]+\)$", "", str(output))
 
 
 def job_table(jobs: list[Any]) -> list[str]:
