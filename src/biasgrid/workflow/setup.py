@@ -70,6 +70,7 @@ def read_config(files: Sequence[str], options: Mapping[str, Any]) -> tuple[dict[
     """
     merged: dict[str, Any] = {}
     try:
+        command_line.check_no_target(files)
         for file in files:
             command_line.check_config(file)
         records = [(os.path.relpath(file), load.read(file)) for file in files]
@@ -133,6 +134,7 @@ def check_folders(study: Folders, files: Sequence[str], replaces: bool, config: 
             refuse_links(folder)
         if is_job():
             return
+        command_line.check_state()
         if files and not replaces:
             config_file.check(results, os.path.relpath(files[0]), config)
         if config and not replaces:
