@@ -4,7 +4,7 @@
 #   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
 #
 # profiles/default/config.yaml, which Snakemake loads by itself, has the settings that this workflow needs.
-if not config:
+if "study" not in config and not workflow.configfiles:
 
     configfile: "config/config.yaml"
 
@@ -52,7 +52,7 @@ onerror:
 rule all:
     default_target: True
     input:
-        STUDY_FILE,
+        f"{RESULTS}/study.json",
         [file for step in PLAN.values() if not step.name.startswith("null ") for file in step.outputs],
         [f"{RESULTS}/{plugins.FILE}"] if PLUGINS else [],
 

@@ -1,8 +1,7 @@
 # Tables, cells and their inference -> one page with the results.
 rule report:
     input:
-        files=[file for file in PLAN["report"].files if file != f"{RESULTS}/study.json"],
-        study=STUDY_FILE,
+        PLAN["report"].files,
     output:
         report(f"{RESULTS}/report.html", category="The page of the study", labels={"page": "all in one"}),
     log:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from .. import configs, schema
+from .. import schema
 from ..embeddings.language.blocks import AT_WORK
 from ..errors import BiasgridError
 from ..files import write_text
@@ -23,7 +23,7 @@ from ..plan.study import Study
 from ..processes import RANDOM_GROUPS
 from . import conclusions, config_file, disk, notices, results_record, stores, why
 from .plan import Plan
-from .setup import logs_of, stop
+from .setup import input_files, logs_of, stop
 
 WARNING = "biasgrid: warning: "  # begins a line in the log of a step
 WARNINGS = "warnings.log"
@@ -104,7 +104,7 @@ def end(study: Folders, config_files: list[str]) -> None:
     """
     _cancel_timers()
     logs = logs_of(study)
-    results_record.end(study, logs, configs.files_read)
+    results_record.end(study, logs, input_files)
     if not isinstance(study, Study):
         say(notices.on_trust(study, config_files), conclusions.tables_and_figures(study.results))
         return
@@ -127,7 +127,7 @@ def end(study: Folders, config_files: list[str]) -> None:
 def fail(study: Folders, config_files: list[str]) -> None:
     """Record the results that there are, and say what could not be downloaded, after a run that failed."""
     _cancel_timers()
-    results_record.end(study, logs_of(study), configs.files_read)
+    results_record.end(study, logs_of(study), input_files)
     absent = stores.absent_archives(study) if isinstance(study, Study) else {}
     say(
         _warning_line(logs_of(study)),
