@@ -64,7 +64,7 @@ rule fetch:
     log:
         f"{LOGS}/fetch.txt",
     run:
-        stores.check_fetched(STUDY)
+        log_failure(log[0], stores.check_fetched, STUDY)
 
 
 # Read what was downloaded once more and compare it with its checksums; `biasgrid verify` does so for results.
@@ -72,7 +72,7 @@ rule verify:
     log:
         f"{LOGS}/verify.txt",
     run:
-        stores.verify_archives(STUDY)
+        log_failure(log[0], stores.verify_archives, STUDY)
 
 
 # All models as stores.

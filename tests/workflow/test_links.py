@@ -64,10 +64,8 @@ def test_no_command_writes_or_publishes_through_a_link(finished, mine, monkeypat
     study = ("--study", "config/config.yaml")
     for arguments in (
         ("report", "results/small"),
-        ("table", *study, "--table", "rankings"),
-        ("figure", *study, "--figure", "rankings"),
-        ("cell", *study, "--cell", "one/none/weat/q1"),
-        ("step", *study, "table scores"),
+        ("step", "table rankings", *study),
+        ("step", "figure rankings", "cell one/none/weat/q1", *study),
         ("publish", "results/small", "published"),
     ):
         assert main(list(arguments)) == 2, arguments

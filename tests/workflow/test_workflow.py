@@ -313,8 +313,9 @@ def test_a_new_metric_makes_no_other_stale(finished):
 def test_a_figure_that_fails_costs_no_other_and_is_made_by_the_next_run(finished):
     finished.configure(finished.config | {"figures": ["rankings", "scores"]})
     finished.run()
-    figures = finished.folder / "results/small/figures"
     before = finished.results()
+    for figure in ("scores-first-rnd", "rankings"):
+        (finished.folder / f"results/small/figures/{figure}.pdf").unlink()
     module = finished.own_code("figures/rankings.py")
     text = module.read_text()
     line = '    rows_of(rankings, "rankings", criterion=criterion)\n'
@@ -322,11 +323,12 @@ def test_a_figure_that_fails_costs_no_other_and_is_made_by_the_next_run(finished
     module.write_text(text.replace(line, f"    1 / 0\n{line}"))
     done = finished.snakemake("--cores", "2")
     assert done.returncode == 1
-    (line,) = [text for text in done.stderr.splitlines() if "failed" in text]
-    assert line == "biasgrid: figures failed: figure rankings: division by zero (ZeroDivisionError)"
-    # the failed one is as it was, and the next run makes it again
-    assert before == finished.results() | {
-        name: content for name, content in before.items() if name.startswith("small/checksums")
+    (line,) = [text for text in done.stderr.splitlines() if text.startswith("biasgrid: figures")]
+    assert line == "biasgrid: figures failed: figure rankings: ZeroDivisionError: division by zero"
+    # the others are made, and the next run makes the failed one
+    there = finished.results()
+    assert {name for name in before if name not in there} == {
+        f"small/figures/rankings.{end}" for end in ("pdf", "svg", "png")
     }
     assert set(planned(finished)) == {"figures"}
     module.write_text(text)
@@ -504,7 +506,6 @@ def test_a_run_for_which_the_disk_has_no_room_is_refused_before_it_downloads(pro
     done = project.snakemake("--cores", "1")
     assert done.returncode == 2
     # a store of text is 1.2 times its archive
-    assert "biasgrid: it takes 88,000 GB on the disk: downloads 40,000 GB, stores 48,000 GB" in done.stderr
     assert "biasgrid: small needs 88,000 GB on the disk of data/embeddings (" in done.stderr
     assert "), which has " in done.stderr
     assert not (project.folder / "data/embeddings/raw/one").exists()

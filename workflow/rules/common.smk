@@ -9,7 +9,7 @@ from biasgrid.workflow import notebooks as of_notebooks
 from biasgrid.workflow import setup, stores
 from biasgrid.workflow.evaluation_split import split
 from biasgrid.workflow.plan import Plan
-from biasgrid.workflow.run import begin, end, fail, make, warn_in_logs
+from biasgrid.workflow.run import begin, end, fail, log_failure, make, warn_in_logs
 from biasgrid.workflow.wildcards import one_of
 
 setup.check_place(workflow.basedir)

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
@@ -186,16 +186,21 @@ def make(plan: Plan, name: str, log: str, notes: Path | str) -> None:
     notes
         The folder of the study's logs, in which `why` notes what the step was made of.
     """
+    log_failure(log, plan[name].run)
+    why.note(Path(notes), name, plan[name].settings, plan[name].code)
+
+
+def log_failure(log: str, function: Callable[..., object], *arguments: object) -> None:
+    """Call a function in this thread. Its warnings, and why it failed, are written to a log."""
     Path(log).unlink(missing_ok=True)
     _thread.log = log
     try:
-        plan[name].run()
+        function(*arguments)
     except Exception as error:
         write_text(log, f"{error if isinstance(error, BiasgridError) else repr(error)}\n")
         raise
     finally:
         _thread.log = None
-    why.note(Path(notes), name, plan[name].settings, plan[name].code)
 
 
 def warn_in_logs() -> None:
