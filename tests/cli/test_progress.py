@@ -7,6 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+
 import snakemake_logger_plugin_biasgrid as plugin
 
 
@@ -23,7 +24,13 @@ class Run:
     """A run of Snakemake as the plug-in learns of it."""
 
     def __init__(self, **settings):
-        usual = {"quiet": None, "dryrun": False, "verbose": False, "printshellcmds": False, "debug_dag": False}
+        usual = {
+            "quiet": None,
+            "dryrun": False,
+            "verbose": False,
+            "printshellcmds": False,
+            "debug_dag": False,
+        }
         self.handler = plugin.LogHandler(SimpleNamespace(**usual | settings), None)
 
     def say(self, *arguments, **values):
@@ -108,7 +115,9 @@ def test_warnings_are_shown_and_what_snakemake_says_of_itself_is_not(capsys):
     run = Run()
     run.say(None, "Building DAG of jobs...")
     run.say(None, "a warning", logging.WARNING)
-    run.say(None, "--keep-incomplete mode is set, so incomplete output files are not removed.", logging.WARNING)
+    run.say(
+        None, "--keep-incomplete mode is set, so incomplete output files are not removed.", logging.WARNING
+    )
     run.say(None, "Nothing to be done (all requested files are present and up to date).")
     assert capsys.readouterr().err.splitlines() == [
         "a warning",

@@ -18,7 +18,7 @@ IMPORTS = {
 OF_WORKFLOW = {
     "basedir",
     "cores",
-    # The one name that is not documented. Snakemake's `config` has config files joined already, and its way of joining
+    # The one name that is not documented. Snakemake's `config` has config files joined already, and its joining
     # cannot take a key out, which configs of biasgrid do (docs/configuration.md); so the files are read here.
     "configfiles",
 }

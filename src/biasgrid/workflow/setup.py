@@ -51,7 +51,7 @@ def check_place(folder: Path | str) -> None:
     if source.is_dir() and not source.samefile(resources.PACKAGE):
         stop(
             f"this Snakefile is that of {source.parents[1]}, but Python imports biasgrid from {resources.PACKAGE}: "
-            f"install the checkout (pip install --editable {source.parents[1]}), or run biasgrid run"
+            f"install the checkout (cd {source.parents[1]}; pip install --editable .), or use its own command"
         )
 
 
