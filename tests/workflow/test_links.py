@@ -53,7 +53,7 @@ def test_no_run_in_another_folder_writes_through_a_link(project, mine):
     state = project.folder / "other" / ".snakemake"
     state.mkdir(parents=True)
     (state / "log").symlink_to(mine)
-    done = project.snakemake("--cores", "1", "--directory", "other")
+    done = project.biasgrid("run", "config/config.yaml", "--cores", "1", "--directory", "other")
     assert done.returncode == 2
     assert f"biasgrid: other/.snakemake/log: is a link to {mine}" in done.stderr.splitlines()[-1]
 

@@ -121,6 +121,8 @@ def run(args: argparse.Namespace) -> str:
         return _explain(command, args)  # "" asks after the whole study
     if not DRY_RUN.isdisjoint(args.extra_arguments):
         _check_inputs(args)
+        # a table of jobs; before the user's options, of which the last counts
+        command[3:3] = ["--quiet", "rules"]
     sys.stdout.flush()
     os.environ |= SAFE_PATH
     # Snakemake takes the place of this process: signals reach it, and its exit code is this command's

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from .. import checksums
 from ..errors import BiasgridError, join_names
+from ..files import write_text
 from ..plan import steps
 from ..plan.paths import Folders
 from ..plan.study import Study
 from ..registry import plugin_files, shipped_plugins
 from ..resources import SHARED, resource
 from ..tables import REGISTRY as TABLES
-from . import stores, why
+from . import command_line, stores, why
 
 OLD = 1  # seconds since 1970: a file of this time is older than all inputs of its step
 KNOWN = ".checksums.json"  # in the folder of logs: sizes and times of files that were found as recorded
@@ -90,12 +92,26 @@ def check_origin(results: Path, logs: Path, config: str) -> None:
         return
     notes = logs / why.NOTES / "cell"
     cells = results / "cells"
-    if all((notes / cell.relative_to(cells)).is_file() for cell in cells.rglob("*.json")):
+    is_noted = all((notes / cell.relative_to(cells)).is_file() for cell in cells.rglob("*.json"))
+    if is_noted and _marker(logs).is_file():
         return
     raise BiasgridError(
         f"{results} is of another config, and was made in another folder: Snakemake cannot tell which results are "
         "out of date. Copy .snakemake and logs of that folder, too, or delete the results"
     )
+
+
+def drop_old_notes(logs: Path) -> None:
+    """Delete the notes of steps that Snakemake does not know, because its own folder is another one since."""
+    marker = _marker(logs)
+    if not marker.is_file():
+        shutil.rmtree(logs / why.NOTES, ignore_errors=True)
+        write_text(marker, "")
+
+
+def _marker(logs: Path) -> Path:
+    """Return a file in Snakemake's own folder, which says that notes of a study's steps belong to that folder."""
+    return command_line.STATE / f"biasgrid-{logs.name}"
 
 
 def is_locked(logs: Path) -> bool:

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -31,7 +31,7 @@ WARNINGS = "warnings.log"
 _locks: list[IO[str]] = []  # open as long as this process runs
 
 
-def begin(study: Folders, config_files: list[str], replaces: bool = False) -> None:
+def begin(study: Folders, config_files: Sequence[str | Path], replaces: bool = False) -> None:
     """Take the lock of a study, and say what the run will download. Snakemake calls this when a run starts to work.
 
     End the process, with one line and exit code 2, if another run is at work, or if the disk is full.
@@ -97,7 +97,7 @@ def _share_random_groups(logs: Path) -> None:
     os.environ[RANDOM_GROUPS] = str(folder)
 
 
-def end(study: Folders, config_files: list[str]) -> None:
+def end(study: Folders, config_files: Sequence[str | Path]) -> None:
     """Record the results and say what a study says, after a run that succeeded.
 
     End the process with exit code 1 if something could not be downloaded.
@@ -106,7 +106,10 @@ def end(study: Folders, config_files: list[str]) -> None:
     logs = logs_of(study)
     results_record.end(study, logs, input_files)
     if not isinstance(study, Study):
-        say(notices.on_trust(study, config_files), conclusions.tables_and_figures(study.results))
+        say(
+            notices.on_trust(study, list(map(os.path.relpath, config_files))),
+            conclusions.tables_and_figures(study.results),
+        )
         return
     absent, present = stores.absent_archives(study), study.present()
     if all(present.paths.table_file(name).is_file() for name in present.tables):
@@ -116,7 +119,7 @@ def end(study: Folders, config_files: list[str]) -> None:
         "; ".join(
             filter(None, (_warning_line(logs, notices.caveats(present)), notices.lost_by_case(present)))
         ),
-        notices.on_trust(study, config_files),
+        notices.on_trust(study, list(map(os.path.relpath, config_files))),
         *(notices.absence(study, absent) if absent else ()),
         conclusions.where(present),
     )
@@ -124,14 +127,14 @@ def end(study: Folders, config_files: list[str]) -> None:
         sys.exit(1)
 
 
-def fail(study: Folders, config_files: list[str]) -> None:
+def fail(study: Folders, config_files: Sequence[str | Path]) -> None:
     """Record the results that there are, and say what could not be downloaded, after a run that failed."""
     _cancel_timers()
     results_record.end(study, logs_of(study), input_files)
     absent = stores.absent_archives(study) if isinstance(study, Study) else {}
     say(
         _warning_line(logs_of(study)),
-        notices.on_trust(study, config_files),
+        notices.on_trust(study, list(map(os.path.relpath, config_files))),
         *(notices.absence(study, absent) if absent else ()),
     )
 

@@ -152,6 +152,7 @@ def check_folders(study: Folders, files: Sequence[str], replaces: bool, config: 
     stores.drop_outdated_records(study)
     if config and not results_record.is_locked(logs):  # else the run at work reads the file
         write_text(study_file(study), config)
+        results_record.drop_old_notes(logs)
 
 
 def logs_of(study: Folders) -> Path:
