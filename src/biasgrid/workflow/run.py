@@ -103,11 +103,11 @@ def end(study: Folders, config_files: Sequence[str | Path]) -> None:
     End the process with exit code 1 if something could not be downloaded.
     """
     _cancel_timers()
-    logs = logs_of(study)
+    logs, files = logs_of(study), list(map(os.path.relpath, config_files))
     results_record.end(study, logs, input_files)
     if not isinstance(study, Study):
         say(
-            notices.on_trust(study, list(map(os.path.relpath, config_files))),
+            notices.on_trust(study, files),
             conclusions.tables_and_figures(study.results),
         )
         return
@@ -119,7 +119,7 @@ def end(study: Folders, config_files: Sequence[str | Path]) -> None:
         "; ".join(
             filter(None, (_warning_line(logs, notices.caveats(present)), notices.lost_by_case(present)))
         ),
-        notices.on_trust(study, list(map(os.path.relpath, config_files))),
+        notices.on_trust(study, files),
         *(notices.absence(study, absent) if absent else ()),
         conclusions.where(present),
     )
@@ -130,11 +130,12 @@ def end(study: Folders, config_files: Sequence[str | Path]) -> None:
 def fail(study: Folders, config_files: Sequence[str | Path]) -> None:
     """Record the results that there are, and say what could not be downloaded, after a run that failed."""
     _cancel_timers()
+    files = list(map(os.path.relpath, config_files))
     results_record.end(study, logs_of(study), input_files)
     absent = stores.absent_archives(study) if isinstance(study, Study) else {}
     say(
         _warning_line(logs_of(study)),
-        notices.on_trust(study, list(map(os.path.relpath, config_files))),
+        notices.on_trust(study, files),
         *(notices.absence(study, absent) if absent else ()),
     )
 
