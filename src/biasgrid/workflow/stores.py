@@ -82,7 +82,7 @@ def absent_archives(study: Study) -> dict[str, str]:
 
 
 def check_fetched(study: Study) -> None:
-    """Raise BiasgridError if an archive of the study could not be downloaded; the end of the run says which and why."""
+    """Raise BiasgridError if an archive could not be downloaded; the end of the run says which and why."""
     if any(absence.reasons_in(study.paths.source_file(name)) for name in study.sources):
         raise BiasgridError("not all archives are there")
 
