@@ -378,15 +378,16 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
 
 
 def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
-    name = printed("query", "--study", "config/embedded.yaml", "--query", "gender_1")["name"]
-    assert name == "Male terms and Female terms wrt Career and Family"
+    file = "results/embedded/queries/gender_1.json"
+    assert printed("step", "query gender_1", "--study", "config/embedded.yaml")["files"] == [file]
+    assert json.loads(Path(file).read_text())["name"] == "Male terms and Female terms wrt Career and Family"
     assert {"glove-6b-50d", "glove-twitter-25"} <= {entry["name"] for entry in printed("list", "models")}
     done = biasgrid("fetch", "--config", "config/embedded.yaml", "--model", "none")
     assert "unknown model 'none'" in done.stderr
     # the user's own go first
     (here / "config").mkdir()
     (here / "config" / "embedded.yaml").write_text("study: own\n")
-    done = biasgrid("query", "--study", "config/embedded.yaml", "--query", "gender_1")
+    done = biasgrid("step", "query gender_1", "--study", "config/embedded.yaml")
     assert done.stderr == "biasgrid: config/embedded.yaml: key 'models' is missing\n"
 
 

@@ -17,6 +17,7 @@ from biasgrid.files import write_text
 from biasgrid.plan.paths import Folders
 from biasgrid.plan.step import Step
 from biasgrid.validation import Strict
+from biasgrid.web_addresses import public
 from biasgrid.workflow import setup
 
 # what a config names first -> the class that checks it
@@ -122,7 +123,7 @@ class Experiment(Folders):
 
     def write_config(self, folder: str) -> None:
         """Write the config to a folder, where the processes of its steps read it."""
-        write_text(Path(folder, "config.json"), json.dumps(self.written, ensure_ascii=False) + "\n")
+        write_text(Path(folder, "config.json"), json.dumps(public(self.written), ensure_ascii=False) + "\n")
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Self:

@@ -24,6 +24,8 @@ JOBS = "BIASGRID_JOBS"  # environment variable: a file for the jobs of a dry run
 PAUSE = 30  # seconds between lines if there is no terminal
 SHOWN = 3  # running steps that are named
 BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
+# what profiles/default sets, of which Snakemake reminds after each failure
+HIDDEN_MESSAGES = ("--keep-incomplete mode is set",)
 SHOWN_MESSAGES = ("Nothing to be done", "Report created")
 
 
@@ -82,6 +84,8 @@ class LogHandler(LogHandlerBase):
             self._fail(record)
         elif event == "error" and self._total:
             self._errors.append(self.format(record))
+        elif record.getMessage().startswith(HIDDEN_MESSAGES):
+            return
         elif event == "error" or record.levelno >= WARNING:
             self._print(self.format(record))
         elif record.getMessage().startswith(SHOWN_MESSAGES):
@@ -94,7 +98,9 @@ class LogHandler(LogHandlerBase):
         running = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
         if self._bar is not None:
             self._bar.set_description_str(running, refresh=False)
-            self._bar.update(self._done - self._bar.n)
+            # at once: the next look may be minutes later
+            self._bar.n = self._done
+            self._bar.refresh()
             if done == self._total:
                 self._bar.close()
         elif running and time.monotonic() - self._said > PAUSE:
