@@ -46,6 +46,7 @@ class LogHandler(LogHandlerBase):
         self._said = time.monotonic()
         self._errors: list[str] = []  # that may be said in a better way
         self._failures = 0
+        self._is_done = False  # nothing is to be done
 
     writes_to_stream = True
     writes_to_file = False
@@ -64,6 +65,7 @@ class LogHandler(LogHandlerBase):
             else:
                 self._show()
         if self._is_silent or self._is_brief:
+            self._is_done |= record.getMessage().startswith(SHOWN_MESSAGES[0])
             if record.levelno >= WARNING or event == "error":
                 self._print(self.format(record))
         elif self._is_plain:
@@ -137,7 +139,7 @@ class LogHandler(LogHandlerBase):
                 [job.rule_name, str(job.reason), list(map(_path, job.output or ()))] for job in self._jobs
             ]
             Path(os.environ[JOBS]).write_text(json.dumps(jobs), encoding="utf-8")
-        elif self._is_brief:
+        elif self._is_brief and (self._jobs or self._is_done):
             print("\n".join(job_table(self._jobs)), flush=True)
         self._errors, self._jobs, self._is_brief = [], [], False
         super().close()
