@@ -51,9 +51,9 @@ FILES = {
     "mine/numbers.py": VECTORS,
 }
 MADE_FROM = {
-    "similar.tsv": {"evaluation", "quality"},
-    "published.csv": {"comparison"},
-    "ratings.csv": {"ratings", "figure"},
+    "similar.tsv": {"evaluation", "evaluation_tables"},
+    "published.csv": {"tables"},
+    "ratings.csv": {"tables", "figures"},
 }
 RATINGS = {"label": "people", "file": "ratings.csv"}
 # what a run needs of sentence-transformers, whether or not that is installed: each file of the folder counts
@@ -292,14 +292,17 @@ def test_a_replaced_file_makes_what_depends_on_it_and_nothing_else(name, project
         assert {path.split("/")[3] for rule in jobs if rule.startswith("cell") for path in jobs[rule]} == {
             "spread"
         }
-    assert MADE_FROM.get(name, {"scores"}) | {"report"} <= set(jobs)
+    assert MADE_FROM.get(name, {"tables"}) | {"report"} <= set(jobs)
 
 
-def test_a_file_whose_time_alone_changed_makes_nothing(project):
-    for path in inputs_of(project.folder):
-        path.touch()
-    assert jobs_of(project.run("--dry-run")) == {}
-    assert verify(project) == (0, [])
+def test_a_file_whose_time_alone_changed_is_read_again_and_gives_the_same(finished):
+    before = finished.results()
+    (finished.folder / "one.txt").touch()
+    assert verify(finished) == (0, [])
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
+    finished.run()
+    assert finished.results() == before
+    assert jobs_of(finished.run("--dry-run")) == {}
 
 
 def same_size(folder: Path) -> str:
@@ -362,9 +365,14 @@ def with_its_time(folder: Path) -> None:
     assert (folder / "one.txt").stat().st_size == state.st_size
 
 
-@pytest.mark.parametrize(
-    "replace", [moved, copied, unpacked, synchronised, linked, of_equal_time, with_its_time]
-)
+def test_a_file_of_the_same_size_and_time_is_found_by_verify(finished):
+    with_its_time(finished.folder)
+    assert jobs_of(finished.run("--dry-run")) == {}
+    code, (line, _) = verify(finished)
+    assert (code, line) == (1, "biasgrid: one.txt: differs from the file that the results were made from")
+
+
+@pytest.mark.parametrize("replace", [moved, copied, unpacked, synchronised, linked, of_equal_time])
 def test_vectors_are_new_however_they_were_replaced(replace, finished):
     folder = finished.folder
     write_text_model(folder / "new.txt", GRID_WORDS, seed=9)
@@ -465,7 +473,7 @@ def test_a_file_that_is_not_there_is_one_line(finished):
     assert [line for line in done.stderr.splitlines() if "one.txt" in line] == [
         "biasgrid: one: one.txt is not there"
     ]
-    # the engine has forgotten what the step was made from: the same file, then another, both older than the run
+    # Snakemake has forgotten what the step was made from: the same file, then another, both older than the run
     for seed in (1, 9):
         write_text_model(finished.folder / "one.txt", GRID_WORDS, seed=seed)
         os.utime(finished.folder / "one.txt", (OLD, OLD))
@@ -474,14 +482,14 @@ def test_a_file_that_is_not_there_is_one_line(finished):
         assert jobs_of(finished.run("--dry-run")) == {}
 
 
-def test_results_without_what_the_engine_knows_are_not_taken_for_those_of_other_files(finished):
+def test_results_without_what_snakemake_knows_are_not_taken_for_those_of_other_files(finished):
     shutil.rmtree(finished.folder / ".snakemake")
     write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
     os.utime(finished.folder / "new.txt", (OLD, OLD))
     moved(finished.folder)
     done = finished.snakemake("--cores", "1")
     assert done.returncode == 2
-    assert "results/small is of another one.txt, and what is out of date cannot be told" in done.stderr
+    assert "results/small is of another one.txt, and was made in another folder" in done.stderr
 
 
 def test_a_profile_is_not_recorded_as_an_input(finished):
