@@ -164,7 +164,8 @@ class Why:
         if job is None:
             return
         if not Path(file).exists():
-            yield f"{file}{NOT_THERE}"
+            # the record of a changed archive or store was deleted
+            yield from (file not in self._makers and list(self._own_causes(file))) or [f"{file}{NOT_THERE}"]
             return
         own_causes = list(self._own_causes(file))
         for other in self._read_by(file):
