@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -195,7 +196,8 @@ def _command(args: argparse.Namespace) -> list[str]:
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
     if not any(option.partition("=")[0] in CHANGING for option in args.extra_arguments):
-        Study.of(config, ", ".join(map(str, args.configs)))
+        with warnings.catch_warnings(action="ignore"):  # the workflow reads the configs, too, and says them
+            Study.of(config, ", ".join(map(str, args.configs)))
     options = list(args.extra_arguments)
     if args.replace:
         # of several --config, Snakemake takes the last

@@ -116,7 +116,8 @@ class _Runner:
         try:
             self._run(name)
         except BiasgridError as error:
-            return f"{name}: {error}" if name not in str(error) else str(error)
+            is_named = name in str(error) or str(error).startswith(f"{name.partition(' ')[2]}: ")
+            return str(error) if is_named else f"{name}: {error}"
         except OSError as error:
             return f"{name}: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
         except Exception as error:

@@ -80,7 +80,7 @@ def _is_made(file: Path) -> bool:
 
 
 def check_origin(results: Path, logs: Path, config: str) -> None:
-    """Check that cells of another config were made here, where Snakemake knows what is out of date.
+    """Check that results of another config or other inputs were made here: Snakemake knows what is out of date.
 
     Raises
     ------
@@ -88,15 +88,20 @@ def check_origin(results: Path, logs: Path, config: str) -> None:
         They were copied without the folders `logs` and `.snakemake`: all that is there would pass for up to date.
     """
     study = results / "study.json"
-    if not study.is_file() or study.read_text(encoding="utf-8") == config:
+    notes, cells = logs / why.NOTES / "cell", results / "cells"
+    if not study.is_file() or (
+        _marker(logs).is_file()
+        and all((notes / cell.relative_to(cells)).is_file() for cell in cells.rglob("*.json"))
+    ):
         return
-    notes = logs / why.NOTES / "cell"
-    cells = results / "cells"
-    is_noted = all((notes / cell.relative_to(cells)).is_file() for cell in cells.rglob("*.json"))
-    if is_noted and _marker(logs).is_file():
+    if study.read_text(encoding="utf-8") != config:
+        other = "config"
+    elif changed := checksums.input_differences(results).get(checksums.CHANGED):
+        other = join_names(changed)
+    else:
         return
     raise BiasgridError(
-        f"{results} is of another config, and was made in another folder: Snakemake cannot tell which results are "
+        f"{results} is of another {other}, and was made in another folder: Snakemake cannot tell which results are "
         "out of date. Copy .snakemake and logs of that folder, too, or delete the results"
     )
 

@@ -102,7 +102,6 @@ def end(study: Folders, config_files: Sequence[str | Path]) -> None:
 
     End the process with exit code 1 if something could not be downloaded.
     """
-    _cancel_timers()
     logs, files = logs_of(study), list(map(os.path.relpath, config_files))
     results_record.end(study, logs, input_files)
     if not isinstance(study, Study):
@@ -129,7 +128,6 @@ def end(study: Folders, config_files: Sequence[str | Path]) -> None:
 
 def fail(study: Folders, config_files: Sequence[str | Path]) -> None:
     """Record the results that there are, and say what could not be downloaded, after a run that failed."""
-    _cancel_timers()
     files = list(map(os.path.relpath, config_files))
     results_record.end(study, logs_of(study), input_files)
     absent = stores.absent_archives(study) if isinstance(study, Study) else {}
@@ -138,16 +136,6 @@ def fail(study: Folders, config_files: Sequence[str | Path]) -> None:
         notices.on_trust(study, files),
         *(notices.absence(study, absent) if absent else ()),
     )
-
-
-def _cancel_timers() -> None:
-    """Cancel the timers of this process, for which it would wait at its end.
-
-    Snakemake starts one for each look for jobs that finds none, with the time span of `max-jobs-per-timespan`.
-    """
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.cancel()
 
 
 def say(*lines: str | None) -> None:

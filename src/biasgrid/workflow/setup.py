@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -33,8 +34,19 @@ def prepare_process(*sources: Path) -> None:
     """
     os.environ |= dict.fromkeys(BLAS, "1")
     threadpool_limits(1)  # NumPy, which Snakemake has loaded, has read the variables before
-    warn_in_a_line()
     os.environ |= processes.environment(*(sources or [resources.PACKAGE.parent]))
+    threading.Thread(target=_cancel_timers, daemon=True).start()
+
+
+def _cancel_timers() -> None:
+    """Cancel the timers of this process once its main thread has ended, however it ended. It would wait for them.
+
+    Snakemake starts one for each look for jobs that finds none, with the time span of `max-jobs-per-timespan`.
+    """
+    threading.main_thread().join()
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
 
 
 def is_job() -> bool:
@@ -71,6 +83,7 @@ def read_config(files: Sequence[str], options: Mapping[str, Any]) -> tuple[dict[
     config, replaces
         The config, and whether `--config replace=true` allows to replace the results of another config file.
     """
+    warn_in_a_line()
     merged: dict[str, Any] = {}
     try:
         command_line.check_no_target(files)

@@ -167,10 +167,12 @@ class Why:
 
     def _find_causes(self, job: Job) -> Iterator[str]:
         for file in job.files:
+            own_causes = list(self._own_causes(file))
             if not Path(file).exists():
-                yield f"{file}{NOT_THERE}"
+                # the record of a changed archive or store was deleted
+                yield from (file not in self._makers and own_causes) or [f"{file}{NOT_THERE}"]
                 continue
-            yield from self._own_causes(file)
+            yield from own_causes
             for other in self._read_by(file):
                 if other not in self._jobs and _is_newer(other, file):
                     yield f"{other} is newer than {file}"
