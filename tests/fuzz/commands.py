@@ -314,20 +314,18 @@ def options(seed: int, folder: Path) -> None:
     names = [
         "measure",
         "debias",
-        "analogy",
+        "words analogy",
         "convert",
-        "query",
-        "cell",
-        "null",
-        "table",
-        "figure",
+        "fetch",
+        "score",
+        "step",
     ]
     flags = [
         "--model",
         "--query",
         "--metric",
         "--study",
-        "--cell",
+        "--export",
         "--output",
         "--input",
         "--param",
@@ -342,7 +340,7 @@ def options(seed: int, folder: Path) -> None:
         "--vocabulary",
         "--sha256",
         "--name",
-        "--table",
+        "--pin",
         "--words",
         "-h",
     ]
@@ -356,12 +354,13 @@ def options(seed: int, folder: Path) -> None:
         "hard",
         ".",
         "a:b",
-        "scores",
+        "table scores",
         "out",
         "new/store",
         *VALUES,
     ]
-    arguments = [chance.choice([*names, chance.choice(VALUES)])]
+    first = chance.choice([*names, chance.choice(VALUES)])
+    arguments = first.split(" ") if first in names else [first]
     for _ in range(chance.randrange(8)):
         arguments += [chance.choice(flags), chance.choice(values)]
     given = b"{" if chance.random() < 0.5 else json.dumps(STUDY).encode()

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
 SENTENCE_TRANSFORMERS = "sentence-transformers"  # of an encoder's source of this type
-ANSWERS = "answers"  # of a source of this type (`biasgrid texts`), and of no file that a config names
+ANSWERS = (
+    "answers"  # of a source of this type (`biasgrid score --export`), and of no file that a config names
+)
 FORMATS = {
     TRANSFORMERS: "a folder of a model in transformers' format (needs the extra `language`). It has config.json, "
     "model.safetensors and a tokenizer's files, of a masked or causal model, or an encoder",

@@ -1,4 +1,4 @@
-"""Answers of a model that is elsewhere, which `biasgrid texts` puts in place: referenced, and not copied."""
+"""Answers of a model that is elsewhere, which `biasgrid score --import` puts in place: referenced, and not copied."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def read_files(source: Mapping[str, Any]) -> list[Path]:
 SOURCES = (
     Source(
         name=ANSWERS,
-        meaning="answers of a model behind an API or on another machine (`biasgrid texts`). The model is a language "
-        "model or an encoder",
+        meaning="answers of a model behind an API or on another machine (`biasgrid score --export`). The model "
+        "is a language model or an encoder",
         keys={
             "path": Key(
-                "the file of answers, such as answers/my-model.jsonl: `biasgrid texts --import` writes it"
+                "the file of answers, such as answers/my-model.jsonl: `biasgrid score --import` writes it"
             ),
             "masked": Switch(
                 "whether a language model predicts words that are masked, from both sides; left out: it is causal, "
