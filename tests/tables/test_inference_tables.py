@@ -255,7 +255,9 @@ def test_damaged_samples_are_one_line(study, capsys):
     with pytest.raises(BiasgridError, match=r"has the shape \(1, 3\), not \(4, 25\)"):
         value_samples(scores, step.inputs, step.spec)
     samples.unlink()
-    with pytest.raises(BiasgridError, match="biasgrid infer --cell one/none/weat/q1 makes it"):
+    with pytest.raises(
+        BiasgridError, match='biasgrid step "inference one/none/weat" --study CONFIG makes it'
+    ):
         value_samples(scores, step.inputs, step.spec)
 
 

@@ -61,7 +61,7 @@ def refusal(path, table=TOY):
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
     assert len(message) - len(str(path)) < 300
-    assert message.endswith(f"make it again: biasgrid table --study CONFIG --table {table.name}")
+    assert message.endswith(f'make it again: biasgrid step "table {table.name}" --study CONFIG')
     return message.removeprefix(f"{path}: ").rpartition("; ")[0]
 
 

@@ -85,9 +85,7 @@ def inputs(study: Planned) -> dict[str, Any]:
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
     """What `write` wrote for a table of so many rows: (RANKS, RESAMPLED, rows, draws). Raises BiasgridError where it
     is not there, or is that of another table."""
-    return _load(
-        path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid table --study CONFIG --table rankings"
-    )
+    return _load(path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid step rank_samples --study CONFIG")
 
 
 def value_samples(
@@ -108,8 +106,8 @@ def value_samples(
     for record, values in zip(inputs["inferences"], inputs["samples"], strict=True):
         cell_queries = [(cell, result["query"]) for cell, part in cells([record]) for result in part]
         first = cell_queries[0][0]
-        cell_name = "/".join(first[name] for name in ("model", "debias", "metric", "query"))
-        command = f"biasgrid infer --cell {cell_name}"
+        group = "/".join(first[name] for name in ("model", "debias", "metric"))
+        command = f'biasgrid step "inference {group}" --study CONFIG'
         for (cell, name), row in zip(
             cell_queries, _load(values, (len(cell_queries), draws), command), strict=True
         ):
