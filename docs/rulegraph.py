@@ -25,7 +25,6 @@ EDGES = ROOT / "docs" / "images" / "workflow" / "rulegraph.json"
 OPTIONAL = {"debias"}  # a path through it does not stand for one without
 # each rule's column and row, and the files that it makes
 BOXES = {
-    "study": (0, 0, "study.json"),
     "archive": (0, 1.5, "sources/*.json"),
     "query": (0, 3.1, "queries/*.json"),
     "store": (1, 1.5, "models/*.json"),
@@ -38,6 +37,7 @@ BOXES = {
     "aggregates": (4, 1.85, "aggregates/**/*.json"),
     "evaluation_tables": (5, 0, "*.csv"),
     "tables": (5, 1.85, "*.csv"),
+    "study": (5, 3.1, "study.json"),
     "evaluation_figures": (6, 0.4, "figures/*.svg"),
     "report": (6, 1.5, "report.html"),
     "figures": (6, 2.6, "figures/*.svg"),

@@ -378,8 +378,9 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
 
 
 def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
-    (file,) = printed("step", "query gender_1", "--study", "config/embedded.yaml")["files"]
-    assert Query.read(file).name == "Male terms and Female terms wrt Career and Family"
+    file = "results/embedded/queries/gender_1.json"
+    assert printed("step", "query gender_1", "--study", "config/embedded.yaml")["files"] == [file]
+    assert json.loads(Path(file).read_text())["name"] == "Male terms and Female terms wrt Career and Family"
     assert {"glove-6b-50d", "glove-twitter-25"} <= {entry["name"] for entry in printed("list", "models")}
     done = biasgrid("fetch", "--config", "config/embedded.yaml", "--model", "none")
     assert "unknown model 'none'" in done.stderr

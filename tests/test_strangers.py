@@ -183,8 +183,8 @@ def plant(folder: Path, ran: Path) -> None:
         ".ipython/profile_default/startup/00.py",
         "Snakefile",
         "workflow/Snakefile",
-        "workflow/rules/start.smk",
-        "workflow/rules/head.smk",
+        "workflow/rules/common.smk",
+        "workflow/rules/study.smk",
     ):
         write(place, code(place))
     for name in ("default", "slurm"):

@@ -269,20 +269,14 @@ def study(seed: int, folder: Path) -> None:
     model(folder)
     shutil.copytree(store(), folder / "emb")
     asked = [
-        ["query", "--query", "q"],
-        ["cell", "--cell", "m/none/weat/q"],
-        ["infer", "--cell", "m/none/weat/q"],
-        ["fit", "--model", "m", "--debias", "h"],
-        ["table", "--table", "scores"],
-        ["train", "--model", "m"],
+        ["step", "query q"],
+        ["step", "cell m/none/weat/q"],
+        ["step", "inference m/none/weat"],
+        ["step", "debias m/h"],
+        ["step", "table scores"],
+        ["step", "store m"],
+        ["step", "null m/none/weat/q"],
         ["fetch", "--model", "m"],
-        [
-            "null",
-            "--cell",
-            "m/none/weat/q",
-            "--output",
-            chance.choice([".", "", "..", "x" * 300, "n", "a/b/n"]),
-        ],
         ["list", chance.choice(["models", "metrics", "queries", "debias"])],
     ]
     arguments = list(chance.choice(asked))
