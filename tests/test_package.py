@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from conftest import ROOT, biasgrid, make_store, printed, write_text_model
+from conftest import ROOT, biasgrid, make_store, printed, refusal, write_text_model
 from packaging.requirements import Requirement
 
 import biasgrid as bg
@@ -432,24 +432,29 @@ def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = biasgrid("--help").stdout
     groups = re.findall(r"^  ([a-z ]+):$", text, re.M)
-    assert groups == ["start", "measure", "debias", "report and share", "maintenance"]
+    assert groups == ["start", "measure and debias", "report and share", "models", "maintenance"]
     listed = text[text.index("  start:") : text.index("run a study:")].splitlines()
     # a line each: no second line of a description
     assert all(re.match(r"^  ([a-z ]+:$|  [a-z]+ +[A-Z])", line) for line in listed if line)
     shown = re.findall(r"^    (\w+)(?: |$)", text, re.M)
     assert shown[:3] == ["init", "run", "list"]
-    assert {"measure", "debias", "convert", "fetch", "step"} <= {*shown}
-    # all other commands are single steps, which the help of one of them lists
-    steps = [name for name in cli.commands().by_name if name.split()[0] not in shown]
-    assert {"cell", "table", "figure"} <= {*steps}
-    assert "biasgrid step --help" in text
-    of_step = biasgrid("step", "--help").stdout.partition("commands for single steps:")[2]
-    assert sorted(re.findall(r"^  ([a-z-]+) +[A-Z]", of_step, re.M)) == sorted(steps)
-    for command in ["", *shown, *steps]:
-        text = biasgrid(*filter(None, [command]), "--help").stdout
+    # every command is listed
+    names = list(cli.commands().by_name)
+    assert sorted(shown) == sorted({name.split()[0] for name in names})
+    assert len(shown) <= 16
+    for command in ["", "words", *names]:
+        text = biasgrid(*command.split(), "--help").stdout
         assert max(map(len, text.splitlines())) <= 80, command
         # a command with commands of its own has their examples
         assert command == "words" or re.search(rf"^  biasgrid {command}", text, re.M), command
+
+
+@pytest.mark.parametrize("name", cli.FORMER)
+def test_former_command_is_answered_with_what_takes_its_place(name):
+    line = refusal(name, "--study", "study.yaml")
+    assert line == f"biasgrid: {name} has a new name: {cli.FORMER[name]}"
+    # the new command exists
+    assert cli.commands().find(cli.FORMER[name].split()[1:])[1]
 
 
 @pytest.mark.slow
@@ -598,7 +603,7 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     )
     done = run(here, program / "python", "-c", code)
     assert done.stdout.startswith(f"{value}\n")
-    assert "nothing would run: everything is up to date" in done.stdout
+    assert "Nothing to be done" in done.stderr
 
 
 def run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:
