@@ -116,7 +116,7 @@ class Experiment(Folders):
     CONFIG: ClassVar[type[Strict]]  # what its config may hold
     TABLES: ClassVar[tuple[str, ...]]  # the modules that declare its tables
     STEPS: ClassVar[str]  # the module that makes its steps of an experiment: `cell_rules`, `figure_steps`
-    COMMAND = "python -m validation"
+    PIN = "python -m validation pin"
     written: Mapping[str, Any] = field(
         default_factory=dict
     )  # the config as it is written, of several files joined

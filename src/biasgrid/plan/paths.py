@@ -104,7 +104,7 @@ class Folders:
     """The folders of what a checked config describes. `KEY` is the key of its name in the config."""
 
     KEY: ClassVar[str]
-    COMMAND: ClassVar[str] = "biasgrid"  # by which a user works with such a config
+    PIN: ClassVar[str] = "biasgrid fetch --pin"  # the command that pins what was downloaded
     config: Run
 
     @property
