@@ -67,3 +67,14 @@ def test_a_step_by_hand_records_its_own_files_alone(tmp_path):
     checksums.add(results, [results / "again.csv", results / "new.csv"])
     assert checksums.changed_records(results) == ["kept.csv"]
     assert set(checksums.read(results)) == {"again.csv", "kept.csv", "new.csv"}
+
+
+def test_a_file_that_is_made_again_gets_a_new_record(tmp_path):
+    results, known = tmp_path / "results", tmp_path / "known.json"
+    results.mkdir()
+    (results / "scores.csv").write_text("old")
+    checksums.record_all(results, known)
+    (results / "scores.csv").write_text("made again")
+    assert checksums.changed_records(results) == ["scores.csv"]
+    checksums.record_all(results, known)
+    assert checksums.changed_records(results) == []

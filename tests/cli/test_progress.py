@@ -30,6 +30,7 @@ class Run:
             "verbose": False,
             "printshellcmds": False,
             "debug_dag": False,
+            "stdout": False,
         }
         self.handler = plugin.LogHandler(SimpleNamespace(**usual | settings), None)
 
@@ -162,7 +163,9 @@ def test_a_brief_dry_run_is_a_table_of_jobs_with_memory_and_time(capsys):
 
 
 def test_a_brief_dry_run_without_jobs_says_so(capsys):
-    Run(dryrun=True, quiet=["rules"]).handler.close()
+    run = Run(dryrun=True, quiet=["rules"])
+    run.say("", "Nothing to be done (all requested files are present and up to date).")
+    run.handler.close()
     assert capsys.readouterr().out == "nothing would run: everything is up to date\n"
 
 

@@ -161,7 +161,7 @@ def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, ser
     raw = folder / "data" / "embeddings" / "raw"
     digest = sha256(server.bodies["/one.txt"])
     line = (
-        "biasgrid: taken on trust, without a checksum in the config: one; pin what was downloaded: biasgrid pin "
+        "biasgrid: taken on trust, without a checksum in the config: one; pin what was downloaded: biasgrid fetch --pin "
         "config/config.yaml"
     )
     first = case_study.run()
@@ -227,4 +227,6 @@ def test_trust_is_said_of_a_run_that_failed(case_study):
     done = case_study.snakemake("--cores", "1", "stores")
     assert done.returncode == 1
     (line,) = said(done)
-    assert line.endswith("in the config: one; pin what was downloaded: biasgrid pin config/config.yaml")
+    assert line.endswith(
+        "in the config: one; pin what was downloaded: biasgrid fetch --pin config/config.yaml"
+    )

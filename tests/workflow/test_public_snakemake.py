@@ -17,9 +17,8 @@ IMPORTS = {
 # attributes of `workflow` in a Snakefile
 OF_WORKFLOW = {
     "basedir",
-    "cores",
     # The one name that is not documented. Snakemake's `config` has config files joined already, and its joining
-    # cannot take a key out, which configs of biasgrid do (docs/configuration.md); so the files are read here.
+    # cannot take a key out, which configs of biasgrid do (config/README.md); so the files are read here.
     "configfiles",
 }
 # of Snakemake's own, and not for workflows
