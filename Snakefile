@@ -4,7 +4,7 @@
 #   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
 #
 # profiles/default/config.yaml, which Snakemake loads by itself, has the settings that this workflow needs.
-if not config:
+if "study" not in config and not workflow.configfiles:
 
     configfile: "config/config.yaml"
 
@@ -52,7 +52,10 @@ onerror:
 rule all:
     default_target: True
     input:
-        STUDY_FILE,
+        f"{RESULTS}/study.json",
+        [f"{RESULTS}/queries/{query}.json" for query in STUDY.queries],
+        [f"{RESULTS}/sources/{name}.json" for name in STUDY.sources],
+        [f"{RESULTS}/models/{model}.json" for model in STUDY.models],
         [file for step in PLAN.values() if not step.name.startswith("null ") for file in step.outputs],
         [f"{RESULTS}/{plugins.FILE}"] if PLUGINS else [],
 
@@ -64,7 +67,7 @@ rule fetch:
     log:
         f"{LOGS}/fetch.txt",
     run:
-        stores.check_fetched(STUDY)
+        log_failure(log[0], stores.check_fetched, STUDY)
 
 
 # Read what was downloaded once more and compare it with its checksums; `biasgrid verify` does so for results.
@@ -72,7 +75,7 @@ rule verify:
     log:
         f"{LOGS}/verify.txt",
     run:
-        stores.verify_archives(STUDY)
+        log_failure(log[0], stores.verify_archives, STUDY)
 
 
 # All models as stores.

@@ -2,7 +2,7 @@
 
 The real workflow with the case study's four metrics, on made models of 2,000 words in 50 dimensions, the sizes one
 after the other in each round. Of each size: planning a run of everything (a dry run), the run of all cells, the rest
-of the run (tables and figures), a run with nothing to do; and the engine's peak memory. Seconds per cell are compared
+of the run (tables and figures), a run with nothing to do; and Snakemake's peak memory. Seconds per cell are compared
 with those of the smallest size, and each step with that of another checkout or of Snakemake's other records.
 
     python benchmarks/scale.py [--rounds 3] [--cores 2] [--cells 700 2800 7000] [--against CHECKOUT] [--database]
@@ -82,7 +82,7 @@ def main() -> None:
                     done = len(list((folder / "results" / "scale" / "cells").rglob("*.json")))
                     assert done == cells, f"{side}: {done} of {cells} cells"
     middle = {key: [statistics.median(x) for x in zip(*rows, strict=True)] for key, rows in taken.items()}
-    print(f"{args.cores} cores, median of {args.rounds} rounds; engine's peak memory in MB")
+    print(f"{args.cores} cores, median of {args.rounds} rounds; Snakemake's peak memory in MB")
     for side in sides:
         report(side, args.cells, middle)
     for side in list(sides)[1:]:
@@ -97,7 +97,7 @@ def report(side: str, sizes: list[int], middle: dict[tuple[str, int, str], list[
     """What each step of a side took, by number of cells."""
     print(f"{side:32}" + "".join(f"{cells:>12,} cells" for cells in sizes))
     for step, label in STEPS.items():
-        # drawing a figure takes more memory than the engine does
+        # drawing a figure takes more memory than Snakemake does
         for place, unit in enumerate(("s", "s CPU", "MB")[: 2 if step == "rest" else 3]):
             values = "".join(f"{middle[side, cells, step][place]:18.2f}" for cells in sizes)
             print(f"{label if not place else '':32}{values} {unit}")

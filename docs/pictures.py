@@ -170,7 +170,7 @@ class OfStudy(Picture):
     def command(self) -> str:
         config, cell = self.example.config, self._cell
         if cell:
-            return f"biasgrid null --study config/{config}.yaml --cell {cell}"
+            return f'biasgrid step "null {cell}" "figure null/{cell}" --study config/{config}.yaml'
         overlay = f"config/with_{figures.REGISTRY.plugin_of(self.kind)}.yaml"
         if (ROOT / overlay).is_file():
             return f"snakemake --cores 2 --configfile config/{config}.yaml {overlay}"

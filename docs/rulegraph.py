@@ -1,9 +1,9 @@
-"""The drawing of docs/architecture.md: which rule of the workflow reads what which rule makes.
+"""The drawing of docs/architecture.md: the rules of the workflow, and which reads what another makes.
 
     python docs/rulegraph.py        # `make rulegraph`
 
-The engine says what depends on what, for the embedded study. Rules of one kind (tables of several batches) are one
-box. An arrow that others imply is left out: a table reads cells, too, but through their inference all the same.
+Snakemake says what depends on what, for the embedded study (`--rulegraph`). An arrow that others imply is left out:
+tables also read cells, and so does their inference.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from biasgrid.figures.frame import blank, save, styled
 
 ROOT = Path(__file__).resolve().parents[1]
 EDGES = ROOT / "docs" / "images" / "workflow" / "rulegraph.json"
-KINDS = ("table", "figure", "inference", "cell")  # of which a study has several rules, kind_<what is in it>
 OPTIONAL = {"debias"}  # a path through it does not stand for one without
 # each rule's column and row, and the files that it makes
 BOXES = {
-    "archive": (0, 1.5, "raw/*/manifest.json"),
+    "archive": (0, 1.5, "sources/*.json"),
     "query": (0, 3.1, "queries/*.json"),
     "store": (1, 1.5, "models/*.json"),
     "debias": (2, 0, "debias/*/*.npz"),
@@ -34,31 +33,31 @@ BOXES = {
     "evaluation": (3, 0, "evaluation/**/*.json"),
     "pool": (3, 2.1, "pools/*.npz"),
     "cell": (3, 1.05, "cells/**/*.json"),
-    "inference": (4, 1.55, "inference/**/*.json"),
-    "table": (5, 1.5, "*.csv"),
+    "inference": (4, 0.85, "inference/**/*.json"),
+    "aggregates": (4, 1.85, "aggregates/**/*.json"),
+    "evaluation_tables": (5, 0, "*.csv"),
+    "tables": (5, 1.85, "*.csv"),
     "study": (5, 3.1, "study.json"),
-    "figure": (6, 0.9, "figures/**/*.pdf"),
-    "report": (6, 2.1, "report.html"),
+    "evaluation_figures": (6, 0.4, "figures/*.svg"),
+    "report": (6, 1.5, "report.html"),
+    "figures": (6, 2.6, "figures/*.svg"),
 }
 Edge = tuple[str, str]
 
 
 def edges_of(config: str = "config/embedded.yaml") -> list[Edge]:
-    """Rule and rule that reads from it, of a study's workflow, without the rule `all`."""
+    """Return pairs of rules of a study's workflow: a rule and one that reads what it makes. `all` is left out."""
     command = ["snakemake", "--cores", "1", "--configfile", config, "--rulegraph", "mermaid-js"]
     text = subprocess.run(
         [sys.executable, "-m", *command], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
-    names = {
-        number: next((kind for kind in KINDS if name.startswith(f"{kind}_")), name)
-        for number, name in re.findall(r"^\s*(id\d+)\[(\w+)\]$", text, re.M)
-    }
+    names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]$", text, re.M))
     edges = {(names[a], names[b]) for a, b in re.findall(r"^\s*(id\d+) --> (id\d+)$", text, re.M)}
-    return sorted((a, b) for a, b in edges if a != b and b != "all")
+    return sorted((a, b) for a, b in edges if b != "all")
 
 
 def direct(edges: Iterable[Edge]) -> list[Edge]:
-    """The edges that no path over other rules stands for."""
+    """Return the edges that no path over other rules stands for."""
     edges = set(edges)
 
     def reaches(a: str, b: str) -> bool:
@@ -71,8 +70,8 @@ def direct(edges: Iterable[Edge]) -> list[Edge]:
 
 @styled
 def draw(edges: list[Edge]) -> Figure:
-    """A box for each rule, and an arrow for each edge that no others stand for."""
-    width, height, step, line = 1.36, 0.5, 1.72, 0.72  # of boxes, and from one to the next; inches
+    """Draw a box for each rule, and an arrow for each edge that no others stand for."""
+    width, height, step, line = 1.62, 0.5, 1.95, 0.72  # of boxes, and from one to the next; inches
     size = 6 * step + width + 0.2, 3.1 * line + height + 0.2
     figure = blank(*size)
     axes = figure.add_axes((0, 0, 1, 1))

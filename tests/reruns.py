@@ -27,7 +27,7 @@ NEWER_TABLES = set(tables.REGISTRY) - set(KNOWN_TABLES.split())
 
 @dataclass(frozen=True)
 class Node:
-    """A step as the engine sees it."""
+    """A step as Snakemake sees it."""
 
     files: frozenset[str]
     depends_on: str
@@ -99,13 +99,16 @@ def made_with(study, module):
 
 
 def planned(project, *arguments) -> dict[str, set[str]]:
-    """Rule, or table -> what is of the jobs of a dry run, by output path below results/small (or data)."""
+    """Rule -> what its jobs of a dry run make, by path below results/small (or data)."""
     return jobs_of(project.run("--dry-run", *arguments))
 
 
 def made(project, *arguments) -> set[str]:
-    """What a run makes of that which its jobs hold: tables, figures, inference, the page."""
-    folder = project.folder / "logs" / "small" / "made"
+    """The steps that a run makes, such as "cell/one/none/weat/q1", "table/scores" and "report".
+
+    Steps that Snakemake makes itself, such as queries, are not among them.
+    """
+    folder = project.folder / "logs" / "small" / "made_of"
     before = {note: note.stat().st_mtime_ns for note in folder.rglob("*.json")}
     project.run(*arguments)
     return {
@@ -116,23 +119,17 @@ def made(project, *arguments) -> set[str]:
 
 
 def jobs_of(done) -> dict[str, set[str]]:
-    """The same of a run that is over."""
+    """Return the same of a dry run that is over."""
     jobs: dict[str, set[str]] = {}
     for block in re.split(r"\n(?=\[)", done.stdout + done.stderr):
         rule = re.search(r"^(?:local)?rule (\w+):", block, re.M)
         output = re.search(r"^ {4}output: (.+)$", block, re.M)
-        if rule and output:
-            paths = [path.split(" (")[0].removeprefix("results/small/") for path in output[1].split(", ")]
-            # a job makes several tables, figures or all of a state's inference; beside each lie .svg and .png
-            kind = re.match(r"(table|figure|inference)(_|$)", rule[1])
-            for path in paths if kind else paths[:1]:
-                if path.endswith((".svg", ".png", ".npy")) and kind:
-                    continue
-                folder, _, rest = re.sub(r"^results/\w+/", "", path).partition("/")
-                name = {"figures": "figure"}.get(folder, folder) if rest else Path(path).stem
-                name = name if kind else rule[1]
-                if name not in NEWER_TABLES:
-                    jobs.setdefault(name, set()).add(path)
+        if not (rule and output):
+            continue
+        paths = [path.split(" (")[0].removeprefix("results/small/") for path in output[1].split(", ")]
+        # a figure is its PDF, and inference its JSON
+        known = {path for path in paths if not path.endswith((".svg", ".png", ".npy"))}
+        jobs.setdefault(rule[1], set()).update(path for path in known if Path(path).stem not in NEWER_TABLES)
     return jobs
 
 

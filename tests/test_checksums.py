@@ -54,14 +54,27 @@ def test_a_refused_step_leaves_the_record_of_its_output(tmp_path):
     assert checksums.differences(tmp_path) == (1, {})
 
 
-def test_a_file_that_is_made_again_gets_a_new_record(tmp_path):
-    results, known = tmp_path / "results", tmp_path / "known.json"
+def test_a_step_by_hand_records_its_own_files_alone(tmp_path):
+    results = tmp_path / "results"
     results.mkdir()
     for name in ("again.csv", "kept.csv"):
         (results / name).write_text("old")
+    checksums.add(results, [results / "again.csv"])
+    assert checksums.read(results) == {}  # where no run has recorded anything
     checksums.record_all(results)
-    (results / "kept.csv").write_text("edited by hand")
-    checksums.forget(results, ["again.csv"])
-    (results / "again.csv").write_text("new")
-    checksums.record(results, ["again.csv", "kept.csv"], known)
+    for name in ("again.csv", "kept.csv", "new.csv"):
+        (results / name).write_text("edited")
+    checksums.add(results, [results / "again.csv", results / "new.csv"])
     assert checksums.changed_records(results) == ["kept.csv"]
+    assert set(checksums.read(results)) == {"again.csv", "kept.csv", "new.csv"}
+
+
+def test_a_file_that_is_made_again_gets_a_new_record(tmp_path):
+    results, known = tmp_path / "results", tmp_path / "known.json"
+    results.mkdir()
+    (results / "scores.csv").write_text("old")
+    checksums.record_all(results, known)
+    (results / "scores.csv").write_text("made again")
+    assert checksums.changed_records(results) == ["scores.csv"]
+    checksums.record_all(results, known)
+    assert checksums.changed_records(results) == []

@@ -32,7 +32,10 @@ COMMANDS = {
         ["debias", "--method", "hard", "--model", "one.txt", "--words", "words.json", "--output", "o.npz"],
         ["one.txt", "words.json"],
     ),
-    "analogy": (["analogy", "--model", "one.txt", "--pairs", "a0:b0", "--word", "c0"], ["one.txt"]),
+    "words analogy": (
+        ["words", "analogy", "--model", "one.txt", "--pairs", "a0:b0", "--word", "c0"],
+        ["one.txt"],
+    ),
     "words": (
         ["words", "project", "--model", "one.txt", "--query", "q.json", "--debias", "o.npz"],
         ["one.txt"],
@@ -41,8 +44,8 @@ COMMANDS = {
     "score": (["score", "--model", "smollm2-135m", "--sentences", "text"], ["text"]),
     "list": (["list", "queries", "--study", "study.yaml"], ["study.yaml"]),
     "run": (["run", "study.yaml"], ["study.yaml"]),
-    "pin": (["pin", "study.yaml"], ["study.yaml"]),
-    "texts": (["texts", "study.yaml"], ["study.yaml"]),
+    "fetch --pin": (["fetch", "--pin", "study.yaml"], ["study.yaml"]),
+    "score --export": (["score", "--study", "study.yaml", "--export"], ["study.yaml"]),
     "fetch": (["fetch", "--model", "one", "--config", "study.yaml"], ["study.yaml"]),
     "init": (["init", "new", "--models", "one.txt"], ["one.txt"]),
     "report": (["report", "results"], ["results"]),
@@ -51,10 +54,6 @@ COMMANDS = {
     "publish": (["publish", "results"], ["results"]),
     "join": (["join", "results", "--into", "joined"], ["results"]),
     "step": (["step", "table scores", "--study", "study.yaml"], ["study.yaml"]),
-    "query": (["query", "--study", "study.yaml", "--query", "q1"], ["study.yaml"]),
-    "cell": (["cell", "--study", "study.yaml", "--cell", "one/none/weat/q1"], ["study.yaml"]),
-    "table": (["table", "--study", "study.yaml", "--table", "scores"], ["study.yaml"]),
-    "figure": (["figure", "--study", "study.yaml", "--figure", "rankings"], ["study.yaml"]),
 }
 
 
@@ -80,7 +79,7 @@ def test_a_command_without_arguments_is_one_line(command):
         [*MEASURE, "--seed", "x"],
         [*MEASURE, "--bootstrap", "draws=many"],
         [*MEASURE, "--permutation", "draws"],
-        ["analogy", "--model", "one.txt", "--pairs", "a0:b0", "--word", "c0", "--best", "x"],
+        ["words", "analogy", "--model", "one.txt", "--pairs", "a0:b0", "--word", "c0", "--best", "x"],
         ["run", "study.yaml", "--cores", "x"],
     ],
 )

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from conftest import ROOT, biasgrid, make_store, printed, write_text_model
+from conftest import ROOT, biasgrid, make_store, printed, refusal, write_text_model
 from packaging.requirements import Requirement
 
 import biasgrid as bg
@@ -378,15 +378,16 @@ def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
 
 
 def test_configs_that_come_with_biasgrid_are_found_by_every_command(here):
-    name = printed("query", "--study", "config/embedded.yaml", "--query", "gender_1")["name"]
-    assert name == "Male terms and Female terms wrt Career and Family"
+    file = "results/embedded/queries/gender_1.json"
+    assert printed("step", "query gender_1", "--study", "config/embedded.yaml")["files"] == [file]
+    assert json.loads(Path(file).read_text())["name"] == "Male terms and Female terms wrt Career and Family"
     assert {"glove-6b-50d", "glove-twitter-25"} <= {entry["name"] for entry in printed("list", "models")}
     done = biasgrid("fetch", "--config", "config/embedded.yaml", "--model", "none")
     assert "unknown model 'none'" in done.stderr
     # the user's own go first
     (here / "config").mkdir()
     (here / "config" / "embedded.yaml").write_text("study: own\n")
-    done = biasgrid("query", "--study", "config/embedded.yaml", "--query", "gender_1")
+    done = biasgrid("step", "query gender_1", "--study", "config/embedded.yaml")
     assert done.stderr == "biasgrid: config/embedded.yaml: key 'models' is missing\n"
 
 
@@ -431,24 +432,29 @@ def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = biasgrid("--help").stdout
     groups = re.findall(r"^  ([a-z ]+):$", text, re.M)
-    assert groups == ["start", "measure", "debias", "report and share", "maintenance"]
+    assert groups == ["start", "measure and debias", "report and share", "models", "maintenance"]
     listed = text[text.index("  start:") : text.index("run a study:")].splitlines()
     # a line each: no second line of a description
     assert all(re.match(r"^  ([a-z ]+:$|  [a-z]+ +[A-Z])", line) for line in listed if line)
     shown = re.findall(r"^    (\w+)(?: |$)", text, re.M)
     assert shown[:3] == ["init", "run", "list"]
-    assert {"measure", "debias", "convert", "fetch", "step"} <= {*shown}
-    # all other commands are single steps, which the help of one of them lists
-    steps = [name for name in cli.commands().by_name if name.split()[0] not in shown]
-    assert {"cell", "table", "figure"} <= {*steps}
-    assert "biasgrid step --help" in text
-    of_step = biasgrid("step", "--help").stdout.partition("commands for single steps:")[2]
-    assert sorted(re.findall(r"^  ([a-z-]+) +[A-Z]", of_step, re.M)) == sorted(steps)
-    for command in ["", *shown, *steps]:
-        text = biasgrid(*filter(None, [command]), "--help").stdout
+    # every command is listed
+    names = list(cli.commands().by_name)
+    assert sorted(shown) == sorted({name.split()[0] for name in names})
+    assert len(shown) <= 16
+    for command in ["", "words", *names]:
+        text = biasgrid(*command.split(), "--help").stdout
         assert max(map(len, text.splitlines())) <= 80, command
         # a command with commands of its own has their examples
         assert command == "words" or re.search(rf"^  biasgrid {command}", text, re.M), command
+
+
+@pytest.mark.parametrize("name", cli.FORMER)
+def test_former_command_is_answered_with_what_takes_its_place(name):
+    line = refusal(name, "--study", "study.yaml")
+    assert line == f"biasgrid: {name} has a new name: {cli.FORMER[name]}"
+    # the new command exists
+    assert cli.commands().find(cli.FORMER[name].split()[1:])[1]
 
 
 @pytest.mark.slow
@@ -484,7 +490,7 @@ def test_measure_prints_a_table_on_a_terminal_and_json_elsewhere(here, monkeypat
     text = " ".join(line.strip() for line in sentences)
     assert "95 % interval over words: [-2.98, 2.09]." in text
     assert "Tests: permutation test, p = .66." in text
-    assert "unadjusted for other tests that you make: no test is significant." in text
+    assert "unadjusted for other tests that you make: not significant in any test." in text
     assert sentences[-1] == "  Missing words (1): lost."
     assert biasgrid(*options, "--table", "--json").returncode == 2
     query = Query(*sets[:1], [words[8:12], [f"none {i}" for i in range(40)]], ["A", "B"], ["C", "D"])
@@ -597,7 +603,7 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     )
     done = run(here, program / "python", "-c", code)
     assert done.stdout.startswith(f"{value}\n")
-    assert "nothing would run: everything is up to date" in done.stdout
+    assert "Nothing to be done" in done.stderr
 
 
 def run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:

@@ -70,13 +70,12 @@ LINES = {
     "publish": [["results/small", "published"]],
     "join": [["same", "results/small", "--into", "joined"]],
     "convert": [["--input", "one.txt", "--output", "converted"]],
-    "fetch": [["--model", "remote", "--config", "remote.yaml"]],
-    "pin": [["strange.yaml"]],
+    "fetch": [["--model", "remote", "--config", "remote.yaml"], ["--pin", "strange.yaml"]],
     "measure": [[*QUERY, "--random-groups", "draws=20"]],
     "debias": [
         ["--method", "hard", "--model", "one.txt", "--words", "pairs.json", "--output", "hard.npz"],
     ],
-    "analogy": [["--model", "one.txt", "--pairs", "a1:b1", "--word", "c1"]],
+    "words analogy": [["--model", "one.txt", "--pairs", "a1:b1", "--word", "c1"]],
     "properties": [["--metric", "weat"]],
     "words project": [["--model", "one.txt", "--pairs", "a1:b1", "--words", "c1"]],
     "words report": [["--model", "one.txt", "--pairs", "a1:b1", "--word", "c1", "--figure", "word.png"]],
@@ -86,20 +85,26 @@ LINES = {
     ],
     "words compare": [["--models", "one.txt", "two.txt", "--pairs", "a1:b1", "--words", "c1", "c2"]],
     "words groups": [["--model", "one.txt", "--query", "query.json", "--neighbours", "2"]],
-    "score": [["--model", "sentence_scores.csv", "--sentences", "sentences.txt"]],
-    "texts": [["config/config.yaml"]],
-    "step": [[*STUDY, "table scores"]],
-    "query": [[*STUDY, "--query", "q1"]],
-    "cell": [CELL],
-    "infer": [CELL],
-    "infer-aggregates": [[*STUDY, "--group", "one/none/weat"]],
-    "null": [CELL],
-    "fit": [[*STUDY, "--model", "one", "--debias", "hard"]],
-    "train": [[*STUDY, "--model", "one"]],
-    "evaluate": [[*STUDY, "--evaluation", "one/hard"]],
-    "sentence-scores": [[*STUDY, "--model", "table", "--sentences", "file.pairs"]],
-    "table": [[*STUDY, "--table", "scores"]],
-    "figure": [[*STUDY, "--figure", "rankings"]],
+    "score": [
+        ["--model", "sentence_scores.csv", "--sentences", "sentences.txt"],
+        ["--study", "config/config.yaml", "--export"],
+    ],
+    "step": [
+        [*STUDY, name]
+        for name in (
+            "table scores",
+            "query q1",
+            "cell one/none/weat/q1",
+            "inference one/none/weat",
+            "aggregates one/none/weat",
+            "null one/none/weat/q1",
+            "debias one/hard",
+            "evaluation one/hard",
+            "sentence scores table/file.pairs",
+            "figure rankings",
+            "store one",
+        )
+    ],
 }
 # lines that are refused, or fail without a network, and what they say
 REFUSED = {
@@ -108,9 +113,8 @@ REFUSED = {
     ("run", 5): "__use_yte__ is not allowed",
     ("fetch", 0): "nobody-has-this",
     ("verify", 0): "__init__.py",
-    ("train", 0): "one",
-    ("texts", 0): "no model has answers in a file",
-    ("evaluate", 0): "unknown evaluation",
+    ("score", 1): "no model has answers in a file",
+    ("step", 7): "unknown step",
 }
 # modules that Python, Snakemake, pip, Jupyter, or the run itself import
 MODULES = (
@@ -179,8 +183,8 @@ def plant(folder: Path, ran: Path) -> None:
         ".ipython/profile_default/startup/00.py",
         "Snakefile",
         "workflow/Snakefile",
-        "workflow/rules/start.smk",
-        "workflow/rules/head.smk",
+        "workflow/rules/common.smk",
+        "workflow/rules/study.smk",
     ):
         write(place, code(place))
     for name in ("default", "slurm"):

@@ -50,8 +50,8 @@ with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):
     for command in (
         ["report", "results/small", "--output", "page.html"],
         ["compare", "results/small", "results/small", "--output", "compared.html"],
-        ["table", "--study", "results/small/study.json", "--table", "rankings"],
-        ["query", "--study", "results/small/study.json", "--query", "q1"],
+        ["step", "table rankings", "--study", "results/small/study.json"],
+        ["step", "query q1", "--study", "results/small/study.json"],
         ["list", "metrics", "--study", "results/small/study.json"],
     ):
         assert not main(command), command
@@ -264,7 +264,7 @@ def test_a_config_that_is_wrong_elsewhere_runs_no_plugin(project, change, messag
 
 @pytest.mark.parametrize(
     "command",
-    [["run"], ["run", "--dry-run"], ["query", "--query", "q1", "--study"], ["list", "metrics", "--study"]],
+    [["run"], ["run", "--dry-run"], ["step", "query q1", "--study"], ["list", "metrics", "--study"]],
 )
 def test_no_command_runs_the_plugins_of_a_config_that_lacks_a_key(project, capsys, command):
     Path("c.yaml").write_text(yaml.safe_dump({k: v for k, v in CONFIG_OF_TOY.items() if k != "models"}))

@@ -17,6 +17,7 @@ from biasgrid.files import write_text
 from biasgrid.plan.paths import Folders
 from biasgrid.plan.step import Step
 from biasgrid.validation import Strict
+from biasgrid.web_addresses import public
 from biasgrid.workflow import setup
 
 # The key that a config must have -> the class that checks the config.
@@ -124,13 +125,13 @@ class Experiment(Folders):
     TABLES: ClassVar[tuple[str, ...]]
     # The module that makes the steps of an experiment, with `cell_rules` and `figure_steps`.
     STEPS: ClassVar[str]
-    COMMAND = "python -m validation"
+    PIN = "python -m validation pin"
     # The config as the user wrote it, joined from several files.
     written: Mapping[str, Any] = field(default_factory=dict)
 
     def write_config(self, folder: str) -> None:
         """Write the config to a folder, in which the processes of the steps read it."""
-        write_text(Path(folder, "config.json"), json.dumps(self.written, ensure_ascii=False) + "\n")
+        write_text(Path(folder, "config.json"), json.dumps(public(self.written), ensure_ascii=False) + "\n")
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Self:

@@ -24,7 +24,6 @@ RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(setup.logs_of(STUDY))
 # how a step is run in a process of its own: the config is a file that `begin` writes
-STUDY_FILE = []
 STEP = f"python -m validation step --notes {LOGS} {LOGS}/config.json"
 CATEGORIES = {"table": "Tables", "figure": "Figures"}
 

@@ -164,7 +164,7 @@ class Run:
     def __init__(self, arguments: list[str], tree: Path):
         environment = os.environ | {"PYTHONPATH": str(tree / "src"), "no_proxy": "127.0.0.1"}
         environment.pop("BIASGRID_EMBEDDINGS", None)
-        self.start, self.lines, self.peak, self.peak_engine = time.time(), [], 0, 0
+        self.start, self.lines, self.peak, self.peak_snakemake = time.time(), [], 0, 0
         command = [sys.executable, "-m", "snakemake", *arguments]
         print("\n$", " ".join(["snakemake", *arguments]), flush=True)
         process = subprocess.Popen(
@@ -182,13 +182,16 @@ class Run:
         self.status, self.seconds = process.wait(), time.time() - self.start
         self.cpu = cpu_of_children() - before
 
-    def _watch_memory(self, engine: psutil.Process) -> None:
-        while engine.is_running():
+    def _watch_memory(self, snakemake: psutil.Process) -> None:
+        while snakemake.is_running():
             sizes = []
-            for process in (engine, *children(engine)):
+            for process in (snakemake, *children(snakemake)):
                 with contextlib.suppress(psutil.Error):
                     sizes.append(process.memory_full_info().pss)
-            self.peak, self.peak_engine = max(self.peak, sum(sizes)), max([self.peak_engine, *sizes[:1]])
+            self.peak, self.peak_snakemake = (
+                max(self.peak, sum(sizes)),
+                max([self.peak_snakemake, *sizes[:1]]),
+            )
             time.sleep(0.5)
 
 
@@ -227,7 +230,7 @@ def print_run(folder: Path, tree: Path, run: Run) -> None:
         f"\nexit {run.status}, {run.seconds:.0f} s, {steps[-1][0]} of {steps[-1][1]} steps, CPU {run.cpu:.0f} s"
     )
     print(
-        f"peak memory (PSS): {megabytes(run.peak)} in all processes, {megabytes(run.peak_engine)} in the engine"
+        f"peak memory (PSS): {megabytes(run.peak)} in all processes, {megabytes(run.peak_snakemake)} in Snakemake"
     )
     embeddings = tree / "data" / "embeddings"
     sizes = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -15,6 +17,7 @@ _IN_TEXT = re.compile(
 )
 # A query that requests the file and does not contain a secret: from Dropbox, Zenodo and code hosts.
 _HARMLESS = re.compile(r"\?(?:(?:dl|download|raw)=(?:\d|true))?")
+SECRETS = "BIASGRID_ADDRESSES"  # environment variable: addresses of sources by their public form, as JSON
 _LEFT_OUT = re.compile(r"\?left-out-[0-9a-f]{12}")
 
 
@@ -53,6 +56,40 @@ def public(record: Any, is_source: bool = False) -> Any:
     if isinstance(record, (list, tuple)):
         return [public(value, is_source) for value in record]
     return public_address(record) if is_source and isinstance(record, str) else record
+
+
+def share_secrets(sources: Any) -> None:
+    """Let the processes that this one starts know the whole addresses in sources, whose records lack their secrets.
+
+    They learn them from the environment, which only processes of this user can read.
+    """
+    if secrets := _secrets(sources):
+        os.environ[SECRETS] = json.dumps(secrets)
+
+
+def with_secrets(source: Any) -> Any:
+    """Return a copy of a source with the whole addresses, as far as the process that started this one shares them."""
+    shared = json.loads(os.environ.get(SECRETS, "{}"))
+
+    def restored(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: restored(entry) for key, entry in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [restored(entry) for entry in value]
+        return shared.get(value, value) if isinstance(value, str) else value
+
+    return restored(source) if shared else source
+
+
+def _secrets(record: Any) -> dict[str, str]:
+    """Return the addresses in a record that are not public, by their public form."""
+    if isinstance(record, Mapping):
+        return _secrets(list(record.values()))
+    if isinstance(record, (list, tuple)):
+        return {short: whole for value in record for short, whole in _secrets(value).items()}
+    if isinstance(record, str) and (short := public_address(record)) != record:
+        return {short: record}
+    return {}
 
 
 def is_left_out(address: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -23,6 +24,8 @@ JOBS = "BIASGRID_JOBS"  # environment variable: a file for the jobs of a dry run
 PAUSE = 30  # seconds between lines if there is no terminal
 SHOWN = 3  # running steps that are named
 BAR = "{n_fmt} of {total_fmt} steps |{bar:10}| {desc}"
+# what profiles/default sets, of which Snakemake reminds after each failure
+HIDDEN_MESSAGES = ("--keep-incomplete mode is set",)
 SHOWN_MESSAGES = ("Nothing to be done", "Report created")
 
 
@@ -43,6 +46,7 @@ class LogHandler(LogHandlerBase):
         self._said = time.monotonic()
         self._errors: list[str] = []  # that may be said in a better way
         self._failures = 0
+        self._is_done = False  # nothing is to be done
 
     writes_to_stream = True
     writes_to_file = False
@@ -61,6 +65,7 @@ class LogHandler(LogHandlerBase):
             else:
                 self._show()
         if self._is_silent or self._is_brief:
+            self._is_done |= record.getMessage().startswith(SHOWN_MESSAGES[0])
             if record.levelno >= WARNING or event == "error":
                 self._print(self.format(record))
         elif self._is_plain:
@@ -81,6 +86,8 @@ class LogHandler(LogHandlerBase):
             self._fail(record)
         elif event == "error" and self._total:
             self._errors.append(self.format(record))
+        elif record.getMessage().startswith(HIDDEN_MESSAGES):
+            return
         elif event == "error" or record.levelno >= WARNING:
             self._print(self.format(record))
         elif record.getMessage().startswith(SHOWN_MESSAGES):
@@ -93,7 +100,9 @@ class LogHandler(LogHandlerBase):
         running = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
         if self._bar is not None:
             self._bar.set_description_str(running, refresh=False)
-            self._bar.update(self._done - self._bar.n)
+            # at once: the next look may be minutes later
+            self._bar.n = self._done
+            self._bar.refresh()
             if done == self._total:
                 self._bar.close()
         elif running and time.monotonic() - self._said > PAUSE:
@@ -126,12 +135,19 @@ class LogHandler(LogHandlerBase):
         if self._errors and not self._failures:
             print("\n".join(self._errors), file=sys.stderr, flush=True)
         if self._is_brief and JOBS in os.environ:
-            jobs = [[job.rule_name, str(job.reason), list(map(str, job.output or ()))] for job in self._jobs]
+            jobs = [
+                [job.rule_name, str(job.reason), list(map(_path, job.output or ()))] for job in self._jobs
+            ]
             Path(os.environ[JOBS]).write_text(json.dumps(jobs), encoding="utf-8")
-        elif self._is_brief:
+        elif self._is_brief and (self._jobs or self._is_done):
             print("\n".join(job_table(self._jobs)), flush=True)
         self._errors, self._jobs, self._is_brief = [], [], False
         super().close()
+
+
+def _path(output: object) -> str:
+    """Return the path of an output, behind which Snakemake writes its flags, such as "(update)"."""
+    return re.sub(r" \([a-z, ]+\)$", "", str(output))
 
 
 def job_table(jobs: list[Any]) -> list[str]:

@@ -133,7 +133,7 @@ def test_a_pair_of_models_that_is_gone_is_one_line(made, edit):
     )
     with pytest.warns(UserWarning, match="checksum differs"):
         study = open_study(made)
-    with refused("pairs.csv: no row compares", "biasgrid table --study CONFIG --table pairs"):
+    with refused("pairs.csv: no row compares", 'biasgrid step "table pairs" --study CONFIG'):
         study.summary()
 
 

@@ -143,7 +143,7 @@ def test_bad_input_is_one_line_and_code_2(folder, change, says):
 
 
 def test_a_path_that_is_too_long_is_said_in_one_line():
-    for command in (("table", "--table", "scores"), ("list", "models"), ("query", "--query", "x")):
+    for command in (("step", "table scores"), ("list", "models")):
         refusal(*command, "--study", "a" * 300, parts=["File name too long"])
 
 
@@ -199,21 +199,26 @@ def test_every_step_can_be_run_by_hand(finished, monkeypatch):
     before = finished.results()
     study = "results/small/study.json"
     monkeypatch.chdir(folder)
-    assert printed("query", "--study", study, "--query", "q1")["name"] == "A and B wrt C and D"
+    (folder / "results/small/queries/q1.json").unlink()
+    made = printed("step", "query q1", "--study", study)
+    assert made == {"steps": ["query q1"], "files": ["results/small/queries/q1.json"]}
     (folder / "results/small/cells/two/none/rnsb/q2.json").unlink()
-    printed("cell", "--study", "config/config.yaml", "--cell", "two/none/rnsb/q2")
-    for table in ("scores", "aggregates", "rankings", "correlations"):
+    made = printed("step", "cell two/none/rnsb/q2", "--study", "config/config.yaml")
+    assert [result["query"] for result in made["results"]]
+    tables = ["scores", "aggregates", "rankings", "correlations"]
+    for table in tables:
         (folder / f"results/small/{table}.csv").unlink()
-        printed("table", "--study", study, "--table", table)
-    printed("figure", "--study", study, "--figure", "rankings")
+    made = printed("step", *(f"table {table}" for table in tables), "--study", study)
+    assert made["files"] == [f"results/small/{table}.csv" for table in tables]
+    printed("step", "figure rankings", "--study", study)
     assert finished.results() == before
     for arguments, says in (
-        (("cell", "--study", study, "--cell", "x"), "unknown cell 'x'; allowed: one/none/weat/q1, "),
-        (("query", "--study", study, "--query", "x"), "unknown query 'x'; allowed: q1, q2, q3"),
-        (("figure", "--study", study, "--figure", "x"), "unknown figure 'x'; allowed: rankings"),
+        (("step", "cell x", "--study", study), "unknown step 'cell x'; "),
+        (("step", "query x", "--study", study), "unknown query 'x'; allowed: q1, q2, q3"),
+        (("step", "figure x", "--study", study), "unknown step 'figure x'; "),
         (("fetch", "--config", study, "--model", "x"), "unknown model 'x'; allowed: one, two"),
-        (("table", "--study", "none.yaml", "--table", "scores"), "none.yaml: cannot read it"),
-        (("table", "--study", study, "--table", "quality"), "unknown table 'quality'; allowed: aggregates, "),
+        (("step", "table scores", "--study", "none.yaml"), "none.yaml: cannot read it"),
+        (("step", "table quality", "--study", study), "unknown step 'table quality'; "),
     ):
         refusal(*arguments, parts=[says])
 
@@ -263,8 +268,8 @@ def test_a_studys_own_are_listed(tmp_path, monkeypatch, plugins):  # noqa: F811
 
 
 def test_a_long_list_is_cut_and_says_how_to_see_the_rest():
-    line = refusal("cell", "--study", ROOT / "config" / "embedded.yaml", "--cell", "x" * 5000)
-    assert line.endswith("more (they are named model/debias/metric/query)")
+    line = refusal("step", "--study", ROOT / "config" / "embedded.yaml", "cell " + "x" * 5000)
+    assert "more (of the kinds " in line
 
 
 def test_a_model_is_measured_by_its_name(tmp_path, monkeypatch):

@@ -1,17 +1,14 @@
-"""What a run shows while it works, and when it ends."""
+"""What a run shows while it works: Snakemake's logger plug-in that comes with biasgrid."""
 
 import io
+import json
 import logging
-import os
-import pty
-import threading
-import time
+import sys
+from types import SimpleNamespace
 
 import pytest
 
-from biasgrid.embeddings.language import blocks
-from biasgrid.files import hash_file
-from biasgrid.workflow import progress
+import snakemake_logger_plugin_biasgrid as plugin
 
 
 class Terminal(io.StringIO):
@@ -23,163 +20,160 @@ def record(event=None, text="", level=logging.INFO, **values):
     return logging.makeLogRecord({"msg": text, "levelno": level, "event": event, **values})
 
 
-def planned(shown, **stats):
-    shown.handle(record("run_info", stats=stats | {"total": sum(stats.values())}))
+class Run:
+    """A run of Snakemake as the plug-in learns of it."""
+
+    def __init__(self, **settings):
+        usual = {
+            "quiet": None,
+            "dryrun": False,
+            "verbose": False,
+            "printshellcmds": False,
+            "debug_dag": False,
+            "stdout": False,
+        }
+        self.handler = plugin.LogHandler(SimpleNamespace(**usual | settings), None)
+
+    def say(self, *arguments, **values):
+        self.handler.handle(record(*arguments, **values))
+
+    def plan(self, total):
+        self.say("run_info", stats={"total": total})
+
+    def start(self, job, rule, log=(), **values):
+        values.setdefault("wildcards", {})
+        self.say("job_info", jobid=job, rule_name=rule, log=list(log), **values)
+        self.say("job_started", jobs=[job])
+
+    def finish(self, job, done, total):
+        self.say("job_finished", job_id=job)
+        self.say("progress", done=done, total=total)
 
 
-def at_work(shown, job, rule, log=(), **wildcards):
-    shown.handle(record("job_started", jobs=[job]))
-    shown.handle(record("job_info", jobid=job, rule_name=rule, wildcards=wildcards, log=list(log)))
+def test_a_log_has_a_line_now_and_then_with_what_is_running(monkeypatch, capsys):
+    run = Run()
+    monkeypatch.setattr(plugin, "PAUSE", 0)
+    run.plan(4)
+    run.start(0, "cell", wildcards={"model": "glove", "query": "q1"})
+    run.start(1, "tables")
+    run.finish(0, 1, 4)
+    assert capsys.readouterr().err.splitlines()[-1] == "biasgrid: 1 of 4 steps done; running: tables"
+    monkeypatch.setattr(plugin, "PAUSE", 30)
+    run.start(2, "figures")
+    run.finish(1, 2, 4)
+    assert capsys.readouterr().err == ""
 
 
-def done(shown, job, total):
-    shown.handle(record("job_finished", job_id=job))
-    shown.handle(record("progress", done=job + 1, total=total))
+def test_many_running_steps_are_counted(monkeypatch, capsys):
+    monkeypatch.setattr(plugin, "PAUSE", 0)
+    run = Run()
+    run.plan(9)
+    for job in range(5):
+        run.start(job, "cell", wildcards={"query": f"q{job}"})
+    run.say("progress", done=1, total=9)
+    assert capsys.readouterr().err.splitlines()[-1].endswith("running: cell q0, cell q1, cell q2 and 2 more")
 
 
-def run(shown, steps):
-    """The events of a run of `steps` cells, one after the other."""
-    planned(shown, cell=steps, table=1)
-    for job in range(steps):
-        at_work(shown, job, "cell", model="glove", metric="weat")
-        done(shown, job, steps + 1)
-    at_work(shown, steps, "table", table="scores")
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    for name, seconds in (("LOOK", 0.01), ("FIRST", 0.05), ("LEAST", 0.05)):
-        monkeypatch.setattr(progress, name, seconds)
-
-
-@pytest.fixture
-def out():
-    return io.StringIO()
-
-
-@pytest.fixture
-def shown(tmp_path, out):
-    return progress.Progress(tmp_path, stream=out)
-
-
-@pytest.mark.slow
-def test_a_log_has_a_line_every_so_often_and_what_is_at_work(quick, monkeypatch, shown, out):
-    monkeypatch.setattr(progress, "LEAST", 0.2)
-    run(shown, 900)
-    time.sleep(0.5)
-    shown.finish()
-    lines = out.getvalue().splitlines()
-    assert 1 <= len(lines) <= 4
-    assert lines[-1].startswith("900 of 901 steps, ")
-    assert lines[-1].endswith("table scores")
-    # a table takes less than this one has taken, so how long it still takes is not known
-    assert "left" not in lines[-1]
-
-
-def test_a_terminal_has_one_live_line_that_goes_at_the_end(tmp_path, quick, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
+def test_a_terminal_has_one_live_line_that_goes_at_the_end(monkeypatch):
     out = Terminal()
-    shown = progress.Progress(tmp_path, stream=out)
-    run(shown, 3)
-    time.sleep(0.2)
-    shown.finish()
-    text = out.getvalue()
-    assert "3 of 4 steps" in text
-    assert "table scores" in text
-    assert "\n" not in text
-    assert not text.split("\r")[-1].strip()
+    monkeypatch.setattr(sys, "stderr", out)
+    run = Run()
+    run.plan(2)
+    run.start(0, "cell", wildcards={"query": "q1"})
+    run.finish(0, 1, 2)
+    assert "1 of 2 steps" in out.getvalue()
+    assert "\n" not in out.getvalue()
+    run.finish(1, 2, 2)
+    run.handler.close()
+    assert not out.getvalue().split("\r")[-1].strip()
 
 
-def test_a_step_that_scores_texts_says_how_many_are_done(tmp_path, monkeypatch, capsys, shown):
+def test_a_failed_step_is_named_with_the_last_line_of_its_log(tmp_path, capsys):
     log = tmp_path / "log.txt"
-    planned(shown, sentence_scores=1)
-    at_work(shown, 0, "sentence_scores", [str(log)], model="lm")
-    assert shown._state() == "sentence_scores lm"
-    # as the step writes it
-    monkeypatch.setattr(blocks, "BLOCK", 1200)
-    monkeypatch.setattr(blocks, "SAID_EVERY", 0)
-    saved = [len(block) for block in blocks.in_saved_blocks(list(range(3016)), "a: model", lambda: None)]
-    assert saved == [1200, 1200, 616]
-    log.write_text("biasgrid: warning: slow\n" * 100 + capsys.readouterr().err)
-    assert shown._state() == "sentence_scores lm (2,400 of 3,016, about 0 s left)"
-    log.write_text("biasgrid: warning: slow\n")
-    assert shown._state() == "sentence_scores lm"
-    shown.finish()
+    log.write_text("Traceback\nbiasgrid: cannot read it\nbiasgrid: warning: late\n")
+    run = Run()
+    run.plan(1)
+    run.start(0, "store", wildcards={"model": "one"})
+    run.say("job_error", level=logging.ERROR, jobid=0, rule_name="store", log=[str(log)])
+    # Snakemake's own account of it
+    run.say("error", "Error in rule store", level=logging.ERROR)
+    run.handler.close()
+    assert capsys.readouterr().err == "biasgrid: store one failed: cannot read it\n"
 
 
-@pytest.mark.slow
-def test_bytes_of_all_archives_are_counted_beside_how_many_come(tmp_path, quick, shown, out):
-    """What is taken out of an archive is no download, and what is there stays counted."""
-    for file, megabytes in (
-        ("glove/.partial-1/archive/glove.whl", 3),
-        ("glove/.partial-1/members/glove.txt", 9),
-        ("spacy/vectors.part", 4),
-    ):
-        (tmp_path / file).parent.mkdir(parents=True)
-        (tmp_path / file).write_bytes(bytes(megabytes * 1_000_000))
-    planned(shown, archive=2)
-    at_work(shown, 0, "archive", name="glove")
-    time.sleep(0.3)
-    # how many come is known a little later
-    assert "0 of 2 steps, 3 MB downloaded; archive glove\n" in out.getvalue()
-    shown.to_download = 40
-    done(shown, 0, 2)
-    at_work(shown, 1, "archive", name="spacy")
-    time.sleep(0.3)
-    shown.finish()
-    assert out.getvalue().endswith("1 of 2 steps, 7 of 40 MB downloaded; archive spacy\n")
+@pytest.mark.parametrize("planned", [False, True])
+def test_an_error_of_no_step_is_shown_once(capsys, planned):
+    run = Run()
+    if planned:
+        run.plan(1)
+    run.say("error", "MissingInputException: no such file", level=logging.ERROR)
+    assert ("no such file" in capsys.readouterr().err) is not planned
+    run.handler.close()
+    assert ("no such file" in capsys.readouterr().err) is planned
 
 
-@pytest.mark.parametrize("begun", [False, True])
-def test_errors_are_shown_at_once_before_the_run_and_else_kept(shown, out, begun):
-    if begun:
-        run(shown, 1)
-    shown.handle(record("error", "MissingInputException: no such file", logging.ERROR))
-    assert ("no such file" in out.getvalue()) is not begun
-    # nobody has told them: they are told at the end
-    shown.close()
-    assert out.getvalue().count("no such file") == 1
+def test_warnings_are_shown_and_what_snakemake_says_of_itself_is_not(capsys):
+    run = Run()
+    run.say(None, "Building DAG of jobs...")
+    run.say(None, "a warning", logging.WARNING)
+    run.say(
+        None, "--keep-incomplete mode is set, so incomplete output files are not removed.", logging.WARNING
+    )
+    run.say(None, "Nothing to be done (all requested files are present and up to date).")
+    assert capsys.readouterr().err.splitlines() == [
+        "a warning",
+        "Nothing to be done (all requested files are present and up to date).",
+    ]
 
 
-def test_a_warning_is_shown_and_an_interrupted_run_known(shown, out):
-    run(shown, 1)
-    shown.handle(record(None, "a warning", logging.WARNING))
-    shown.handle(record(None, "Cannot restore raw/glove/manifest.json: no backup found.", logging.WARNING))
-    shown.handle(record(None, "Exiting because a job execution failed. Look above", logging.ERROR))
-    shown.handle(record(None, "Terminating processes on user request, this might take some time."))
-    shown.finish()
-    assert out.getvalue() == "a warning\n"
-    assert shown.stopped
+@pytest.mark.parametrize("option", ["dryrun", "verbose", "printshellcmds"])
+def test_on_request_snakemakes_own_messages_are_shown(capsys, option):
+    run = Run(**{option: True})
+    run.say(None, "Building DAG of jobs...")
+    assert capsys.readouterr().err == "Building DAG of jobs...\n"
 
 
-@pytest.mark.slow
-def test_a_terminal_without_a_size_has_lines_as_a_log_has(tmp_path, quick):
-    """As `script` makes it where it has no terminal itself."""
-    reading, writing = pty.openpty()
-    with open(writing, "w") as out:
-        assert os.get_terminal_size(writing).columns == 0
-        shown = progress.Progress(tmp_path, stream=out)
-        run(shown, 3)
-        time.sleep(0.3)
-        shown.finish()
-        text = os.read(reading, 10_000).decode()
-    assert text.startswith("3 of 4 steps, ")
-    assert text.endswith("table scores\r\n")
+def test_quiet_all_shows_errors_alone(capsys):
+    run = Run(quiet=["all"])
+    run.plan(1)
+    run.start(0, "cell")
+    run.finish(0, 1, 1)
+    run.say("error", "it failed", level=logging.ERROR)
+    assert capsys.readouterr().err == "it failed\n"
 
 
-@pytest.mark.slow
-def test_an_archive_that_is_checked_is_named_as_such(tmp_path, quick, shown, out):
-    file = tmp_path / "glove" / "vectors.gz"
-    file.parent.mkdir()
-    os.mkfifo(file)  # hashed for as long as it is held open
-    planned(shown, archive=1)
-    at_work(shown, 0, "archive", name="glove")
-    hashing = threading.Thread(target=hash_file, args=(file,))
-    hashing.start()
-    with file.open("wb"):
-        time.sleep(0.3)
-    hashing.join()
-    time.sleep(0.2)
-    shown.finish()
-    assert "0 MB downloaded; checking glove\n" in out.getvalue()
-    assert out.getvalue().endswith("; archive glove\n")
+def resources(**values):
+    return SimpleNamespace(**values)
+
+
+def test_a_brief_dry_run_is_a_table_of_jobs_with_memory_and_time(capsys):
+    run = Run(dryrun=True, quiet=["rules"])
+    for job, (rule, memory) in enumerate([("store", 900), ("store", 2500), ("cell", None), ("all", None)]):
+        asked = resources(mem_mb=memory, runtime=60) if memory else resources()
+        run.say("job_info", jobid=job, rule_name=rule, wildcards={}, resources=asked)
+    run.handler.close()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split() for line in lines[:-1]] == [
+        ["rule", "jobs", "MB", "minutes"],
+        ["store", "2", "2,500", "60"],
+        ["cell", "1"],
+        ["total", "3"],
+    ]
+    assert lines[-1] == "why: biasgrid run CONFIG --why"
+
+
+def test_a_brief_dry_run_without_jobs_says_so(capsys):
+    run = Run(dryrun=True, quiet=["rules"])
+    run.say("", "Nothing to be done (all requested files are present and up to date).")
+    run.handler.close()
+    assert capsys.readouterr().out == "nothing would run: everything is up to date\n"
+
+
+def test_the_jobs_of_a_dry_run_are_written_for_why(tmp_path, monkeypatch, capsys):
+    file = tmp_path / "jobs.json"
+    monkeypatch.setenv(plugin.JOBS, str(file))
+    run = Run(dryrun=True)
+    run.say("job_info", jobid=0, rule_name="cell", wildcards={}, reason="Missing output", output=["a.json"])
+    run.handler.close()
+    assert json.loads(file.read_text()) == [["cell", "Missing output", ["a.json"]]]
+    assert capsys.readouterr() == ("", "")

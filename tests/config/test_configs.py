@@ -4,7 +4,6 @@ import io
 import json
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -12,8 +11,6 @@ from conftest import ROOT, grid_config, refusal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
-from snakemake.scheduling.job_scheduler import JobRateLimiter
-from snakemake.settings.types import MaxJobsPerTimespan
 
 from biasgrid.configs import (
     MOST_EXPANDED,
@@ -24,7 +21,7 @@ from biasgrid.configs import (
     read_yaml,
 )
 from biasgrid.plan.study import Study
-from biasgrid.workflow import engine
+from biasgrid.workflow import setup
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
 
@@ -202,14 +199,14 @@ def test_a_workflow_ends_with_one_line(tmp_path, monkeypatch, capsys, content, t
     if content is not None:
         Path("config.yaml").write_bytes(content)
     with pytest.raises(SystemExit) as end:
-        engine.check_configs(SimpleNamespace(configfiles=[]), "config.yaml")
+        setup.read_config(["config.yaml"], {})
     assert end.value.code == 2
     assert capsys.readouterr().err.startswith(f"biasgrid: config.yaml: {told}")
 
 
 @pytest.mark.parametrize("key", ["results", "embeddings"])
 @pytest.mark.parametrize("path", ["r{model}", "r\nx"])
-def test_a_folder_whose_path_the_engine_would_take_for_a_pattern(key, path):
+def test_a_folder_whose_path_snakemake_would_take_for_a_pattern(key, path):
     with refused(f"{key}: {path!r} is not a valid folder path"):
         Study.of(grid_config() | {key: path})
 
@@ -273,14 +270,6 @@ def test_a_name_that_no_file_system_takes(what):
         change = {"models": {"m": {"label": "M", "source": {"type": "file", "path": name}}}}
     with refused("config", "is no path; allowed: names of at most 255 bytes"):
         Study.of(grid_config() | change)
-
-
-def test_the_limit_of_the_profile_costs_nothing_and_a_users_own_stays():
-    of_profile = read_yaml(ROOT / "profiles/default/config.yaml")["max-jobs-per-timespan"]
-    for limit, stays in ((of_profile, False), ("50/1m", True)):
-        scheduler = SimpleNamespace(job_rate_limiter=JobRateLimiter(MaxJobsPerTimespan.parse_choice(limit)))
-        engine.start_at_once(SimpleNamespace(scheduler=scheduler))
-        assert (scheduler.job_rate_limiter is not None) == stays, limit
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`biasgrid pin`: checksums of what was downloaded without one, written into the config."""
+"""`biasgrid fetch --pin`: checksums of what was downloaded without one, written into the config."""
 
 from __future__ import annotations
 
@@ -147,7 +147,9 @@ def test_trust_is_said_and_pinned_where_downloads_are_shared(case_study, server,
     assert len(said(case_study.run("stores"))) == 1
     assert read_manifest(raw / "one")["files"]["one.txt"]["first_seen"] is True
     monkeypatch.chdir(case_study.folder)
-    assert json.loads(biasgrid("pin", "config/config.yaml").stdout)["pinned"] == {"one": "config/config.yaml"}
+    assert json.loads(biasgrid("fetch", "--pin", "config/config.yaml").stdout)["pinned"] == {
+        "one": "config/config.yaml"
+    }
     server.seen.clear()
     assert said(case_study.run("stores")) == []
     assert server.seen == []
@@ -159,7 +161,7 @@ def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, ser
     raw = folder / "data" / "embeddings" / "raw"
     digest = sha256(server.bodies["/one.txt"])
     line = (
-        "biasgrid: taken on trust, without a checksum in the config: one; pin what was downloaded: biasgrid pin "
+        "biasgrid: taken on trust, without a checksum in the config: one; pin what was downloaded: biasgrid fetch --pin "
         "config/config.yaml"
     )
     first = case_study.run()
@@ -171,7 +173,7 @@ def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, ser
     results = case_study.results()
     # the command writes it
     monkeypatch.chdir(folder)
-    done = biasgrid("pin", "config/config.yaml")
+    done = biasgrid("fetch", "--pin", "config/config.yaml")
     assert json.loads(done.stdout) == {"pinned": {"one": "config/config.yaml"}, "by_hand": {}}
     assert yaml.safe_load((folder / "config" / "config.yaml").read_text())["models"]["one"]["source"] == {
         "type": "url",
@@ -185,7 +187,10 @@ def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, ser
     assert said(pinned) == []
     assert server.seen == []
     assert {path: path.stat().st_mtime_ns for path in cells} == cells
-    assert json.loads(biasgrid("pin", "config/config.yaml").stdout) == {"pinned": {}, "by_hand": {}}
+    assert json.loads(biasgrid("fetch", "--pin", "config/config.yaml").stdout) == {
+        "pinned": {},
+        "by_hand": {},
+    }
     after = case_study.results()
     assert {path for path in results if after[path] != results[path]} == {
         "small/checksums.sha256",
@@ -222,4 +227,6 @@ def test_trust_is_said_of_a_run_that_failed(case_study):
     done = case_study.snakemake("--cores", "1", "stores")
     assert done.returncode == 1
     (line,) = said(done)
-    assert line.endswith("in the config: one; pin what was downloaded: biasgrid pin config/config.yaml")
+    assert line.endswith(
+        "in the config: one; pin what was downloaded: biasgrid fetch --pin config/config.yaml"
+    )

@@ -176,11 +176,11 @@ def test_two_processes_train_the_same_bytes(tmp_path, monkeypatch):
     assert stores[0] == stores[1]
 
 
-def test_by_hand_only_what_is_trained_here_is_trained(tmp_path, monkeypatch):
+def test_a_store_of_the_study_is_trained_by_hand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(CONFIG % {"small": json.dumps(SMALL)})
-    for model, says in [("x", "unknown trained model 'x'; allowed: w2v, ft"), ("ft", "corpus.zip")]:
-        refusal("train", "--study", "study.yaml", "--model", model, parts=[says])
+    for model, says in [("x", "study.yaml: unknown store 'x'; allowed: w2v, ft"), ("ft", "corpus.zip")]:
+        refusal("step", f"store {model}", "--study", "study.yaml", parts=[says])
 
 
 def test_a_seed_is_a_parameter(tmp_path):

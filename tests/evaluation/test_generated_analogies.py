@@ -186,7 +186,7 @@ def test_a_study_has_generated_pairs():
 
 def test_the_command_line_generates(random_model):
     model = str(random_model(0).path)
-    run = ["analogy", "--model", model, "--pairs", "w0:w1"]
+    run = ["words", "analogy", "--model", model, "--pairs", "w0:w1"]
     (entry,) = printed(*run, "--method", "generated", "--threshold", "2", "--best", "5")["questions"]
     assert len(entry["answers"]) == 5
     for arguments, says in (

@@ -436,7 +436,7 @@ def test_a_model_without_the_words_is_one_line(random_model):
 
 
 def test_the_command_line_asks(random_model):
-    run = ("analogy", "--model", random_model(0).path, "--pairs")
+    run = ("words", "analogy", "--model", random_model(0).path, "--pairs")
     done = biasgrid(*run, "w0:w1", "--word", "w2", "gone", "--method", "3cosadd", "--best", "4")
     assert "lacks 'gone'" in done.stderr
     (question,) = json.loads(done.stdout)["questions"]

@@ -248,24 +248,25 @@ def test_the_workflow_draws_a_cells_null_distribution_when_asked(small):
     assert len(list((small.folder / "results/small/figures/null").rglob("*.png"))) == 1
 
 
-def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, tmp_path, monkeypatch, capsys):
+def test_the_null_distribution_has_the_p_value_of_the_inference_file(small, monkeypatch, capsys):
     monkeypatch.chdir(small.folder)
-    name, stem = "one/none/weat/q1", tmp_path / "n.q1"
-    assert main(["null", "--study", "config/config.yaml", "--cell", name, "--output", str(stem)]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    file = json.loads((small.folder / "results/small/inference/one/none/weat.json").read_text())
-    (cell,) = (cell for cell in file["cells"] if cell["query"] == "q1")
-    assert printed["results"] == cell["results"]
-    assert printed["figure"] == [f"{stem}.{kind}" for kind in ("pdf", "svg", "png")]
-    assert sorted(map(str, tmp_path.iterdir())) == sorted(printed["figure"])
-    # the numbers alone are a step, and what is drawn of them is the same
-    assert main(["null", "--study", "config/config.yaml", "--cell", name]) == 0
-    assert json.loads(capsys.readouterr().out) == {k: printed[k] for k in ("null", "results")}
-    assert main(["figure", "--study", "config/config.yaml", "--figure", f"null/{name}"]) == 0
-    (pdf, *_) = json.loads(capsys.readouterr().out)["figure"]
-    assert Path(pdf).read_bytes() == Path(printed["figure"][0]).read_bytes()
+    name, step = "one/none/weat/q1", ["step", "--study", "config/config.yaml"]
+    file = Path(f"results/small/null/{name}.npz")
+    before = file.read_bytes()
+    assert main([*step, f"null {name}"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == [str(file)]
+    # the bytes of the run
+    assert file.read_bytes() == before
+    inference = json.loads(Path("results/small/inference/one/none/weat.json").read_text())
+    (cell,) = (cell for cell in inference["cells"] if cell["query"] == "q1")
+    with np.load(file) as arrays:
+        assert json.loads(arrays["results"].tobytes()) == cell["results"]
+    pdf = Path(f"results/small/figures/null/{name}.pdf")
+    drawn = pdf.read_bytes()
+    assert main([*step, f"figure null/{name}"]) == 0
+    assert pdf.read_bytes() == drawn
     # what no run has made is recorded, too
-    assert main(["null", "--study", "config/config.yaml", "--cell", "one/none/weat/q2"]) == 0
+    assert main([*step, "null one/none/weat/q2"]) == 0
     assert checksums.read(Path("results/small")).keys() >= {f"null/one/none/weat/q{i}.npz" for i in (1, 2)}
 
 
@@ -405,22 +406,19 @@ def test_a_sub_query_without_a_value_says_why(small, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("cell", "output", "says"),
+    ("cell", "says"),
     [
-        ("one/none/mac/q1", "n", "MAC has no permutation test (but one of random_groups): "),
-        ("one/none/weat/q9", "n", "unknown cell 'one/none/weat/q9'"),
-        ("one/none/rnd/q1", ".", "biasgrid: '.' names no file; give a path such as results/figure\n"),
+        ("one/none/mac/q1", "MAC has no permutation test (but one of random_groups): "),
+        ("one/none/weat/q9", "unknown step 'null one/none/weat/q9'"),
     ],
 )
-def test_a_cell_without_a_test_and_an_output_that_is_none_are_one_line(
-    small, cell, output, says, monkeypatch, capsys
-):
+def test_a_cell_without_a_test_has_no_null_distribution(small, cell, says, monkeypatch, capsys):
     monkeypatch.chdir(small.folder)
-    assert main(["null", "--study", "config/config.yaml", "--cell", cell, "--output", output]) == 2
+    assert main(["step", f"null {cell}", "--study", "config/config.yaml"]) == 2
     printed = capsys.readouterr().err
     assert says in printed
     assert printed.count("\n") == 1
-    assert not list(small.folder.glob("n*"))
+    assert not Path(f"results/small/null/{cell}.npz").exists()
 
 
 def test_a_config_lists_the_null_distributions_to_draw(root):

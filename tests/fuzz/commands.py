@@ -269,20 +269,14 @@ def study(seed: int, folder: Path) -> None:
     model(folder)
     shutil.copytree(store(), folder / "emb")
     asked = [
-        ["query", "--query", "q"],
-        ["cell", "--cell", "m/none/weat/q"],
-        ["infer", "--cell", "m/none/weat/q"],
-        ["fit", "--model", "m", "--debias", "h"],
-        ["table", "--table", "scores"],
-        ["train", "--model", "m"],
+        ["step", "query q"],
+        ["step", "cell m/none/weat/q"],
+        ["step", "inference m/none/weat"],
+        ["step", "debias m/h"],
+        ["step", "table scores"],
+        ["step", "store m"],
+        ["step", "null m/none/weat/q"],
         ["fetch", "--model", "m"],
-        [
-            "null",
-            "--cell",
-            "m/none/weat/q",
-            "--output",
-            chance.choice([".", "", "..", "x" * 300, "n", "a/b/n"]),
-        ],
         ["list", chance.choice(["models", "metrics", "queries", "debias"])],
     ]
     arguments = list(chance.choice(asked))
@@ -314,20 +308,18 @@ def options(seed: int, folder: Path) -> None:
     names = [
         "measure",
         "debias",
-        "analogy",
+        "words analogy",
         "convert",
-        "query",
-        "cell",
-        "null",
-        "table",
-        "figure",
+        "fetch",
+        "score",
+        "step",
     ]
     flags = [
         "--model",
         "--query",
         "--metric",
         "--study",
-        "--cell",
+        "--export",
         "--output",
         "--input",
         "--param",
@@ -342,7 +334,7 @@ def options(seed: int, folder: Path) -> None:
         "--vocabulary",
         "--sha256",
         "--name",
-        "--table",
+        "--pin",
         "--words",
         "-h",
     ]
@@ -356,12 +348,13 @@ def options(seed: int, folder: Path) -> None:
         "hard",
         ".",
         "a:b",
-        "scores",
+        "table scores",
         "out",
         "new/store",
         *VALUES,
     ]
-    arguments = [chance.choice([*names, chance.choice(VALUES)])]
+    first = chance.choice([*names, chance.choice(VALUES)])
+    arguments = first.split(" ") if first in names else [first]
     for _ in range(chance.randrange(8)):
         arguments += [chance.choice(flags), chance.choice(values)]
     given = b"{" if chance.random() < 0.5 else json.dumps(STUDY).encode()

@@ -13,12 +13,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from biasgrid.workflow.workers import Workers
 from conftest import GRID_WORDS, ROOT, biasgrid, grid_config, make_store, write_text_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import make, make_inputs, make_some
-from joblib.externals.loky import get_reusable_executor
 from reruns import every, made_with, stale
 
 from biasgrid import Query, metrics
@@ -619,28 +617,6 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         np.save(files[1], np.zeros((1, 2)))
         assert run(config, metric)[1] == cells
         assert [file.read_bytes() for file in files] == first
-
-
-@pytest.mark.slow
-def test_workers_infer_and_say_why_they_cannot(root, monkeypatch):
-    monkeypatch.chdir(root)
-    write_text_model(root / "one.txt", GRID_WORDS, seed=1)
-    config = grid_config() | {"inference": {"permutation": {"draws": 20, "exact": 0}}}
-    study = Study.of(config, root=root)
-    make_inputs(study, "one")
-    for chosen in study.grid.inference_groups["one/none/weat"]:
-        cell_step(study, chosen.cell).run()
-    workers = Workers()
-    first = inference_step(study, study.grid.inference_groups["one/none/weat"])
-    workers.run(first)
-    assert first.output.is_file()
-    # the second model's store was never made
-    with pytest.raises(BiasgridError, match="two"):
-        workers.run(inference_step(study, study.grid.inference_groups["two/none/rnsb"]))
-    # and the process is there for the next
-    workers.run(first)
-    # joblib would take these processes for its own in later tests
-    get_reusable_executor().shutdown(wait=True)
 
 
 def test_a_wrong_setting_is_one_line(root):

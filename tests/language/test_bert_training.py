@@ -349,8 +349,9 @@ def test_a_study_trains_it(tmp_path, start, monkeypatch):
     config["criteria"]["First"]["queries"].pop("q2")
     config["criteria"].pop("Second")
     (tmp_path / "study.json").write_text(json.dumps(config))
-    done = biasgrid("train", "--study", "study.json", "--model", "lm")
+    done = biasgrid("step", "store lm", "--study", "study.json")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["perplexity"] > 1
-    assert LanguageModel.open(said["store"]).score([Sentence("a b c")])[0] < 0
+    assert json.loads(done.stdout)["files"] == ["results/small/models/lm.json"]
+    store = tmp_path / "stores" / "lm"
+    assert json.loads((store / "model.json").read_text())["perplexity"] > 1
+    assert LanguageModel.open(store).score([Sentence("a b c")])[0] < 0

@@ -488,21 +488,21 @@ def model(source, **more):
 def test_a_study_reads_a_folder_and_a_change_of_any_file_is_a_change_of_its_input(tmp_path):
     place = write(tmp_path / "mine", SENTENCES)
     study = Study.of(config(models=model({"type": "transformers", "path": str(place)})))
-    assert set(stores.local_file(study, "m")) == {str(place / file) for file in READ}
+    assert set(stores.local_files(study, "m")) == {str(place / file) for file in READ}
     encoders = {"e": {"source": {"type": "sentence-transformers", "path": str(place)}}}
     words = {"words": {"label": "words", "source": {"type": "encoded", "encoder": "e"}}}
     study = Study.of(config(models=words, encoders=encoders, metrics={"rnd": {}}))
-    assert set(stores.local_file(study, "e")) == {str(place / file) for file in OF_SENTENCES}
+    assert set(stores.local_files(study, "e")) == {str(place / file) for file in OF_SENTENCES}
     (place / "config.json").unlink()
-    assert stores.local_file(study, "e") != []  # fetch says what is missing
+    assert stores.local_files(study, "e") != []  # fetch says what is missing
     (place / "modules.json").unlink()
-    assert stores.local_file(study, "e") == []
+    assert stores.local_files(study, "e") == []
 
 
 def test_a_study_takes_a_name(tmp_path):
     study = Study.of(config(models=model({"type": "transformers", "name": NAME, "revision": COMMIT})))
     assert study.sources["m"]["source"]["name"] == NAME
-    assert stores.local_file(study, "m") == []
+    assert stores.local_files(study, "m") == []
 
 
 @pytest.mark.parametrize(

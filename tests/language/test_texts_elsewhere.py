@@ -27,6 +27,8 @@ from biasgrid.plan.texts import requests
 SENTENCES = [["A man cooks.", "He is “strong”."], ["A woman cooks.", "She is “strong”."]]
 WORDS = {"targets": {"M": ["he", "man"], "F": ["she", "woman"]}, "attributes": {"A": ["strong", "kind"]}}
 FILE = "answers/far.jsonl"
+STUDY = ("score", "--study", "study.json")
+EXPORT = (*STUDY, "--export")
 
 
 class Bigrams:
@@ -95,18 +97,18 @@ def write_lines(path, records):
 
 def ask(*options):
     """The header and the requests that the command writes."""
-    done = biasgrid("texts", "study.json", *options)
+    done = biasgrid(*EXPORT, *options)
     assert done.returncode == 0
     header, *asked = map(json.loads, done.stdout.splitlines())
     return header, asked
 
 
 def imported(path="a.jsonl"):
-    return printed("texts", "study.json", "--import", path)
+    return printed(*STUDY, "--import", path)
 
 
 def not_imported(*parts, path="a.jsonl"):
-    return refusal("texts", "study.json", "--import", path, parts=parts)
+    return refusal(*STUDY, "--import", path, parts=parts)
 
 
 @pytest.fixture
@@ -220,7 +222,7 @@ def test_vectors_of_the_same_encoder_give_the_values_of_the_direct_run(folder, k
 def test_a_run_says_what_to_do_where_answers_are_missing(folder):
     study = Study.read("study.json")
     with pytest.raises(
-        BiasgridError, match=r"^far: answers/far.jsonl is not there: biasgrid texts CONFIG > texts"
+        BiasgridError, match=r"^far: answers/far.jsonl is not there: biasgrid score --study CONFIG --export"
     ):
         make_measured(study)
     _, asked = ask()
@@ -236,7 +238,8 @@ def test_a_run_says_what_to_do_where_answers_are_missing(folder):
     record["criteria"]["Pairs"]["queries"]["pairs"]["targets"]["M"] = ["A boy cooks.", "He is “strong”."]
     write(folder, record)
     with pytest.raises(
-        BiasgridError, match=r"has no answer to 'A boy cooks.': biasgrid texts CONFIG > texts.jsonl"
+        BiasgridError,
+        match=r"has no answer to 'A boy cooks.': biasgrid score --study CONFIG --export > texts",
     ):
         make_measured(Study.read("study.json"))
     # only what is new is asked, and the other answers are kept
@@ -327,7 +330,7 @@ def test_a_key_is_of_all_that_is_asked_and_of_nothing_else():
 
 def test_what_no_api_can_answer_is_written_and_said(folder):
     write(folder, config(masked=True))
-    done = biasgrid("texts", "study.json")
+    done = biasgrid(*EXPORT)
     assert "warning: far: 48 of 52 texts need single tokens of a text" in done.stderr
     asked = list(map(json.loads, done.stdout.splitlines()))[1:]
     assert len(asked) == 52
@@ -342,8 +345,8 @@ def test_one_of_several_models_is_named(folder):
         "source": {"type": "answers", "path": "near.jsonl"},
     }
     write(folder, two)
-    refusal("texts", "study.json", parts=["study.json: choose one of these models with --model: far, near"])
-    refusal("texts", "study.json", "--model", "neer", parts=["did you mean 'near'"])
+    refusal(*EXPORT, parts=["study.json: choose one of these models with --model: far, near"])
+    refusal(*EXPORT, "--model", "neer", parts=["did you mean 'near'"])
     assert ask("--model", "near")[1] == ask("--model", "far")[1]
     write(
         folder,
@@ -351,7 +354,7 @@ def test_one_of_several_models_is_named(folder):
             models={"t": {"label": "T", "kind": "language_model", "source": {"type": "file", "path": "t"}}}
         ),
     )
-    refusal("texts", "study.json", parts=["no model has answers in a file"])
+    refusal(*EXPORT, parts=["no model has answers in a file"])
 
 
 @pytest.mark.parametrize(

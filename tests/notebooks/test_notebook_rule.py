@@ -29,7 +29,7 @@ def test_a_notebook_waits_for_the_study_that_it_opens(project):
     page = "results/notebooks/{}.html"
     assert set(planned(project, page.format("alone"))) == {"notebook"}
     with_study = planned(project, page.format("reads"))
-    assert {"notebook", "scores", "figure", "cell", "study"} <= set(with_study)
+    assert {"notebook", "tables", "figures", "cell", "study"} <= set(with_study)
     # neither the study nor its figures ask for them
     assert "notebook" not in planned(project)
 
@@ -52,14 +52,16 @@ def test_another_study_is_waited_for_where_it_is_there(tmp_path, monkeypatch, ca
 def test_what_is_missing_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        notebooks.pages("results/notebooks", notebooks.names())(None)
+        notebooks.pages("results/notebooks", notebooks.names(tmp_path))(None)
     assert capsys.readouterr().err.startswith("biasgrid: no notebooks here")
     write(tmp_path / "notebooks", "a", "1")
     monkeypatch.setattr(extras, "find_spec", lambda name: None)
     with pytest.raises(SystemExit):
-        notebooks.pages("results/notebooks", notebooks.names())(None)
+        notebooks.pages("results/notebooks", notebooks.names(tmp_path))(None)
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("biasgrid: executing notebooks needs papermill; install it: pip install ")
     assert "'papermill>=" in line
     monkeypatch.setattr(extras, "find_spec", lambda name: name)
-    assert notebooks.pages("results/notebooks", notebooks.names())(None) == ["results/notebooks/a.html"]
+    assert notebooks.pages("results/notebooks", notebooks.names(tmp_path))(None) == [
+        "results/notebooks/a.html"
+    ]

@@ -223,40 +223,6 @@ def test_of_every_module_each_token_of_its_code_counts(copied, data):
     assert digest_of_copy(copied, path, edited) != digest_of_copy(copied, path, text)
 
 
-# --- what a process before has read
-
-
-def test_modules_are_read_once_until_one_of_them_changes(tmp_path, monkeypatch):
-    ends, logs = [], tmp_path / "logs"
-    folder = put(tmp_path / "biasgrid", a="from .b import B\n", b="B = 1\n")
-    monkeypatch.setattr("atexit.register", ends.append)
-
-    def digest(of=folder):
-        """By a process of its own."""
-        digests = tree(of)
-        digests.remember(logs / ".code.json")
-        made = digests.digest("biasgrid.a")
-        ends.pop()()
-        return made
-
-    before = digest()
-    assert not logs.exists()  # a dry run in a new folder leaves none
-    logs.mkdir()
-    assert digest() == before
-    with monkeypatch.context() as patched:
-        patched.setattr(ast, "parse", None)
-        assert digest() == before
-    put(folder, b="B = 2\n")
-    edited = digest()
-    assert edited != before
-    put(folder, **{"b/__init__": "from .c import B\n", "b/c": "B = 2\n"})
-    (folder / "b.py").unlink()
-    assert digest() not in (before, edited)
-    for text in ("{", "[]", '{"stamp": 1}', ""):
-        (logs / ".code.json").write_text(text)
-        assert digest() == tree(folder).digest("biasgrid.a")
-
-
 # --- closures
 
 

@@ -156,7 +156,7 @@ def test_tables_and_figures_of_a_plugin_are_there_once_it_is_loaded(tmp_path, mo
     assert python(PSYCHOMETRICS).splitlines() == [f"table 'mtmm' {where}", f"figure 'mtmm' {where}", "4"]
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "config" / "embedded.yaml", ".")
-    done = command("table", "--study", "embedded.yaml", "--table", "mtmm")
+    done = command("step", "table mtmm", "--study", "embedded.yaml")
     assert done.returncode == 2
     assert done.stderr.startswith(
         f"biasgrid: embedded.yaml: table 'mtmm' {where}, which comes with biasgrid; "

@@ -122,7 +122,7 @@ def test_inference_in_full(tmp_path):
 
 
 def test_who_asks_for_the_former_table_is_told_its_names(study, capsys):
-    assert main(["table", "--study", "config/config.yaml", "--table", "inference"]) == 2
+    assert main(["step", "table inference", "--study", "config/config.yaml"]) == 2
     assert capsys.readouterr().err == (
         "biasgrid: config/config.yaml: table 'inference' is several now: tests (p-values), intervals, and "
         "sensitivity\n"
@@ -233,7 +233,7 @@ def test_through_the_engine_the_files_are_the_same(project, tmp_path):
 
 
 def test_damaged_samples_are_one_line(study, capsys):
-    command = ["table", "--study", "config/config.yaml", "--table"]
+    command = ["step", "--study", "config/config.yaml"]
     ranks, good = study.paths.ranks_file, study.paths.ranks_file.read_bytes()
     # empty, an archive, other rankings' - not a traceback
     np.save("others.npy", np.zeros((3, 1, 25)))
@@ -241,13 +241,13 @@ def test_damaged_samples_are_one_line(study, capsys):
         others = file.read()
     for broken, says in ((b"", "no boot"), (b"PK\3\4", "no boot"), (others, "has the shape (3, 1, 25)")):
         ranks.write_bytes(broken)
-        assert main([*command, "order"]) == 2
+        assert main([*command, "table order"]) == 2
         assert f"rank_samples.npy: {says}" in capsys.readouterr().err
     ranks.unlink()
-    assert main([*command, "order"]) == 2
+    assert main([*command, "table order"]) == 2
     assert "rank_samples.npy: no bootstrap samples" in capsys.readouterr().err
-    # rankings are what they are made with
-    assert main([*command, "rankings"]) == 0
+    # they are a step of their own
+    assert main([*command, "rank_samples"]) == 0
     assert ranks.read_bytes() == good
     scores, step = tables.read(study.paths.table_file("scores")), steps.rank_samples_step(study)
     samples = study.paths.samples_file(next(iter(study.grid.inferences.values())))
@@ -255,7 +255,9 @@ def test_damaged_samples_are_one_line(study, capsys):
     with pytest.raises(BiasgridError, match=r"has the shape \(1, 3\), not \(4, 25\)"):
         value_samples(scores, step.inputs, step.spec)
     samples.unlink()
-    with pytest.raises(BiasgridError, match="biasgrid infer --cell one/none/weat/q1 makes it"):
+    with pytest.raises(
+        BiasgridError, match='biasgrid step "inference one/none/weat" --study CONFIG makes it'
+    ):
         value_samples(scores, step.inputs, step.spec)
 
 

@@ -61,7 +61,7 @@ def refusal(path, table=TOY):
     assert message.startswith(f"{path}: ")
     assert "\n" not in message
     assert len(message) - len(str(path)) < 300
-    assert message.endswith(f"make it again: biasgrid table --study CONFIG --table {table.name}")
+    assert message.endswith(f'make it again: biasgrid step "table {table.name}" --study CONFIG')
     return message.removeprefix(f"{path}: ").rpartition("; ")[0]
 
 
@@ -319,7 +319,7 @@ def test_what_is_made_from_a_damaged_table_is_one_line(made, capsys, damage, tab
     before = path.read_bytes()
     path.write_bytes(DAMAGES[damage](before))
     try:
-        assert main([what, "--study", "config/config.yaml", f"--{what}", name]) == 2
+        assert main(["step", f"{what} {name}", "--study", "config/config.yaml"]) == 2
         output, errors = capsys.readouterr()
         assert output == ""
         (line,) = errors.splitlines()
@@ -338,7 +338,7 @@ def test_another_studys_table_is_one_line_or_taken(made, capsys, ours, other):
         path.write_text(re.sub(rf"\b{ours}\b", other, before))
         try:
             for name in (name for what, name in made_from if what == "table"):
-                code = main(["table", "--study", "config/config.yaml", "--table", name])
+                code = main(["step", f"table {name}", "--study", "config/config.yaml"])
                 errors = capsys.readouterr().err
                 assert (code, len(errors.splitlines())) in ((0, 0), (2, 1)), (name, errors)
                 assert ("unknown metric 'sc_weat'" in errors) == (

@@ -8,7 +8,7 @@ from biasgrid import open_study
 from biasgrid.plan.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.column import ANY
-from biasgrid.workflow.conclusions import conclusions, noted, where
+from biasgrid.workflow.conclusions import conclusions, where
 
 MODELS = {
     "glove": "GloVe 6B 50d (complete)",
@@ -107,21 +107,6 @@ def test_the_last_lines_are_the_summary_in_lines(root):
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_the_lines_are_kept_until_a_table_or_the_study_changes(root, monkeypatch):
-    study, note = study_of(root), root / "note.json"
-    monkeypatch.setattr(Study, "tables", dict.fromkeys(("scores", "rankings")))
-    rank(study, RANKS)
-    score(study, ["ok"] * 3)
-    lines = noted(study, note)
-    assert lines == conclusions(study)
-    note.write_text(note.read_text().replace(lines[0], "as noted"))
-    assert noted(study, note)[0] == "as noted"
-    score(study, ["ok"] * 2 + ["degenerate"])
-    assert noted(study, note) == conclusions(study) != lines
-    note.write_text("[")
-    assert noted(study, note) == conclusions(study)
-
-
 def test_a_damaged_table_costs_these_lines_and_not_the_run(root):
     study = study_of(root)
     rank(study, RANKS)
@@ -146,21 +131,22 @@ def said(done):
     return [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
 
 
-def test_a_run_ends_with_what_came_out_also_if_there_is_nothing_to_do(finished):
+def test_a_run_ends_with_what_came_out(finished):
     (finished.folder / "results/small/rankings.csv").unlink()
-    first, second = finished.run(), finished.run()
+    done = finished.run()
     summary = str(open_study(finished.folder / "results/small").summary())
     assert "\n\n  Models  " in summary
-    for done in (first, second):
-        assert f"\n{summary}\n" in done.stderr
-    assert said(first) == said(second)
-    warnings, page = said(first)
+    assert f"\n{summary}\n" in done.stderr
+    warnings, page = said(done)
     assert warnings == "biasgrid: warnings: none"
     assert page.split()[-1] in ("results/small/report.html", "results/small/figures")
 
 
 def test_a_run_that_was_asked_for_less_concludes_nothing(finished):
     assert said(finished.run("stores")) == []
+    (finished.folder / "results/small/models/one.json").unlink()
+    (finished.folder / "results/small/rankings.csv").unlink()
+    assert "Models" not in finished.run("stores").stderr
     assert said(finished.run("--dry-run")) == []
 
 

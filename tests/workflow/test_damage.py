@@ -89,15 +89,12 @@ SHAPES = [
 
 @pytest.mark.parametrize(("name", "changes", "table"), SHAPES)
 def test_a_file_of_another_shape_is_one_line_with_the_file_and_the_remedy(
-    without_workflow, capsys, monkeypatch, name, changes, table
+    without_workflow, capsys, name, changes, table
 ):
     edit(name, **changes)
-    monkeypatch.setattr(
-        "biasgrid.measurements.frequency.write", lambda *_: None
-    )  # `table` makes these files before it reads them
-    assert main(["table", "--study", "config/config.yaml", "--table", table]) == 2
+    assert main(["step", f"table {table}", "--study", "config/config.yaml"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith(f"biasgrid: {RESULTS / name}: not a")
+    assert line.startswith(f"biasgrid: table {table}: {RESULTS / name}: not a")
     assert line.endswith("; delete it and run the study again")
 
 
@@ -259,7 +256,7 @@ def test_a_step_that_is_run_by_hand_renews_its_record(project):
         CONFIG | {"models": {k: v | {"label": labels.get(k, k)} for k, v in CONFIG["models"].items()}}
     )
     former = (RESULTS / "scores.csv").read_bytes()
-    assert main(["table", "--study", "config/config.yaml", "--table", "scores"]) == 0
+    assert main(["step", "table scores", "--study", "config/config.yaml"]) == 0
     assert (RESULTS / "scores.csv").read_bytes() != former
     assert verify() == (0, [])
     assert "damaged" not in project.run().stderr

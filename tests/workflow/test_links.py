@@ -53,7 +53,7 @@ def test_no_run_in_another_folder_writes_through_a_link(project, mine):
     state = project.folder / "other" / ".snakemake"
     state.mkdir(parents=True)
     (state / "log").symlink_to(mine)
-    done = project.snakemake("--cores", "1", "--directory", "other")
+    done = project.biasgrid("run", "config/config.yaml", "--cores", "1", "--directory", "other")
     assert done.returncode == 2
     assert f"biasgrid: other/.snakemake/log: is a link to {mine}" in done.stderr.splitlines()[-1]
 
@@ -64,10 +64,8 @@ def test_no_command_writes_or_publishes_through_a_link(finished, mine, monkeypat
     study = ("--study", "config/config.yaml")
     for arguments in (
         ("report", "results/small"),
-        ("table", *study, "--table", "rankings"),
-        ("figure", *study, "--figure", "rankings"),
-        ("cell", *study, "--cell", "one/none/weat/q1"),
-        ("step", *study, "table scores"),
+        ("step", "table rankings", *study),
+        ("step", "figure rankings", "cell one/none/weat/q1", *study),
         ("publish", "results/small", "published"),
     ):
         assert main(list(arguments)) == 2, arguments

@@ -51,9 +51,9 @@ FILES = {
     "mine/numbers.py": VECTORS,
 }
 MADE_FROM = {
-    "similar.tsv": {"evaluation", "quality"},
-    "published.csv": {"comparison"},
-    "ratings.csv": {"ratings", "figure"},
+    "similar.tsv": {"evaluation", "evaluation_tables"},
+    "published.csv": {"tables"},
+    "ratings.csv": {"tables", "figures"},
 }
 RATINGS = {"label": "people", "file": "ratings.csv"}
 # what a run needs of sentence-transformers, whether or not that is installed: each file of the folder counts
@@ -200,10 +200,10 @@ def write_inputs(folder: Path, seed: int) -> None:
     (folder / "data" / "word_sets" / "toy.json").write_text(json.dumps({"sets": sets}))
 
 
-def age(folder: Path) -> None:
-    """Give every input file a time before the first run."""
+def age(folder: Path, seed: int) -> None:
+    """Give every input file a time before the first run; those of a second seed are older."""
     for path in inputs_of(folder):
-        os.utime(path, (OLD, OLD))
+        os.utime(path, (OLD - seed, OLD - seed))
 
 
 def inputs_of(folder: Path) -> list[Path]:
@@ -221,7 +221,7 @@ def folders(tmp_path_factory) -> tuple[Project, Project]:
         (project.folder / "packages").mkdir()
         (project.folder / "packages" / "sentence_transformers.py").write_text(SENTENCE_TRANSFORMERS)
         write_inputs(project.folder, seed)
-        age(project.folder)
+        age(project.folder, seed)
         project.configure(config())
         project.run()
         made.append(project)
@@ -242,7 +242,11 @@ def put(new: Path, old: Path) -> None:
 
 def numbers(project: Project) -> dict[str, bytes]:
     """The results, but for what says which files they were made from: a study's config stays as it is."""
-    return {name: content for name, content in project.results().items() if not name.endswith(".sha256")}
+    return {
+        name: content
+        for name, content in project.results().items()
+        if not name.endswith(".sha256") and "/sources/" not in name
+    }
 
 
 def verify(project: Project) -> tuple[int, list[str]]:
@@ -292,14 +296,17 @@ def test_a_replaced_file_makes_what_depends_on_it_and_nothing_else(name, project
         assert {path.split("/")[3] for rule in jobs if rule.startswith("cell") for path in jobs[rule]} == {
             "spread"
         }
-    assert MADE_FROM.get(name, {"scores"}) | {"report"} <= set(jobs)
+    assert MADE_FROM.get(name, {"tables"}) | {"report"} <= set(jobs)
 
 
-def test_a_file_whose_time_alone_changed_makes_nothing(project):
-    for path in inputs_of(project.folder):
-        path.touch()
-    assert jobs_of(project.run("--dry-run")) == {}
-    assert verify(project) == (0, [])
+def test_a_file_whose_time_alone_changed_is_read_again_and_gives_the_same(finished):
+    before = finished.results()
+    (finished.folder / "one.txt").touch()
+    assert verify(finished) == (0, [])
+    assert models_of(jobs_of(finished.run("--dry-run"))) == {"one"}
+    finished.run()
+    assert finished.results() == before
+    assert jobs_of(finished.run("--dry-run")) == {}
 
 
 def same_size(folder: Path) -> str:
@@ -362,9 +369,14 @@ def with_its_time(folder: Path) -> None:
     assert (folder / "one.txt").stat().st_size == state.st_size
 
 
-@pytest.mark.parametrize(
-    "replace", [moved, copied, unpacked, synchronised, linked, of_equal_time, with_its_time]
-)
+def test_a_file_of_the_same_size_and_time_is_found_by_verify(finished):
+    with_its_time(finished.folder)
+    assert jobs_of(finished.run("--dry-run")) == {}
+    code, (line, _) = verify(finished)
+    assert (code, line) == (1, "biasgrid: one.txt: differs from the file that the results were made from")
+
+
+@pytest.mark.parametrize("replace", [moved, copied, unpacked, synchronised, linked, of_equal_time])
 def test_vectors_are_new_however_they_were_replaced(replace, finished):
     folder = finished.folder
     write_text_model(folder / "new.txt", GRID_WORDS, seed=9)
@@ -420,7 +432,7 @@ def test_the_array_beside_what_gensim_saved_counts_with_it(finished):
             str(folder / name / "vectors.kv"), separately=["vectors"]
         )
         for path in (folder / name).iterdir():
-            os.utime(path, (OLD, OLD))
+            os.utime(path, (OLD - seed, OLD - seed))
     array = "vectors.kv.vectors.npy"
     assert (folder / "first" / array).stat().st_size == (folder / "second" / array).stat().st_size
     source = {"type": "file", "path": "first/vectors.kv", "sha256": pin_of_folder(folder / "first")}
@@ -463,9 +475,10 @@ def test_a_file_that_is_not_there_is_one_line(finished):
     done = finished.snakemake("--cores", "1")
     assert done.returncode == 1
     assert [line for line in done.stderr.splitlines() if "one.txt" in line] == [
-        "biasgrid: one: one.txt is not there"
+        "biasgrid: one: one.txt is not there",
+        "biasgrid: archive one failed: one: one.txt is not there",
     ]
-    # the engine has forgotten what the step was made from: the same file, then another, both older than the run
+    # Snakemake has forgotten what the step was made from: the same file, then another, both older than the run
     for seed in (1, 9):
         write_text_model(finished.folder / "one.txt", GRID_WORDS, seed=seed)
         os.utime(finished.folder / "one.txt", (OLD, OLD))
@@ -474,14 +487,14 @@ def test_a_file_that_is_not_there_is_one_line(finished):
         assert jobs_of(finished.run("--dry-run")) == {}
 
 
-def test_results_without_what_the_engine_knows_are_not_taken_for_those_of_other_files(finished):
+def test_results_without_what_snakemake_knows_are_not_taken_for_those_of_other_files(finished):
     shutil.rmtree(finished.folder / ".snakemake")
     write_text_model(finished.folder / "new.txt", GRID_WORDS, seed=9)
     os.utime(finished.folder / "new.txt", (OLD, OLD))
     moved(finished.folder)
     done = finished.snakemake("--cores", "1")
     assert done.returncode == 2
-    assert "results/small is of another one.txt, and what is out of date cannot be told" in done.stderr
+    assert "results/small is of another one.txt, and was made in another folder" in done.stderr
 
 
 def test_a_profile_is_not_recorded_as_an_input(finished):
@@ -523,5 +536,5 @@ def test_why_says_that_the_source_of_a_model_changed(finished):
         }
     )
     done = finished.biasgrid("run", "config/config.yaml", "--why")
-    assert "  the source of one changed: " in done.stdout
+    assert "  the source, format or store of one changed: " in done.stdout
     assert "manifest.json" not in done.stdout

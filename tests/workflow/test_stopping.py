@@ -13,10 +13,10 @@ import numpy as np
 import psutil
 import pytest
 import yaml
-from conftest import ROOT, write_text_model
+from conftest import ROOT
 from loopback import Handler, acting, sleep, started
 
-SOON = 5  # seconds; on a quiet machine it is a fraction of one
+SOON = 10  # seconds; on a quiet machine it is a fraction of one
 WORDS = ["he", "she", "man", "woman", "career", "office", "science", "art", "family", "home"]
 RUN = ("run", "study.yaml", "--cores", "2")
 LINES = ["biasgrid: stopping ...", "biasgrid: stopped; run the same command to go on"]
@@ -117,8 +117,11 @@ def wait_for(run, condition):
     raise AssertionError("it did not come so far")
 
 
-def stopped(run, number, whole_group=False, again=None):
-    """Send a signal, and again so many seconds later: the run ends soon, in two lines, and all that it started."""
+def end(run, number, whole_group=False, again=None) -> str:
+    """Send a signal, and again so many seconds later: the process ends soon, with all that it started.
+
+    Return what it has said.
+    """
     children = psutil.Process(run.pid).children(recursive=True)
     began = time.monotonic()
     for pause in (0, again):
@@ -128,10 +131,17 @@ def stopped(run, number, whole_group=False, again=None):
                 (os.killpg if whole_group else os.kill)(run.pid, number)
     errors = run.communicate(timeout=60)[1]
     assert time.monotonic() - began < SOON
+    assert run.returncode != 0
+    assert not psutil.wait_procs(children, timeout=3)[1]
+    return errors
+
+
+def stopped(run, number, again=None):
+    """Send a signal to a command: it ends soon, in two lines, and says by its code which signal it was."""
+    errors = end(run, number, again=again)
     assert run.returncode == 128 + number
     assert errors.splitlines()[-2:] == LINES
     assert "Traceback" not in errors
-    assert not psutil.wait_procs(children, timeout=3)[1]
 
 
 def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server):
@@ -144,7 +154,7 @@ def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server):
     run = study.start()
     part = study.stores / "raw" / "one" / "one.txt.gz.part"
     wait_for(run, lambda: part.is_file() and part.stat().st_size == half)
-    stopped(run, signal.SIGTERM)
+    end(run, signal.SIGTERM, whole_group=True)
     # no checksum is pinned
     assert "biasgrid: warnings: 1, in logs/small/warnings.log" in study.finish()
     warning = (study.folder / "logs" / "small" / "warnings.log").read_text()
@@ -156,51 +166,48 @@ def test_a_download_is_stopped_and_goes_on_from_its_bytes(study, server):
     assert [headers.get("Range") for _, headers in server.seen] == [None, f"bytes={half}-"]
 
 
-def test_a_conversion_is_stopped_by_ctrl_c_in_a_terminal_also_by_two(study, archive):
-    """Of the half store nothing is left, and what was finished is not made again."""
+@pytest.fixture
+def converting(study, archive):
+    """A run that converts a model, and the file that it writes meanwhile."""
     (study.folder / "one.txt.gz").write_bytes(archive)
     study.config["models"]["one"]["source"] = {"type": "file", "path": "one.txt.gz"}
     run = study.start()
     half_store = study.stores / "one" / ".partial" / "vectors.npy"
     wait_for(run, lambda: half_store.is_file() and half_store.stat().st_size > 1_000_000)
+    return run, half_store
+
+
+@pytest.mark.parametrize(
+    ("number", "again"), [(signal.SIGINT, None), (signal.SIGINT, 0.05), (signal.SIGTERM, None)]
+)
+def test_a_conversion_is_stopped_by_a_signal_to_all_processes_also_by_two(study, converting, number, again):
+    """As Ctrl-C in a terminal. Of the half store nothing is left, and what was finished is not made again."""
+    run, half_store = converting
     query = study.folder / "results" / "small" / "queries" / "q.json"
     made = query.stat().st_mtime_ns
-    stopped(run, signal.SIGINT, whole_group=True, again=0.05)
+    end(run, number, whole_group=True, again=again)
     assert not half_store.exists()
     study.finish()
     assert query.stat().st_mtime_ns == made
 
 
-@pytest.mark.parametrize(("command", "number"), [("loky", signal.SIGTERM), (" fit ", signal.SIGINT)])
-def test_the_processes_of_a_run_end_with_it(study, command, number):
-    """A worker, and a process of a rule; where one of them alone gets the signal, as from docker or systemd."""
-    source = write_text_model(study.folder / "one.txt", WORDS + [f"w{i}" for i in range(3000)], 50)
-    study.config["models"]["one"]["source"] = {"type": "file", "path": str(source)}
-    study.config["metrics"] = {"rnsb": {}}
-    study.config["inference"] = {"permutation": {"draws": 50_000, "exact": 10}}
-    study.config["debias"] = {
-        "A": {
-            "hard": {
-                "method": "hard",
-                "label": "hard",
-                "criteria": ["A"],
-                "words": {"definitional_pairs": [["he", "she"], ["man", "woman"]], "equalize_pairs": []},
-            }
-        }
-    }
-    run = study.start()
+def test_steps_end_with_a_killed_snakemake_and_the_next_run_completes(study, converting):
+    run, half_store = converting
+    end(run, signal.SIGKILL)
+    study.finish()
+    assert not half_store.exists()
 
-    def is_there():
-        for child in psutil.Process(run.pid).children(recursive=True):
-            try:
-                if command in " ".join(child.cmdline()) and "resource_tracker" not in child.cmdline()[-1]:
-                    return True
-            except psutil.Error:
-                continue
-        return False
 
-    wait_for(run, is_there)
-    stopped(run, number)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_snakemake_alone_lets_running_steps_finish_and_starts_no_other(study, converting, number):
+    """As from docker or systemd, where one process gets the signal."""
+    run, half_store = converting
+    os.kill(run.pid, number)
+    run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert not half_store.exists()
+    assert not (study.folder / "results" / "small" / "scores.csv").exists()
+    study.finish()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -218,4 +225,4 @@ def test_a_run_is_stopped_before_it_has_begun(study):
     study.config["models"]["one"]["source"] = {"type": "file", "path": "missing.txt"}
     run = study.start()
     wait_for(run, lambda: "snakemake" in " ".join(psutil.Process(run.pid).cmdline()))
-    stopped(run, signal.SIGINT)
+    end(run, signal.SIGINT, whole_group=True)

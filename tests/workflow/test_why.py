@@ -86,8 +86,8 @@ def test_a_dry_run_counts_the_steps_of_each_rule(finished):
     assert done.stdout == "nothing would run: everything is up to date\n"
     (finished.folder / "results/small/cells/one/none/weat/q1.json").unlink()
     head, *rows, total, hint = finished.biasgrid("run", "config/config.yaml", "--dry-run").stdout.splitlines()
-    assert head.split() == ["rule", "steps"]
-    counts = {rule: int(steps) for rule, steps in map(str.split, rows)}
+    assert head.split() == ["rule", "jobs", "MB", "minutes"]
+    counts = {rule: int(jobs) for rule, jobs, *_ in map(str.split, rows)}
     assert counts["cell"] == 1
     assert total.split() == ["total", str(sum(counts.values()))]
     assert hint == "why: biasgrid run CONFIG --why"
@@ -96,14 +96,14 @@ def test_a_dry_run_counts_the_steps_of_each_rule(finished):
 def test_a_dry_run_on_a_cluster_counts_its_jobs(project):
     profile = ROOT / "profiles" / "generic"
     done = project.biasgrid("run", "config/config.yaml", "--profile", str(profile), "--dry-run")
-    head, *rows, total, note, _ = done.stdout.splitlines()
-    assert head.split() == ["rule", "steps", "jobs", "to", "submit"]
-    assert all(
-        row.endswith("none, it runs here") for row in rows if row.startswith(("query", "study", "archive"))
-    )
-    # a job for each of the two models, and one for tables and page
-    assert total.split()[2] == "3"
-    assert note == "one job may have steps of several rules"
+    assert done.returncode == 0, done.stderr
+    head, *rows, total, _ = done.stdout.splitlines()
+    assert head.split() == ["rule", "jobs", "MB", "minutes"]
+    jobs = {rule: counts for rule, *counts in map(str.split, rows)}
+    assert jobs["cell"][0] == "24"
+    assert [jobs[rule][0] for rule in ("store", "tables", "report")] == ["2", "1", "1"]
+    assert all(len(jobs[rule]) == 3 for rule in ("store", "tables"))  # with memory and time
+    assert int(total.split()[1]) == sum(int(counts[0]) for counts in jobs.values())
 
 
 def test_an_unknown_step_is_one_line(finished):
@@ -123,7 +123,7 @@ def test_a_step_by_its_name_makes_its_files_anew(name, tmp_path):
     done = project.biasgrid("step", name, "--study", "config/config.yaml")
     assert done.returncode == 0, done.stderr
     record = json.loads(done.stdout)
-    assert record["step"] == name
+    assert record["steps"] == [name]
     assert record["files"]
     for file in record["files"]:
         assert (project.folder / file).is_file()

@@ -9,7 +9,6 @@ rule sentence_scores:
     input:
         queries=reads("sentence scores {model}/{sentences}", "queries"),
         model=f"{RESULTS}/models/{{model}}.json",
-        study=STUDY_FILE,
     output:
         update(f"{RESULTS}/sentence_scores/{{model}}/{{sentences}}.json"),
     log:

@@ -9,7 +9,7 @@ from biasgrid.workflow import notebooks as of_notebooks
 from biasgrid.workflow import setup, stores
 from biasgrid.workflow.evaluation_split import split
 from biasgrid.workflow.plan import Plan
-from biasgrid.workflow.run import begin, end, fail, make, warn_in_logs
+from biasgrid.workflow.run import begin, end, fail, log_failure, make, warn_in_logs
 from biasgrid.workflow.wildcards import one_of
 
 setup.check_place(workflow.basedir)
@@ -23,10 +23,9 @@ PLUGINS = plugins.record_text(STUDY)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(setup.logs_of(STUDY))
-# read by all steps; none is made again because it changed (`ancient`): what of it a step depends on is in its params
-STUDY_FILE = ancient(f"{RESULTS}/study.json")
-# how a step is run in a process of its own
-STEP = f"biasgrid step --study {RESULTS}/study.json --notes {LOGS}"
+# how a step is run in a process of its own. It reads the study from a file that `read_study` has written, and no rule: a
+# changed config makes again what depends on the change, as params say, and nothing else
+STEP = f"biasgrid step --study {setup.study_file(STUDY)} --notes {LOGS}"
 
 
 # of processes that rules start, on the nodes of a cluster also: they import nothing from the working folder

@@ -4,7 +4,6 @@
 rule debias:
     input:
         model=f"{RESULTS}/models/{{model}}.json",
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/debias/{{model}}/{{debias}}.npz",
     log:
@@ -26,7 +25,6 @@ rule evaluation:
         model=reads("evaluation {evaluation}", "model"),
         transform=reads("evaluation {evaluation}", "transform"),
         files=reads("evaluation {evaluation}", "files"),
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/evaluation/{{evaluation}}.json",
     log:

@@ -7,7 +7,6 @@ rule archive:
     input:
         # the user's own files; their sizes and times are in the settings, so an older file is a change, too
         files=lambda wildcards: stores.local_files(STUDY, wildcards.name),
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/sources/{{name}}.json",
     log:
@@ -21,7 +20,6 @@ rule archive:
 rule store:
     input:
         archives=archives_of,
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:

@@ -6,7 +6,6 @@ FIGURES = split(PLAN, [f"figure {name}" for name in STUDY.figures], TABLES.of_ev
 rule figures:
     input:
         files=FIGURES.files_read(FIGURES.others),
-        study=STUDY_FILE,
     output:
         [
             (
@@ -32,7 +31,6 @@ rule figures:
 use rule figures as evaluation_figures with:
     input:
         files=FIGURES.files_read(FIGURES.of_evaluations),
-        study=STUDY_FILE,
     output:
         [
             (
@@ -60,7 +58,6 @@ rule null_distribution:
         model=reads(NULL, "model"),
         transform=reads(NULL, "transform"),
         pool=reads(NULL, "pool"),
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.npz",
     log:
@@ -74,7 +71,6 @@ rule null_distribution:
 rule null_figure:
     input:
         null=f"{RESULTS}/null/{{model}}/{{debias}}/{{metric}}/{{query}}.npz",
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/figures/null/{{model}}/{{debias}}/{{metric}}/{{query}}.pdf",
         report(

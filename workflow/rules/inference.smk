@@ -8,7 +8,6 @@ AGGREGATES = "aggregates {model}/{debias}/{metric}"
 rule pool:
     input:
         model=f"{RESULTS}/models/{{model}}.json",
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/pools/{{model}}.npz",
     log:
@@ -29,7 +28,6 @@ rule inference:
         model=reads(INFERENCE, "model"),
         transform=reads(INFERENCE, "transform"),
         pool=reads(INFERENCE, "pool"),
-        study=STUDY_FILE,
     output:
         [
             update(f"{RESULTS}/inference/{{model}}/{{debias}}/{{metric}}{end}")
@@ -55,7 +53,6 @@ rule aggregates:
         model=reads(AGGREGATES, "model"),
         transform=reads(AGGREGATES, "transform"),
         pool=reads(AGGREGATES, "pool"),
-        study=STUDY_FILE,
     output:
         update(f"{RESULTS}/aggregates/{{model}}/{{debias}}/{{metric}}.json"),
         update(f"{RESULTS}/aggregates/{{model}}/{{debias}}/{{metric}}.npz"),
@@ -75,7 +72,6 @@ rule frequency:
     input:
         queries=reads("frequency {model}", "queries"),
         model=f"{RESULTS}/models/{{model}}.json",
-        study=STUDY_FILE,
     output:
         f"{RESULTS}/frequency/{{model}}.json",
     log:

@@ -4,7 +4,7 @@ rule report:
         # it reads cells and inference also, of which the tables are made: to name them again would double the plan
         tables=TABLES.files_made(TABLES.names),
         models=[f"{RESULTS}/models/{model}.json" for model in STUDY.models],
-        study=STUDY_FILE,
+        study=f"{RESULTS}/study.json",
     output:
         report(f"{RESULTS}/report.html", category="The page of the study", labels={"page": "all in one"}),
     log:

@@ -10,7 +10,7 @@ rule study:
     params:
         digest=STUDY.digest,
     run:
-        write_text(output[0], STUDY.to_json())
+        log_failure(log[0], write_text, output[0], STUDY.to_json())
 
 
 # What plugins declare, for those who read the results without loading the plugins.
@@ -23,7 +23,7 @@ rule plugins:
         # a function: the text may have names in braces, which Snakemake would take for wildcards
         text=lambda wildcards: PLUGINS,
     run:
-        write_text(output[0], PLUGINS)
+        log_failure(log[0], write_text, output[0], PLUGINS)
 
 
 # Words of a query. They were read from the word sets with the config; their digest changes with a word of this query.
@@ -35,4 +35,4 @@ rule query:
     params:
         digest=lambda wildcards: STUDY.query_digest(wildcards.query),
     run:
-        write_text(output[0], STUDY.queries[wildcards.query].to_json())
+        log_failure(log[0], write_text, output[0], STUDY.queries[wildcards.query].to_json())

@@ -7,7 +7,6 @@ TABLES = split(PLAN, [name for name in PLAN if name.startswith("table ") or name
 rule tables:
     input:
         files=TABLES.files_read(TABLES.others),
-        study=STUDY_FILE,
     output:
         [
             report(file, category="Tables", labels={"table": Path(file).name})
@@ -28,7 +27,6 @@ rule tables:
 use rule tables as evaluation_tables with:
     input:
         files=TABLES.files_read(TABLES.of_evaluations),
-        study=STUDY_FILE,
     output:
         [
             report(file, category="Tables", labels={"table": Path(file).name})

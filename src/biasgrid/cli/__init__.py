@@ -1,4 +1,4 @@
-"""The command line: one sub-command for each step of the workflow, so that every rule can be run by hand.
+"""The command line. `step` runs single steps of the workflow by hand.
 
 Each prints JSON on standard output, and on a terminal lines to read, unless a record is too deep for that; progress
 and warnings go to standard error. Exit code 0; 2 with one line that says what is wrong with the input, or why
@@ -20,18 +20,35 @@ from ..errors import BiasgridError
 from ..processes import end_with_starter
 from ..registry import load_plugins
 from ..termination import stoppable
-from . import embeddings, listing, measuring, reporting, running, scoring, sharing, steps, texts, word_bias
+from . import (
+    analogies,
+    embeddings,
+    listing,
+    measuring,
+    reporting,
+    running,
+    scoring,
+    sharing,
+    steps,
+    word_bias,
+)
 from .arguments import Commands, NoResultError, plugins_of
 from .layout import text_of
 
-TOPICS = (running, reporting, listing, sharing, embeddings, measuring, word_bias, scoring, texts, steps)
-# Commands that `biasgrid --help` lists.
+TOPICS = (running, reporting, listing, sharing, embeddings, measuring, word_bias, analogies, scoring, steps)
+# what `biasgrid --help` lists
 GROUPS = {
     "start": ("init", "run", "list"),
-    "measure": ("measure", "words", "score", "analogy", "properties"),
-    "debias": ("debias",),
+    "measure and debias": ("measure", "words", "score", "debias", "properties"),
     "report and share": ("report", "compare", "publish", "join"),
-    "maintenance": ("verify", "fetch", "convert", "pin", "texts", "step"),
+    "models": ("fetch", "convert"),
+    "maintenance": ("verify", "step"),
+}
+# commands of former versions -> what takes their place
+FORMER = {name: f'biasgrid step "{kind} NAME" --study STUDY' for name, kind in steps.FORMER.items()} | {
+    "analogy": "biasgrid words analogy",
+    "pin": "biasgrid fetch --pin CONFIG",
+    "texts": "biasgrid score --study CONFIG --export, or --import ANSWERS",
 }
 # Limit the characters of a message.
 LONGEST = 399
@@ -56,11 +73,10 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
     warn_in_a_line()
     end_with_starter()
     try:
-        # Load plugins first, because their tests are options of commands.
-        load_plugins(plugins_of(arguments))
-        args = commands().parse(_present_names(arguments))
-        # Use one BLAS thread, as in the workflow, so that a cell has the same bytes wherever it is computed.
-        # Libraries that a command loads later have their own BLAS, which reads the environment.
+        load_plugins(plugins_of(arguments))  # whose tests are options of commands
+        args = commands().parse(arguments)
+        # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
+        # loads later have a BLAS of their own, which reads the environment
         os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         with threadpool_limits(1), stoppable():
             record = args.run(args)
@@ -75,14 +91,6 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
         where = f"{error.filename}: " if error.filename else ""
         return _refuse(f"{where}{error.strerror or error}")
     return 0
-
-
-def _present_names(arguments: list[str] | None) -> list[str] | None:
-    """Return the arguments. Raise BiasgridError for a command of a former version that is now a step."""
-    name = next(iter(sys.argv[1:] if arguments is None else arguments), "")
-    if kind := steps.FORMER.get(name):
-        raise BiasgridError(f'{name} is a step by now: biasgrid step "{kind} NAME" --study STUDY')
-    return arguments
 
 
 def _print(record: Any) -> None:
@@ -110,7 +118,7 @@ def _refuse(message: str) -> int:
 def commands() -> Commands:
     """Return all sub-commands, in the order in which a user needs them."""
     about = "Measure social bias in word embeddings and language models, reproducibly."
-    commands = Commands("biasgrid", about, WAY, GROUPS)
+    commands = Commands("biasgrid", about, WAY, GROUPS, FORMER)
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
     for topic in TOPICS:
         topic.add(commands)

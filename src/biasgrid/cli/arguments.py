@@ -138,7 +138,17 @@ def _grouped(groups: Mapping[str, Sequence[str]]) -> type[_Help]:
 
 
 class Commands:
-    """Sub-commands of a program. Its help lists only the commands in `groups`, but all can be called."""
+    """Sub-commands of a program.
+
+    Parameters
+    ----------
+    name, description, epilog
+        The program's name, and what its help says above and below the commands.
+    groups
+        The commands that its help lists, by heading. All others can also be called.
+    former
+        Names of former commands, and what takes their place.
+    """
 
     def __init__(
         self,
@@ -146,6 +156,7 @@ class Commands:
         description: str,
         epilog: str,
         groups: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        former: Mapping[str, str] = MappingProxyType({}),
     ):
         shape: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
         self.parser = _Parser(
@@ -154,8 +165,8 @@ class Commands:
         self._commands = self.parser.add_subparsers(
             title="commands", required=True, metavar="COMMAND", parser_class=_Parser
         )
-        self._shape = shape
-        # Map "" to the sub-commands, and each group command to its own sub-commands.
+        self._shape, self._former = shape, former
+        # "" and the names of commands that have commands of their own -> these
         self._of_group = {"": self._commands}
         self._by_name: dict[str, _Parser] = {}
 
@@ -221,6 +232,8 @@ class Commands:
         arguments = list(sys.argv[1:] if arguments is None else arguments)
         place = next((i for i, argument in enumerate(arguments) if not argument.startswith("-")), None)
         self.parser.check_options(arguments[:place])
+        if place is not None and (new := self._former.get(name := arguments[place])):
+            self.parser.refuse(f"{name} has a new name: {new}")
         command, number = (self.parser, 0) if place is None else self.find(arguments[place:])
         if place is not None and command.get_default("takes_extra_arguments") is False:
             command.check_options(arguments[place + number :])

@@ -37,13 +37,21 @@ def convert(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def fetch(args: argparse.Namespace) -> dict[str, Any]:
-    """Download, check and convert a model of a study.
+    """Download, check and convert a model of a study. With --pin, record the checksums of downloaded models instead:
+    they are written into the files that list the models.
 
     biasgrid fetch --model glove-6b-50d --config config/embedded.yaml
+    biasgrid fetch --pin my-study.yaml
     """
     from ..embeddings import build_store
     from ..plan.study import Study
 
+    if args.pin:
+        if args.model or args.config:
+            raise BiasgridError("fetch: --pin takes neither --model nor --config")
+        return _pin(args.pin)
+    if not (args.model and args.config):
+        raise BiasgridError("fetch: the following arguments are required: --model and --config, or --pin")
     study = Study.read(args.config)
     if args.model not in study.models:
         raise BiasgridError(f"{args.config}: {unknown_name('model', args.model, study.models)}")
@@ -57,16 +65,13 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     return {"store": str(store.path), **store.metadata}
 
 
-def pin(args: argparse.Namespace) -> dict[str, Any]:
-    """Record the checksums of downloaded models. They are written into the files that list the models.
-
-    biasgrid pin my-study.yaml
-    """
+def _pin(configs: list[Path]) -> dict[str, Any]:
+    """Write the checksums of downloaded models into the files that list them."""
     from ..config import pins
     from ..plan.study import Study
 
-    study = Study.of(read_config(args.configs), ", ".join(map(str, args.configs)))
-    return pins.write(args.configs, pins.missing_pins(study.sources, study.embeddings / "raw"))
+    study = Study.of(read_config(configs), ", ".join(map(str, configs)))
+    return pins.write(configs, pins.missing_pins(study.sources, study.embeddings / "raw"))
 
 
 def add(commands: Commands) -> None:
@@ -85,7 +90,7 @@ def add(commands: Commands) -> None:
     )
     commands.add(
         fetch,
-        model={"required": True, "help": "the model's key in the config"},
-        config={"required": True, "type": find_file, "help": "the study's config"},
+        model={"help": "the model's key in the config"},
+        config={"type": find_file, "help": "the study's config"},
+        pin=CONFIGS | {"help": f"record checksums in these configs: {CONFIGS['help']}"},
     )
-    commands.add(pin).add_argument("configs", **CONFIGS)

@@ -8,12 +8,13 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, quote, unknown_name
+from ..errors import BiasgridError, quote
 from ..extras import require
 from ..processes import SAFE_PATH
 from ..registry import load_plugins
@@ -28,10 +29,7 @@ TEMPLATE = Path(__file__).with_name("study.template.yaml")
 CONFIG = ("--config", "-C")
 CHANGING = (*CONFIG, "--configfile", "--configfiles", "--directory", "-d")
 PROFILE = Path("profiles/default")
-# Options of `run` itself.
-OPTIONS = ("--cores", "--why", "--replace", "--help")
 DRY_RUN = {"--dry-run", "--dryrun", "-n"}
-MORE = "biasgrid run --help, and for further options snakemake --help"
 CONFIGS: dict[str, Any] = {
     "nargs": "+",
     "type": find_file,
@@ -125,6 +123,8 @@ def run(args: argparse.Namespace) -> str:
         return _explain(command, args)
     if not DRY_RUN.isdisjoint(args.extra_arguments):
         _check_inputs(args)
+        # a table of jobs; before the user's options, of which the last counts
+        command[3:3] = ["--quiet", "rules"]
     sys.stdout.flush()
     os.environ |= SAFE_PATH
     # Replace this process by Snakemake, so that signals reach it, and its exit code is the command's exit code.
@@ -193,13 +193,15 @@ def _command(args: argparse.Namespace) -> list[str]:
     change the config or the folder of its paths.
     """
     from ..plan.study import Study
+    from ..workflow import command_line
 
     config = read_config(args.configs)
     require("snakemake", "biasgrid run")
     if config.get("figures") != []:
         require("matplotlib", f"{args.configs[0]}: drawing figures (figures: [] draws none)")
     if not any(option.partition("=")[0] in CHANGING for option in args.extra_arguments):
-        Study.of(config, ", ".join(map(str, args.configs)))
+        with warnings.catch_warnings(action="ignore"):  # the workflow reads the configs, too, and says them
+            Study.of(config, ", ".join(map(str, args.configs)))
     options = list(args.extra_arguments)
     if args.replace:
         # Add to the last --config, because Snakemake uses only the last one.
@@ -210,50 +212,8 @@ def _command(args: argparse.Namespace) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--workflow-profile", str(resource(PROFILE))]
     command += ["--configfile", *map(str, args.configs), "--snakefile", str(resource("Snakefile"))]
     command += ["--cores", str(args.cores), *options]
-    if args.extra_arguments or os.environ.get("SNAKEMAKE_PROFILE"):
-        _check_options(command[3:])
+    command_line.check(command[3:])
     return command
-
-
-def _check_options(options: list[str]) -> None:
-    """Raise BiasgridError for options that Snakemake does not have, and for an executor whose plug-in is missing.
-
-    Snakemake itself would print its whole usage.
-    """
-    # Import late, because the import takes half a second.
-    from snakemake.cli import get_argument_parser
-    from snakemake.exceptions import CliException
-
-    from ..workflow.command_line import check_config, check_executor, check_profile
-
-    def refuse(message: object) -> NoReturn:
-        if missing := re.search(r"--executor/-e: invalid choice: '([\w-]+)'", str(message)):
-            check_executor(missing[1])
-        if unknown := re.search(r"unrecognized arguments: .*?(--?[a-z][\w-]*)", str(message)):
-            flags = dict.fromkeys((*OPTIONS, *parser._option_string_actions))
-            allowed = [flag for flag in flags if flag.startswith("--")]
-            raise BiasgridError(f"run: {unknown_name('option', unknown[1], allowed, MORE)}")
-        raise BiasgridError(f"run: {message} ({MORE})")
-
-    profiles = None
-    try:
-        # Parse twice like Snakemake: the second time with the options of the profile.
-        for _ in range(2):
-            parser = get_argument_parser(profiles)
-            parser.error = refuse
-            arguments = parser.parse_args(options)
-            profiles = arguments.profile
-            # Older versions of Snakemake have one text instead of a list; "none" means no profile.
-            profiles = [profiles] if isinstance(profiles, str) else profiles
-            profiles = None if profiles == ["none"] else profiles
-            for profile in (*(profiles or ()), arguments.workflow_profile):
-                check_profile(profile)
-            for file in arguments.configfile or ():
-                check_config(file)
-            if arguments.trust_io_cache:
-                refuse("--trust-io-cache is not allowed: it runs code that is in .snakemake/iocache")
-    except CliException as error:
-        refuse(error)
 
 
 def add(commands: Commands) -> None:

@@ -1,29 +1,46 @@
-"""Command that scores sentences with a language model."""
+"""Sentences scored by a language model, here or elsewhere.
+
+An API, or another machine, gets the texts of a study (--export), and its answers are read (--import).
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError
+from ..errors import BiasgridError, join_names, unknown_name
 from ..extras import has
 from .arguments import Commands
+from .running import CONFIGS, read_config
 
 # The progress bar advances after this number of sentences.
 BLOCK = 32
 
 
-def score(args: argparse.Namespace) -> list[dict[str, Any]]:
+def score(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any] | str:
     """Score sentences with a language model. A score is the log-likelihood, or the pseudo-log-likelihood of a masked
-    model.
+    model. With --study, export the texts of a study for a model behind an API, or import its answers.
 
     biasgrid score --model smollm2-135m --sentences sentences.txt
     biasgrid score --model model.gguf --sentences -
     biasgrid score --model openai-community/gpt2 --sentences sentences.txt
+    biasgrid score --study my-study.yaml --export > texts.jsonl
+    biasgrid score --study my-study.yaml --import answers.jsonl
     """
+    if args.study or args.export or args.answers:
+        return _exchange(args)
+    if not (args.model and args.sentences):
+        needed = "--model and --sentences, or --study with --export or --import"
+        raise BiasgridError(f"score: the following arguments are required: {needed}")
+    return _score_sentences(args)
+
+
+def _score_sentences(args: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the score of each sentence of a file."""
     from tqdm import tqdm
 
     from ..api.load import load
@@ -55,6 +72,43 @@ def score(args: argparse.Namespace) -> list[dict[str, Any]]:
     ]
 
 
+def _exchange(args: argparse.Namespace) -> str | dict[str, Any]:
+    """Return the texts of a study as lines of JSON, or put the answers in place and return how many there are."""
+    from ..embeddings.language import answers
+    from ..plan.study import Study
+    from ..plan.texts import answer_files, requests
+    from ..schema import dumps
+
+    if args.sentences:
+        raise BiasgridError("score: give either --sentences or --study, not both")
+    if not args.study or args.export == bool(args.answers):
+        raise BiasgridError("score: --study needs one of --export and --import, and they need --study")
+    study = Study.of(read_config(args.study), where := ", ".join(map(str, args.study)))
+    files = answer_files(study)
+    if not files:
+        raise BiasgridError(
+            f"{where}: no model has answers in a file; such a model has "
+            "source: {type: answers, path: answers/my-model.jsonl}"
+        )
+    if args.model is None and len(files) > 1:
+        raise BiasgridError(f"{where}: choose one of these models with --model: {join_names(files)}")
+    if (name := args.model or next(iter(files))) not in files:
+        raise BiasgridError(f"{where}: {unknown_name('model with a source of type answers', name, files)}")
+    asked = requests(study, name)
+    if args.answers:
+        number = answers.put_in_place(args.answers, files[name], asked)
+        return {"answers": str(files[name]), "texts": len(asked), "imported": number}
+    known = answers.read(files[name]) if files[name].is_file() else {}
+    new = [request for key, request in asked.items() if key not in known]
+    if unseen := sum(map(answers.needs_pieces, new)):
+        warnings.warn(
+            f"{name}: {unseen} of {len(new)} texts need single tokens of a text (beside, hidden, or part, word, "
+            "layer in options), which APIs do not give: score or encode them with the model itself",
+            stacklevel=2,
+        )
+    return "\n".join(map(dumps, [answers.header(study.name, asked, len(new)), *new]))
+
+
 def _lines(path: Path) -> list[str]:
     """Read the lines of a file, or of standard input (-), that are not blank."""
     content, where = (
@@ -70,17 +124,28 @@ def _lines(path: Path) -> list[str]:
 
 
 def add(commands: Commands) -> None:
-    commands.add(
+    command = commands.add(
         score,
         model={
-            "required": True,
-            "type": Path,
             "help": "a language model: a shipped one's name (biasgrid list models) or a name on a hub, owner/name, "
-            "fetched when it is missing; a model's folder, or a .gguf file",
+            "fetched when it is missing; a model's folder, or a .gguf file. With --study: the key of a language "
+            "model or encoder, if several have a source of type answers",
         },
         sentences={
-            "required": True,
             "type": Path,
             "help": "a UTF-8 text with a sentence on each line; blank lines are skipped; - reads standard input",
         },
+        study=CONFIGS | {"help": f"export or import texts of this study: {CONFIGS['help']}"},
+        export={
+            "action": "store_true",
+            "help": "print what the study asks the model, a JSON object on each line",
+        },
+    )
+    command.add_argument(
+        "--import",
+        dest="answers",  # the option's own name is a word of Python
+        type=Path,
+        metavar="FILE",
+        help="file of answers, with a JSON object of key and value on each line; all are checked before any is "
+        "written to the file that the config names",
     )

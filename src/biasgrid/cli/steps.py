@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 import os
+import traceback
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -110,11 +111,20 @@ class _Runner:
             raise BiasgridError(f"{where}: {unknown_name('step', name, plan, hint)}") from None
 
     def reason(self, name: str) -> str:
-        """Run a step. Return the reason if it failed, otherwise an empty text."""
+        """Run a step. Return why it failed, or an empty text.
+
+        A step that fails by a mistake in code does not stop the others; where it lies is printed.
+        """
         try:
             self._run(name)
         except BiasgridError as error:
-            return f"{name}: {error}" if name not in str(error) else str(error)
+            is_named = name in str(error) or str(error).startswith(f"{name.partition(' ')[2]}: ")
+            return str(error) if is_named else f"{name}: {error}"
+        except OSError as error:
+            return f"{name}: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
+        except Exception as error:
+            traceback.print_exc()
+            return f"{name}: {type(error).__name__}: {error}"
         return ""
 
     def outputs(self, name: str) -> list[str]:

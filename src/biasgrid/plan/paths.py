@@ -105,8 +105,8 @@ class Folders:
     """Folders of the study or experiment that a checked config describes. `KEY` is the config key of its name."""
 
     KEY: ClassVar[str]
-    # Name the command that accepts such a config.
-    COMMAND: ClassVar[str] = "biasgrid"
+    # The command that pins what was downloaded.
+    PIN: ClassVar[str] = "biasgrid fetch --pin"
     config: Run
 
     @property

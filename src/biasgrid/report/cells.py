@@ -115,8 +115,8 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     for key in rows:
         if key not in records:
             raise BiasgridError(
-                f"{files['scores']}: no cell has {' / '.join(key)}; make it again: biasgrid table "
-                "--study CONFIG --table scores"
+                f"{files['scores']}: no cell has {' / '.join(key)}; make it again: "
+                'biasgrid step "table scores" --study CONFIG'
             )
     return Cells(
         study.words.sets,

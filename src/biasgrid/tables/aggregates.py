@@ -135,7 +135,9 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     for state, file in zip(spec["groups"], inputs.get("aggregate_tests", ()), strict=True):
         if not isinstance(file, InMemory) and not Path(file).is_file():
             name = "/".join((*state[1:], state[0]))
-            raise BiasgridError(f"{file}: does not exist; make it: biasgrid infer-aggregates --group {name}")
+            raise BiasgridError(
+                f'{file}: does not exist; make it: biasgrid step "aggregates {name}" --study CONFIG'
+            )
         for record in read_aggregates(file):
             tests[(record["criterion"], *state, spec["aggregation"])] = record
     records = [tests.get(key, {}) for key in table[KEYS].itertuples(index=False, name=None)]

@@ -92,9 +92,7 @@ def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
 
     Raises BiasgridError if the file is missing, or belongs to another table.
     """
-    return _load(
-        path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid table --study CONFIG --table rankings"
-    )
+    return _load(path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid step rank_samples --study CONFIG")
 
 
 def value_samples(
@@ -115,8 +113,8 @@ def value_samples(
     for record, values in zip(inputs["inferences"], inputs["samples"], strict=True):
         cell_queries = [(cell, result["query"]) for cell, part in cells([record]) for result in part]
         first = cell_queries[0][0]
-        cell_name = "/".join(first[name] for name in ("model", "debias", "metric", "query"))
-        command = f"biasgrid infer --cell {cell_name}"
+        group = "/".join(first[name] for name in ("model", "debias", "metric"))
+        command = f'biasgrid step "inference {group}" --study CONFIG'
         for (cell, name), row in zip(
             cell_queries, _load(values, (len(cell_queries), draws), command), strict=True
         ):

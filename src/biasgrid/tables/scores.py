@@ -72,10 +72,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             )
         row |= {name: result.get(name) for name in names}
         if inputs["inferences"] and (key, query) not in inference_results:
-            cell = "/".join((*key[3:], key[2], query))
+            group = "/".join((*key[3:], key[2]))
             raise BiasgridError(
-                f"inference/{'/'.join((*key[3:], key[2]))}.json: nothing of {query!r} is in it; make it again: "
-                f"biasgrid infer --cell {cell}"
+                f"inference/{group}.json: nothing of {query!r} is in it; make it again: "
+                f'biasgrid step "inference {group}" --study CONFIG'
             )
         # Take inference from the same cell as the value: another cell has another seed.
         inference = inference_results.get((key, query), {})

@@ -221,7 +221,7 @@ class Table:
         # Import late: a plan does not read tables.
         import pandas as pd
 
-        remedy = self.remedy or f"make it again: biasgrid table --study CONFIG --table {self.name}"
+        remedy = self.remedy or f'make it again: biasgrid step "table {self.name}" --study CONFIG'
         try:
             table = pd.read_csv(path, keep_default_na=False, dtype="str", encoding="utf-8")
         except OSError as error:

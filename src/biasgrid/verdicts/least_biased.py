@@ -340,7 +340,7 @@ def _answer(
     if pairs.rows and (lacking := [rival for rival in rivals if (first, rival) not in pairs.rows]):
         raise BiasgridError(
             f"pairs.csv: no row compares {'/'.join(first)} with {'/'.join(lacking[0])} ({criterion}, {metric}); make "
-            "it again: biasgrid table --study CONFIG --table pairs"
+            'it again: biasgrid step "table pairs" --study CONFIG'
         )
     comparable = {rival: pairs.rows[first, rival] for rival in rivals if pairs.is_comparable(first, rival)}
     undecided = [rival for rival in comparable if not pairs.is_decided(first, rival)]

@@ -1,55 +1,121 @@
-"""What is checked of Snakemake's command line before Snakemake reads the config files that it names.
+"""What is checked of Snakemake's options before Snakemake starts.
 
-profiles/default calls it, which Snakemake evaluates first of all (YTE).
+Snakemake would run code of a profile or a config, write through a link, or answer with its whole usage.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, NoReturn
 
 from ..configs import read_yaml
-from ..errors import BiasgridError, quote
+from ..errors import BiasgridError, quote, unknown_name
 from ..files import refuse_links
+from ..processes import SAFE_PATH
 from ..resources import did_you_mean_file, resource
 
 STATE = Path(".snakemake")  # where Snakemake writes what it knows of a folder
 OF_OTHERS = ("conda", "conda-archive", "singularity", "shadow", "storage")  # in it, with links of their own
 TEMPLATE = "__use_yte__"  # the key of a YAML file by which Snakemake runs code in it
+OWN = ("--cores", "--why", "--replace", "--help")  # options of `biasgrid run` itself
+MORE = "biasgrid run --help, and for further options snakemake --help"
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser of the options that are checked, which takes abbreviations as Snakemake does."""
+
+    def error(self, message: str) -> NoReturn:
+        raise BiasgridError(f"run: {message} ({MORE})")
 
 
 def check(arguments: Sequence[str]) -> None:
-    """End the process, with one line and exit code 2, for a config file that is none, an executor whose plug-in is
-    missing, a folder that cannot be written, and links that lead out of Snakemake's own folder.
+    """Check the options of Snakemake with which `biasgrid run` is about to start it.
 
-    Snakemake itself would answer with a traceback, its usage, or exit code 1, and write through a link.
+    Raises
+    ------
+    BiasgridError
+        An option is unknown or has a wrong value; a config file is none or has code in it; a profile lies in the
+        working folder; an executor's plug-in is missing; Snakemake's own folder cannot be written or has links that
+        lead out of it.
     """
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser = _Parser(add_help=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[], dest="files")
-    parser.add_argument("--profile", type=Path)
+    # else an abbreviation of --configfile
+    parser.add_argument("--config", "-C", nargs="*")
+    parser.add_argument("--profile", action="append", default=[])
+    parser.add_argument("--workflow-profile")
     parser.add_argument("--executor", "-e")
     parser.add_argument("--directory", "-d", type=Path, default=Path("."))
-    try:
-        options = parser.parse_known_args(arguments)[0]
-        state = options.directory / STATE
-        refuse_links(state, but=OF_OTHERS)
-        check_no_target(options.files)
-        for file in options.files:
-            check_config(file)
-        executor = options.executor
-        if not executor and options.profile and (file := options.profile / "config.yaml").is_file():
-            executor = read_yaml(file).get("executor")
-        if executor:
-            check_executor(executor)
-        check_folder(state)
-    except BiasgridError as error:
-        print(f"biasgrid: {error}", file=sys.stderr)
-        sys.exit(2)
+    parser.add_argument("--trust-io-cache", action="store_true")
+    # with these alone, Snakemake need not be asked for its options
+    parser.add_argument("--dry-run", "--dryrun", "-n", action="store_true")
+    parser.add_argument("--snakefile", "--cores")
+    options, others = parser.parse_known_args(arguments)
+    if options.trust_io_cache:
+        raise BiasgridError(
+            f"run: --trust-io-cache is not allowed: it runs code that is in .snakemake/iocache ({MORE})"
+        )
+    profiles = options.profile or _profiles_of_environment()
+    for profile in filter(None, [*profiles, options.workflow_profile]):
+        check_profile(profile)
+    check_no_target(options.files)
+    for file in options.files:
+        check_config(file)
+    files = [file for profile in profiles if (file := Path(profile, "config.yaml")).is_file()]
+    for executor in filter(
+        None, [options.executor or None, *(read_yaml(file).get("executor") for file in files)]
+    ):
+        check_executor(executor)
+    if any(other.startswith("-") for other in others):
+        _ask_snakemake(others)
+    check_state(options.directory)
+
+
+def _profiles_of_environment() -> list[str]:
+    """Return the profiles that the environment names: one, or several as [a, b]."""
+    named = os.environ.get("SNAKEMAKE_PROFILE", "")
+    return [name.strip() for name in named.strip("[]").split(",") if name.strip()]
+
+
+def _ask_snakemake(arguments: Sequence[str]) -> None:
+    """Raise BiasgridError for options that Snakemake does not have, and for wrong values.
+
+    `snakemake --help` lists all options; before that, it checks the values of those that come first.
+    """
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", *arguments, "--help"],
+        env=os.environ | SAFE_PATH | {"SNAKEMAKE_PROFILE": "none"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        *_, line = done.stderr.splitlines() or [""]
+        raise BiasgridError(f"run: {re.sub('^.*?[eE]rror: ', '', line)} ({MORE})")
+    if not (listed := OPTION.findall(done.stdout)):  # --version
+        return
+    names = dict.fromkeys([*OWN, *listed])
+    for argument in arguments:
+        name = argument.partition("=")[0]
+        if argument == "--":
+            return
+        if name.startswith("--") and not any(other.startswith(name) for other in names):
+            raise BiasgridError(f"run: {unknown_name('option', name, names, MORE)}")
+
+
+def check_state(folder: Path = Path(".")) -> None:
+    """Raise BiasgridError for links that lead out of Snakemake's own folder, and where it cannot be written."""
+    refuse_links(folder / STATE, but=OF_OTHERS)
+    check_folder(folder / STATE)
 
 
 def check_folder(folder: Path) -> None:

@@ -51,7 +51,7 @@ def on_trust(study: Folders, config_files: list[str]) -> str | None:
         return None
     return (
         f"taken on trust, without a checksum in the config: {', '.join(names)}; pin what was downloaded: "
-        f"{study.COMMAND} pin {' '.join(config_files)}"
+        f"{study.PIN} {' '.join(config_files)}"
     )
 
 

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from .. import checksums
 from ..errors import BiasgridError, join_names
+from ..files import write_text
 from ..plan import steps
 from ..plan.paths import Folders
 from ..plan.study import Study
 from ..registry import plugin_files, shipped_plugins
 from ..resources import SHARED, resource
 from ..tables import REGISTRY as TABLES
-from . import stores
+from . import command_line, stores, why
 
 OLD = 1  # seconds since 1970: a file of this time is older than all inputs of its step
 KNOWN = ".checksums.json"  # in the folder of logs: sizes and times of files that were found as recorded
@@ -37,11 +40,15 @@ def mark_changed(results: Path, logs: Path) -> Iterator[str]:
     """
     if is_locked(logs):
         return
+    if not (results / checksums.NAME).is_file():
+        _let_end(results)
+        return
     try:
         changed, _ = checksums.changes(results, logs / KNOWN)
     except BiasgridError as error:
         yield f"{error}: it is made again"
         (results / checksums.NAME).unlink(missing_ok=True)
+        _let_end(results)
         return
     for name in changed:
         if name.startswith(WITHOUT_INPUTS):
@@ -54,8 +61,26 @@ def mark_changed(results: Path, logs: Path) -> Iterator[str]:
         yield f"{files} {was} damaged or changed by hand; {will} made again"
 
 
+def _let_end(results: Path) -> None:
+    """Let Snakemake make again the newest result, where the last run was killed before it could record the results.
+
+    It may have been killed after its last step, and a run with nothing to do does not reach `end`.
+    """
+    files = [file for file in results.rglob("*") if file.is_file() and _is_made(file.relative_to(results))]
+    if files:
+        with suppress(OSError):  # a finished study's folder may be read-only
+            os.utime(max(files, key=lambda file: file.stat().st_mtime), (OLD, OLD))
+
+
+def _is_made(file: Path) -> bool:
+    """Return whether a step that has input files made a file of the results."""
+    name = file.as_posix()
+    is_hidden = any(part.startswith(".") for part in file.parts)
+    return not is_hidden and not name.startswith(WITHOUT_INPUTS) and ("/" in name or _is_of_study(name))
+
+
 def check_origin(results: Path, logs: Path, config: str) -> None:
-    """Check that results of another config were made here, where Snakemake knows what is out of date.
+    """Check that results of another config or other inputs were made here: Snakemake knows what is out of date.
 
     Raises
     ------
@@ -63,12 +88,35 @@ def check_origin(results: Path, logs: Path, config: str) -> None:
         They were copied without the folders `logs` and `.snakemake`: all that is there would pass for up to date.
     """
     study = results / "study.json"
-    if logs.is_dir() or not study.is_file() or study.read_text(encoding="utf-8") == config:
+    notes, cells = logs / why.NOTES / "cell", results / "cells"
+    if not study.is_file() or (
+        _marker(logs).is_file()
+        and all((notes / cell.relative_to(cells)).is_file() for cell in cells.rglob("*.json"))
+    ):
+        return
+    if study.read_text(encoding="utf-8") != config:
+        other = "config"
+    elif changed := checksums.input_differences(results).get(checksums.CHANGED):
+        other = join_names(changed)
+    else:
         return
     raise BiasgridError(
-        f"{results} is of another config, and was made in another folder: Snakemake cannot tell which results are "
+        f"{results} is of another {other}, and was made in another folder: Snakemake cannot tell which results are "
         "out of date. Copy .snakemake and logs of that folder, too, or delete the results"
     )
+
+
+def drop_old_notes(logs: Path) -> None:
+    """Delete the notes of steps that Snakemake does not know, because its own folder is another one since."""
+    marker = _marker(logs)
+    if not marker.is_file():
+        shutil.rmtree(logs / why.NOTES, ignore_errors=True)
+        write_text(marker, "")
+
+
+def _marker(logs: Path) -> Path:
+    """Return a file in Snakemake's own folder, which says that notes of a study's steps belong to that folder."""
+    return command_line.STATE / f"biasgrid-{logs.name}"
 
 
 def is_locked(logs: Path) -> bool:

@@ -10,11 +10,11 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
-from .. import configs, schema
+from .. import schema
 from ..embeddings.language.blocks import AT_WORK
 from ..errors import BiasgridError
 from ..files import write_text
@@ -23,7 +23,7 @@ from ..plan.study import Study
 from ..processes import RANDOM_GROUPS
 from . import conclusions, config_file, disk, notices, results_record, stores, why
 from .plan import Plan
-from .setup import logs_of, stop
+from .setup import input_files, logs_of, stop
 
 WARNING = "biasgrid: warning: "  # begins a line in the log of a step
 WARNINGS = "warnings.log"
@@ -31,7 +31,7 @@ WARNINGS = "warnings.log"
 _locks: list[IO[str]] = []  # open as long as this process runs
 
 
-def begin(study: Folders, config_files: list[str], replaces: bool = False) -> None:
+def begin(study: Folders, config_files: Sequence[str | Path], replaces: bool = False) -> None:
     """Take the lock of a study, and say what the run will download. Snakemake calls this when a run starts to work.
 
     End the process, with one line and exit code 2, if another run is at work, or if the disk is full.
@@ -97,16 +97,18 @@ def _share_random_groups(logs: Path) -> None:
     os.environ[RANDOM_GROUPS] = str(folder)
 
 
-def end(study: Folders, config_files: list[str]) -> None:
+def end(study: Folders, config_files: Sequence[str | Path]) -> None:
     """Record the results and say what a study says, after a run that succeeded.
 
     End the process with exit code 1 if something could not be downloaded.
     """
-    _cancel_timers()
-    logs = logs_of(study)
-    results_record.end(study, logs, configs.files_read)
+    logs, files = logs_of(study), list(map(os.path.relpath, config_files))
+    results_record.end(study, logs, input_files)
     if not isinstance(study, Study):
-        say(notices.on_trust(study, config_files), conclusions.tables_and_figures(study.results))
+        say(
+            notices.on_trust(study, files),
+            conclusions.tables_and_figures(study.results),
+        )
         return
     absent, present = stores.absent_archives(study), study.present()
     if all(present.paths.table_file(name).is_file() for name in present.tables):
@@ -116,7 +118,7 @@ def end(study: Folders, config_files: list[str]) -> None:
         "; ".join(
             filter(None, (_warning_line(logs, notices.caveats(present)), notices.lost_by_case(present)))
         ),
-        notices.on_trust(study, config_files),
+        notices.on_trust(study, files),
         *(notices.absence(study, absent) if absent else ()),
         conclusions.where(present),
     )
@@ -124,26 +126,16 @@ def end(study: Folders, config_files: list[str]) -> None:
         sys.exit(1)
 
 
-def fail(study: Folders, config_files: list[str]) -> None:
+def fail(study: Folders, config_files: Sequence[str | Path]) -> None:
     """Record the results that there are, and say what could not be downloaded, after a run that failed."""
-    _cancel_timers()
-    results_record.end(study, logs_of(study), configs.files_read)
+    files = list(map(os.path.relpath, config_files))
+    results_record.end(study, logs_of(study), input_files)
     absent = stores.absent_archives(study) if isinstance(study, Study) else {}
     say(
         _warning_line(logs_of(study)),
-        notices.on_trust(study, config_files),
+        notices.on_trust(study, files),
         *(notices.absence(study, absent) if absent else ()),
     )
-
-
-def _cancel_timers() -> None:
-    """Cancel the timers of this process, for which it would wait at its end.
-
-    Snakemake starts one for each look for jobs that finds none, with the time span of `max-jobs-per-timespan`.
-    """
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.cancel()
 
 
 def say(*lines: str | None) -> None:
@@ -186,16 +178,21 @@ def make(plan: Plan, name: str, log: str, notes: Path | str) -> None:
     notes
         The folder of the study's logs, in which `why` notes what the step was made of.
     """
+    log_failure(log, plan[name].run)
+    why.note(Path(notes), name, plan[name].settings, plan[name].code)
+
+
+def log_failure(log: str, function: Callable[..., object], *arguments: object) -> None:
+    """Call a function in this thread. Its warnings, and why it failed, are written to a log."""
     Path(log).unlink(missing_ok=True)
     _thread.log = log
     try:
-        plan[name].run()
+        function(*arguments)
     except Exception as error:
         write_text(log, f"{error if isinstance(error, BiasgridError) else repr(error)}\n")
         raise
     finally:
         _thread.log = None
-    why.note(Path(notes), name, plan[name].settings, plan[name].code)
 
 
 def warn_in_logs() -> None:

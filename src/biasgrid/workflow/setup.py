@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,15 +12,18 @@ from typing import Any, NoReturn
 from snakemake.utils import update_config
 from threadpoolctl import threadpool_limits
 
-from .. import comparison, processes, ratings, resources
+from .. import comparison, configs, processes, ratings, resources
 from ..callers import warn_in_a_line
 from ..config import load, overlay
 from ..errors import BiasgridError
-from ..files import refuse_links
+from ..files import refuse_links, write_text
 from ..plan.paths import Folders
 from ..plan.study import Study
+from ..web_addresses import share_secrets
 from . import command_line, config_file, results_record, stores
 
+# the files that the config of this process' study includes or names, such as word sets
+input_files: list[str] = []
 BLAS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -30,8 +34,19 @@ def prepare_process(*sources: Path) -> None:
     """
     os.environ |= dict.fromkeys(BLAS, "1")
     threadpool_limits(1)  # NumPy, which Snakemake has loaded, has read the variables before
-    warn_in_a_line()
     os.environ |= processes.environment(*(sources or [resources.PACKAGE.parent]))
+    threading.Thread(target=_cancel_timers, daemon=True).start()
+
+
+def _cancel_timers() -> None:
+    """Cancel the timers of this process once its main thread has ended, however it ended. It would wait for them.
+
+    Snakemake starts one for each look for jobs that finds none, with the time span of `max-jobs-per-timespan`.
+    """
+    threading.main_thread().join()
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.cancel()
 
 
 def is_job() -> bool:
@@ -48,7 +63,7 @@ def check_place(folder: Path | str) -> None:
     if source.is_dir() and not source.samefile(resources.PACKAGE):
         stop(
             f"this Snakefile is that of {source.parents[1]}, but Python imports biasgrid from {resources.PACKAGE}: "
-            f"install the checkout (pip install --editable {source.parents[1]}), or run biasgrid run"
+            f"install the checkout (cd {source.parents[1]}; pip install --editable .), or use its own command"
         )
 
 
@@ -68,11 +83,14 @@ def read_config(files: Sequence[str], options: Mapping[str, Any]) -> tuple[dict[
     config, replaces
         The config, and whether `--config replace=true` allows to replace the results of another config file.
     """
+    warn_in_a_line()
     merged: dict[str, Any] = {}
     try:
+        command_line.check_no_target(files)
         for file in files:
             command_line.check_config(file)
         records = [(os.path.relpath(file), load.read(file)) for file in files]
+        configs.files_read.clear()  # from now on, files that the config names
         for _, record in records:
             update_config(merged, record)
         given = {key: value for key, value in options.items() if key not in merged or merged[key] != value}
@@ -93,7 +111,7 @@ def read_study(files: Sequence[str], options: Mapping[str, Any]) -> Study:
         As in `read_config`.
     """
     config, replaces = read_config(files, options)
-    where = ", ".join(os.path.relpath(file) for file in files)
+    where = ", ".join(os.path.relpath(file) for file in files) or "config"
     try:
         overlay.check_has_key(config, Study.KEY, where)
         study = Study.of(config, where=where)
@@ -103,6 +121,7 @@ def read_study(files: Sequence[str], options: Mapping[str, Any]) -> Study:
                 ratings.read(entry.ratings.file)
     except BiasgridError as error:
         stop(error)
+    input_files[:] = configs.files_read
     check_folders(study, files, replaces, study.to_json())
     return study
 
@@ -125,6 +144,7 @@ def check_folders(study: Folders, files: Sequence[str], replaces: bool, config: 
         The resolved config of a study as text.
     """
     results, logs = study.results, logs_of(study)
+    share_secrets(study.sources)
     try:
         for folder in (results, logs):
             for place in (folder, *folder.parents):
@@ -133,6 +153,7 @@ def check_folders(study: Folders, files: Sequence[str], replaces: bool, config: 
             refuse_links(folder)
         if is_job():
             return
+        command_line.check_state()
         if files and not replaces:
             config_file.check(results, os.path.relpath(files[0]), config)
         if config and not replaces:
@@ -142,11 +163,19 @@ def check_folders(study: Folders, files: Sequence[str], replaces: bool, config: 
     for line in results_record.mark_changed(results, logs):
         print(f"biasgrid: {line}", file=sys.stderr)
     stores.drop_outdated_records(study)
+    if config and not results_record.is_locked(logs):  # else the run at work reads the file
+        write_text(study_file(study), config)
+        results_record.drop_old_notes(logs)
 
 
 def logs_of(study: Folders) -> Path:
     """Return the folder of the logs of a study's runs."""
     return Path("logs") / study.name
+
+
+def study_file(study: Folders) -> Path:
+    """Return the file from which the processes of a run's steps read the study."""
+    return logs_of(study) / "study.json"
 
 
 def stop(message: object) -> NoReturn:

@@ -24,6 +24,7 @@ from ..plan.paths import Folders
 from ..plan.step import stat_of
 from ..plan.study import Study
 from ..resources import PLACE
+from ..web_addresses import with_secrets
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
 # full case study)
@@ -55,7 +56,7 @@ def fetch_archive(study: Folders, name: str) -> None:
 
     The record is a copy of the archive's manifest. If the archive of a study could not be downloaded, it says why.
     """
-    source, raw = study.sources[name]["source"], study.embeddings / "raw"
+    source, raw = with_secrets(study.sources[name]["source"]), study.embeddings / "raw"
     make_folder(study)
     try:
         fetch(name, source, raw, shared=study.shares_embeddings)
@@ -81,10 +82,9 @@ def absent_archives(study: Study) -> dict[str, str]:
 
 
 def check_fetched(study: Study) -> None:
-    """Raise BiasgridError if an archive of the study could not be downloaded."""
-    reasons = (absence.reasons_in(study.paths.source_file(name)) for name in study.sources)
-    if absent := [f"{name} ({reason})" for of_archive in reasons for name, reason in of_archive.items()]:
-        raise BiasgridError(f"could not download {'; '.join(absent)}")
+    """Raise BiasgridError if an archive could not be downloaded; the end of the run says which and why."""
+    if any(absence.reasons_in(study.paths.source_file(name)) for name in study.sources):
+        raise BiasgridError("not all archives are there")
 
 
 def verify_archives(study: Study) -> None:

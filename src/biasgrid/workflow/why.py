@@ -27,6 +27,7 @@ MODULES = ".modules.json"  # in the folder of logs
 NOTES = "made_of"  # in the folder of logs: a file for each step
 SHOWN = 5  # of many changes
 MOST_CAUSES = 12  # of a study
+LONGEST_REASON = 120  # characters of a reason that Snakemake gives
 NOT_THERE = " is not there"
 MISSING = "files that are not there"
 CODE_OF, CHANGED = "the code of ", " changed"  # around a step whose former modules are not known
@@ -98,7 +99,7 @@ class Why:
         self._study, self._logs = study, logs
         self._plan, self._modules = Plan(study), _modules(logs)
         self._jobs = {file: job for job in jobs for file in job.files}
-        self._causes: dict[str, dict[str, None]] = {}
+        self._causes: dict[Job, dict[str, None]] = {}
 
     def lines(self, name: str) -> list[str]:
         """Why a run would make a step, a line each; one line that says that it would not."""
@@ -153,25 +154,30 @@ class Why:
         return {file: name for name, step in self._plan.items() for file in step.outputs}
 
     def _causes_of(self, file: str) -> dict[str, None]:
-        """What a file is made again for, its own reasons and those of what it is made from."""
-        if file not in self._causes:
-            self._causes[file] = {}
-            self._causes[file] = dict.fromkeys(self._find_causes(file))
-        return self._causes[file]
-
-    def _find_causes(self, file: str) -> Iterator[str]:
+        """Return what the job that makes a file is run for: its own reasons, and those of what it reads."""
         job = self._jobs.get(file)
         if job is None:
-            return
-        if not Path(file).exists():
-            yield f"{file}{NOT_THERE}"
-            return
-        own_causes = list(self._own_causes(file))
-        for other in self._read_by(file):
-            if other not in self._jobs and _is_newer(other, file):
-                own_causes.append(f"{other} is newer than {file}")
-            own_causes += self._causes_of(other)
-        yield from own_causes or [f"{file}: {job.reason}"]
+            return {}
+        if job not in self._causes:
+            self._causes[job] = {}  # steps of one job read from one another
+            self._causes[job] = dict.fromkeys(self._find_causes(job)) or {
+                f"{job.rule}: {job.reason:.{LONGEST_REASON}}": None
+            }
+        return self._causes[job]
+
+    def _find_causes(self, job: Job) -> Iterator[str]:
+        for file in job.files:
+            own_causes = list(self._own_causes(file))
+            if not Path(file).exists():
+                # the record of a changed archive or store was deleted
+                yield from (file not in self._makers and own_causes) or [f"{file}{NOT_THERE}"]
+                continue
+            yield from own_causes
+            for other in self._read_by(file):
+                if other not in self._jobs and _is_newer(other, file):
+                    yield f"{other} is newer than {file}"
+                if other not in job.files:
+                    yield from self._causes_of(other)
 
     def _read_by(self, file: str) -> list[str]:
         """Return the files that the step of a file reads."""

@@ -29,8 +29,8 @@ VECTOR, LOG_LIKELIHOOD, CONTINUATION = "vector", "log_likelihood", "continuation
 OTHER_NAMES = {"key": "id", "prefix": "context", "text": "continuation"}
 NOTES = ("tokens", "model")  # further fields that an answer may have and that are kept
 HOW = (
-    "biasgrid texts CONFIG > texts.jsonl writes what the study asks, and "
-    "biasgrid texts CONFIG --import answers.jsonl puts the answers in place"
+    "biasgrid score --study CONFIG --export > texts.jsonl writes what the study asks, and "
+    "biasgrid score --study CONFIG --import answers.jsonl puts the answers in place"
 )
 
 Request = dict[str, Any]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TRANSFORMERS, GGUF, SCORES = "transformers", "gguf", "scores"
 SENTENCE_TRANSFORMERS = "sentence-transformers"  # for an encoder with a source of this type
-ANSWERS = "answers"  # for a source of this type (`biasgrid texts`), never for a file that a config names
+ANSWERS = "answers"  # for a source of this type (`biasgrid score --export`), never for a config's file
 FORMATS = {
     TRANSFORMERS: "a folder of a model in transformers' format (needs the extra `language`). It has config.json, "
     "model.safetensors and a tokenizer's files, of a masked or causal model, or an encoder",

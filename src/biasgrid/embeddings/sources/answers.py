@@ -1,4 +1,4 @@
-"""Source: answers of a model that runs elsewhere, which `biasgrid texts` puts in place; referenced, not copied."""
+"""Source: answers of a model that runs elsewhere (`biasgrid score --import`); referenced, not copied."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def read_files(source: Mapping[str, Any]) -> list[Path]:
 SOURCES = (
     Source(
         name=ANSWERS,
-        meaning="answers of a model behind an API or on another machine (`biasgrid texts`). The model is a language "
-        "model or an encoder",
+        meaning="answers of a model behind an API or on another machine (`biasgrid score --export`). The model "
+        "is a language model or an encoder",
         keys={
             "path": Key(
-                "the file of answers, such as answers/my-model.jsonl: `biasgrid texts --import` writes it"
+                "the file of answers, such as answers/my-model.jsonl: `biasgrid score --import` writes it"
             ),
             "masked": Switch(
                 "whether a language model predicts words that are masked, from both sides; left out: it is causal, "
