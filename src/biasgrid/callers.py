@@ -14,7 +14,8 @@ def stacklevel() -> int:
     # The modules of a workflow's rules do not have a name, or it is None.
     while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == PACKAGE:
         frame, level = frame.f_back, level + 1
-    return level
+    # Python drops a warning about a line of a file that has no name
+    return level if frame.f_globals.get("__name__") is not None else max(level - 1, 1)
 
 
 def warn_in_a_line() -> None:

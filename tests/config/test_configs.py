@@ -221,16 +221,15 @@ def test_a_folder_whose_path_snakemake_would_take_for_a_pattern(key, path):
     ],
     ids=["tag", "missing", "newline", "long"],
 )
-def test_snakemake_itself_answers_a_bad_config_in_one_line(project, text, told):
-    """Although it reads files of --configfile before the Snakefile: profiles/default looks at them first."""
+def test_a_run_answers_a_bad_config_in_one_line(project, text, told):
+    """Before Snakemake reads it."""
     if text is not None:
         Path(project.folder, "file.yaml").write_bytes(text)
-    done = project.snakemake("--cores", "1", "--configfile", "config/config.yaml", "file.yaml")
+    done = project.biasgrid("run", "config/config.yaml", "file.yaml", "--cores", "1")
     assert done.returncode == 2
-    *before, line = done.stderr.splitlines()
+    (line,) = done.stderr.splitlines()
     assert line.startswith("biasgrid: ")
     assert told in line
-    assert all(text.startswith("Using workflow specific profile") for text in before)
 
 
 @pytest.mark.slow
@@ -239,7 +238,7 @@ def test_a_target_behind_the_config_is_refused_with_the_right_order(finished):
     config, cell = "config/config.yaml", "results/small/cells/one/none/weat/q1.json"
     assert (finished.folder / cell).is_file()
     for target, problem in ((cell, "is a result, not a config"), ("stores", "cannot read it: No such file")):
-        done = finished.snakemake("--cores", "1", "-n", "--configfile", config, target)
+        done = finished.biasgrid("run", config, "-n", "--configfile", config, target)
         assert done.returncode == 2
         assert done.stderr.splitlines()[-1] == (
             f"biasgrid: {target}: {problem}; a target stands before --configfile: "
@@ -251,10 +250,10 @@ def test_a_target_behind_the_config_is_refused_with_the_right_order(finished):
 def test_a_profile_whose_executor_is_not_installed_is_one_line(project):
     Path(project.folder, "cluster").mkdir()
     Path(project.folder, "cluster/config.yaml").write_text("executor: nowhere\njobs: 2\n")
-    done = project.snakemake("--profile", "cluster", "--dry-run")
+    done = project.biasgrid("run", "config/config.yaml", "--profile", "./cluster", "--dry-run")
     assert done.returncode == 2
     package = "snakemake-executor-plugin-nowhere"
-    assert done.stderr.splitlines()[1:] == [
+    assert done.stderr.splitlines() == [
         f"biasgrid: jobs by nowhere need {package}; install it: pip install {package}"
     ]
 

@@ -162,7 +162,7 @@ def test_a_run_plans_what_further_configs_leave(project):
         Path(project.folder, f"{name}.yaml").write_text(yaml.safe_dump(change))
     files = ("--configfile", "config/config.yaml")
     jobs = planned(project, *files)
-    assert (jobs["cell"], jobs["inference"], jobs["store"]) == (24, 2, 2)
+    assert (jobs["cell"], jobs["inference"], jobs["store"]) == (24, 8, 2)
     off = planned(project, *files, "off.yaml")
     assert (off["cell"], "inference" in off) == (24, False)
     assert planned(project, *files, "one.yaml")["cell"] == 12

@@ -521,7 +521,7 @@ def test_why_names_the_one_file_of_a_folder_that_was_edited(project):
     file = project.folder / "bert" / "config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"note": "edited"}))
     done = project.biasgrid("run", "config/config.yaml", "--why")
-    (cause,) = done.stdout.splitlines()[1:]
+    (cause,) = (line for line in done.stdout.splitlines() if "was replaced" in line)
     assert cause.startswith("  bert/config.json was replaced: ")
     assert "archive" in cause
 
