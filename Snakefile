@@ -4,6 +4,10 @@
 #   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
 #
 # profiles/default/config.yaml, which Snakemake loads by itself, has the settings that this workflow needs.
+from copy import deepcopy
+
+# as the command line has it: `configfile:` joins the default config with it
+OPTIONS = deepcopy(config)
 if "study" not in config and not workflow.configfiles:
 
     configfile: "config/config.yaml"

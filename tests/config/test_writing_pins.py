@@ -161,8 +161,8 @@ def test_trust_is_said_at_the_end_of_each_run_until_it_is_pinned(case_study, ser
     raw = folder / "data" / "embeddings" / "raw"
     digest = sha256(server.bodies["/one.txt"])
     line = (
-        "biasgrid: taken on trust, without a checksum in the config: one; pin what was downloaded: biasgrid fetch --pin "
-        "config/config.yaml"
+        "biasgrid: taken on trust, without a checksum in the config: one; pin what was downloaded: "
+        "biasgrid fetch --pin config/config.yaml"
     )
     first = case_study.run()
     assert said(first) == [line]

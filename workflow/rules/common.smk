@@ -13,7 +13,7 @@ from biasgrid.workflow.run import begin, end, fail, log_failure, make, warn_in_l
 from biasgrid.workflow.wildcards import one_of
 
 setup.check_place(workflow.basedir)
-STUDY = setup.read_study(workflow.configfiles, config)
+STUDY = setup.read_study(workflow.configfiles, OPTIONS)
 setup.prepare_process()
 warn_in_logs()
 
