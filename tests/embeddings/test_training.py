@@ -372,7 +372,7 @@ def with_other_version(project):
         (
             lambda project: zipped(project.folder / "corpus.zip", text=text(seed=1)),
             {"ft", "w2v"},
-            {"data/embeddings/raw/made/manifest.json"},
+            {"sources/made.json"},
         ),
     ],
     ids=["code", "parameter", "version", "corpus"],

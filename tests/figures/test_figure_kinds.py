@@ -230,7 +230,7 @@ def test_a_new_kind_of_figure_is_one_file(finished):
     drawn = finished.folder / "results/small/figures/toy"
     assert sorted(path.name for path in drawn.iterdir()) == ["scores.pdf", "scores.png", "scores.svg"]
     append(module)
-    assert planned(finished) == {"figure": {"figures/toy/scores.pdf"}}
+    assert planned(finished) == {"figures": {"figures/toy/scores.pdf"}}
 
 
 # of several makes: ranks, rows of dots, lines of words, cells, documents; of one, every format: bytes are a matter of

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Kinds of steps that are not entries of the plan.
 OTHERS = ("query", "archive", "store")
+# Kinds of steps that measure nothing.
+READING = ("query", "table", "figure", "rank_samples")
 # Keys of a step's file that are printed.
 RESULTS = ("results", "aggregates")
 # Commands of former versions -> the kind of step that replaces them.
@@ -96,6 +98,8 @@ class _Runner:
     def check(self, name: str, where: str) -> None:
         """Raise BiasgridError if the study does not have a step of this name."""
         kind, _, key = name.partition(" ")
+        from ..tables import REGISTRY as TABLES
+
         plan = self._plan
         if kind in OTHERS:
             study = self._study
@@ -106,6 +110,8 @@ class _Runner:
         try:
             plan[name]
         except KeyError:
+            if kind == "table" and key not in TABLES:
+                raise BiasgridError(f"{where}: {TABLES.unknown(key, self._study.tables)}") from None
             kinds = dict.fromkeys(other.rpartition(" ")[0] or other for other in plan)
             hint = f"of the kinds {', '.join((*kinds, 'null', *OTHERS))}"
             raise BiasgridError(f"{where}: {unknown_name('step', name, plan, hint)}") from None
@@ -190,7 +196,9 @@ def _study_to_write(args: argparse.Namespace) -> Study:
     from ..files import refuse_links, refuse_other_folder
     from ..workflow.config_file import OWN
 
-    study = read_study(args.study)
+    # Tables and figures of finished results are made without the code of their plugins.
+    measures = bool(args.notes) or any(name.partition(" ")[0] not in READING for name in args.names)
+    study = read_study(args.study, measures)
     # In a run, the Snakefile has already checked the folder.
     if not args.notes:
         refuse_other_folder(study.paths.results, OWN, "give the study another name")
