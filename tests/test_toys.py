@@ -317,7 +317,7 @@ def test_a_test_of_a_plugin_is_in_tables_page_python_and_the_command_line(with_t
     meanings = {column.name: column.meaning for column in tables.REGISTRY["scores"].columns}
     assert (
         meanings["p_moved"]
-        == "p-value of the test against moved resamples; `tests.csv` says why there is none"
+        == "p-value of the test against moved resamples; `tests.csv` has the reason if there is none"
     )
     model = load("data/embeddings/one")
     query = Query([*QUERY["targets"].values()], [*QUERY["attributes"].values()], [*"AB"], ["C"])
@@ -440,7 +440,8 @@ def test_an_edited_toy_makes_its_own_steps_stale_and_no_others(with_toys, tmp_pa
     append(toys / "kind.py", "\n# a comment\n")
     path = toys / "table.py"
     path.write_text(path.read_text().replace('result["words_used"]', 'result["words_used"] + 0'))
-    assert set(planned(project)) == {"tables", "report"}
+    jobs = planned(project)
+    assert set(jobs) == {"tables", "evaluation_tables", "figures", "report"}
     project.run()
     path = toys / "kind.py"
     path.write_text(path.read_text().replace("np.log2(first / second)", "np.log2(first) - np.log2(second)"))

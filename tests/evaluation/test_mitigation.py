@@ -384,7 +384,8 @@ def test_through_the_engine_the_files_are_the_same(tmp_path, monkeypatch):
         make_all(Study.of(engine_config()))
     made = here.results()
     assert {"small/debias/one/hard.npz", "small/mitigation.csv", "small/quality.csv"} <= set(made)
-    # the engine alone records which files the results are of, and their checksums
+    # only a run records which files the results are of, their archives and their checksums
+    made |= {name: text for name, text in engine.results().items() if name.startswith("small/sources/")}
     made |= {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(engine.results())}
     made |= inputs_record(engine.folder, "data/word_sets/toy.json", "one.txt", "pairs.tsv")
     assert engine.results() == made

@@ -71,7 +71,9 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
             initargs=(study.config.plugins or (),),
         ) as processes:
             failures = list(processes.map(runner.reason, args.names))
-    if reasons := list(filter(None, failures)):
+    if failed := {name: reason for name, reason in zip(args.names, failures, strict=True) if reason}:
+        # of several steps, say which one failed
+        reasons = [r if len(args.names) == 1 or n in r else f"{n}: {r}" for n, r in failed.items()]
         raise BiasgridError("; ".join(reasons))
     if args.notes:
         return None
@@ -124,13 +126,12 @@ class _Runner:
         try:
             self._run(name)
         except BiasgridError as error:
-            is_named = name in str(error) or str(error).startswith(f"{name.partition(' ')[2]}: ")
-            return str(error) if is_named else f"{name}: {error}"
+            return str(error)
         except OSError as error:
-            return f"{name}: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
+            return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
         except Exception as error:
             traceback.print_exc()
-            return f"{name}: {type(error).__name__}: {error}"
+            return f"{type(error).__name__}: {error}"
         return ""
 
     def outputs(self, name: str) -> list[str]:
