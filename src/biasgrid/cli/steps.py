@@ -72,8 +72,11 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
         ) as processes:
             failures = list(processes.map(runner.reason, args.names))
     if failed := {name: reason for name, reason in zip(args.names, failures, strict=True) if reason}:
-        # of several steps, say which one failed
-        reasons = [r if len(args.names) == 1 or n in r else f"{n}: {r}" for n, r in failed.items()]
+        # Say which one failed if a job has several.
+        is_plain = {
+            name: name in reason or name.partition(" ")[0] not in READING for name, reason in failed.items()
+        }
+        reasons = [reason if is_plain[name] else f"{name}: {reason}" for name, reason in failed.items()]
         raise BiasgridError("; ".join(reasons))
     if args.notes:
         return None
