@@ -1,8 +1,8 @@
-"""The figures of a study. Each kind is one file of this package, discovered automatically: `REGISTRY` has them.
+"""Figures of a study: one file of this package per kind, discovered automatically; `REGISTRY` lists the kinds.
 
-When a study is planned, a kind says which figures the study has of it, and what each is drawn from: files, and a spec
-(`Drawing`). To draw one, a kind gets these and nothing else. Importing this package and its kinds imports no
-matplotlib and no pandas: a plan stays cheap.
+When a study is planned, each kind determines which figures the study has, and the files and the spec for each
+(`Drawing`). A kind draws a figure from these alone. Importing this package and its kinds imports neither matplotlib
+nor pandas, so that planning stays cheap.
 """
 
 from __future__ import annotations

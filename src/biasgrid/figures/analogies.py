@@ -1,4 +1,4 @@
-"""Figure of what a model answers to analogy questions, with and without the question's own words as answers."""
+"""Figure of a model's answers to analogy questions, with and without the question's own words as answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-METHODS = {  # in their order
+# Methods in their order.
+METHODS = {
     "pair_distance": "PairDistance",
     "3cosadd": "3CosAdd",
     "3cosavg": "3CosAvg",
@@ -32,9 +33,11 @@ METHODS = {  # in their order
     "difference_matching": "Difference matching",
 }
 HEADING = "Answers to analogy questions"
-MOST = 20  # words of a table
-LONGEST = 1.2  # inches of a word that is not broken
-# whose word an answer is -> the place of its shade
+# Largest number of words in a table.
+MOST = 20
+# Longest word that is not broken, in inches.
+LONGEST = 1.2
+# Owner of the word that an answer repeats -> index of its shade.
 KINDS = {"": 0, "a": 1, "b": 1, "c": 2}
 SHADES = ("#FFFFFF", "#E3E3E3", "#A9A9A9")
 
@@ -48,24 +51,25 @@ def analogies(
     model: str,
     questions: Sequence[tuple[str, Sequence[Sequence[str]], Sequence[str]]],
 ) -> figure.Figure:
-    """The best answer to each word's question by every method that was asked, of the original model: a line of
-    panels per set of questions. Methods that ask one pair at a time are shown for the first pair.
+    """Draw the original model's best answer to each word's question by each method.
+
+    Each set of questions has a line of panels. Methods that use one pair at a time are shown for the first pair.
 
     Parameters
     ----------
     answers, summary
         analogies.csv and analogy_summary.csv.
     labels
-        What is printed for the model's key.
+        Label of the model's key.
     criterion, model
-        Whose questions, and which model answers them.
+        The criterion of the questions, and the model that answers them.
     questions
-        Name, pairs and words of each set of questions; of the words the first twenty that have answers are shown.
+        Name, pairs and words of each set of questions. The first twenty words with answers are shown.
 
     Raises
     ------
     BiasgridError
-        Where there is no answer.
+        If all questions lack answers.
     """
     from ..evaluation.answers import PER_PAIR
 
@@ -83,7 +87,7 @@ def analogies(
         first = next((":".join(pair) for pair in pairs if (best["pair"] == ":".join(pair)).any()), "")
         best = best[best["pair"].isin([first, ""])]
         words_of[name] = [word for word in words if word in set(best["word"])][:MOST]
-        # a set without an answer has no panels
+        # Leave out panels of a set without answers.
         for method in methods if words_of[name] else ():
             parts[name, method] = rows_where(best[best["word"].isin(words_of[name])], method=method)
             of_all = f"{len(pairs)} pair{'s' * (len(pairs) > 1)}" if pairs else "two sets"
@@ -119,7 +123,8 @@ def analogies(
         )
         .pivot(index="word", columns="excluded", values="answer")
         .reindex(index=words_of[key[0]], columns=["no", "yes"])
-        .astype(object)  # a column without an answer would be one of numbers
+        # Keep a column without answers a column of texts.
+        .astype(object)
         for key, part in parts.items()
     }
     lines = {key: cells.fillna("").map(line_count).max(axis=None) for key, cells in texts.items()}
@@ -151,7 +156,7 @@ def analogies(
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # imported late, as in `analogies`
+    # Import late, as in `analogies`.
     from ..evaluation.answers import GENERATED
 
     for criterion in study.config.evaluation:
@@ -166,7 +171,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _first_words(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers for the first ten words of each question."""
+    """Keep the answers for the first ten words of each question."""
     words = {name: asked[:10] for name, _, asked in spec["questions"]}
     table = contents["analogies"]
     is_first = [word in words.get(of, ()) for of, word in zip(table["questions"], table["word"], strict=True)]
@@ -192,7 +197,7 @@ FIGURES = (
         example=Example(
             "thesis",
             "analogies-gender-bolukbasi-w2v-gnews-small",
-            # of one list of questions, and of methods of one pair, the answers of the first pair
+            # Show one list of questions and, for methods that use one pair, the answers of the first pair.
             {"rank": 1, "questions": "from male to female", "pair": ["", "he:she"]},
             _first_words,
         ),

@@ -1,4 +1,4 @@
-"""Figure of what every metric says before and after every debias method."""
+"""Figure of the bias by every metric before and after every debias method."""
 
 from __future__ import annotations
 
@@ -26,22 +26,27 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-CELL = 0.42, 0.75  # inches of a column at least, and at most
-HEAD = 0.45  # inches above a heat map
-BESIDE = 0.37  # inches of a column at least where models stand side by side
-DARKEST = 200.0  # per cent of the original value
+# Smallest and largest width of a column in inches.
+CELL = 0.42, 0.75
+# Inches above a heat map.
+HEAD = 0.45
+# Smallest width of a column, in inches, if models are side by side.
+BESIDE = 0.37
+# In per cent of the original value.
+DARKEST = 200.0
 HEADING = "Bias before and after debiasing"
 
 
 @styled
 def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """How much of every metric's bias is left under every method: a heat map per model, a row per method, a column
-    per metric.
+    """Draw the bias that is left by every metric under every method: a heat map per model.
 
-    A cell is the value after debiasing in per cent of the original model's on the same queries, darkest at DARKEST;
-    above 100 it has a marked corner. The original value itself, in the metric's own units (0 = no bias), stands
-    on top of the column. A method that lacks queries has a dagger.
-    Raises BiasgridError where the table has no rows of group "metric" and the criterion.
+    A heat map has a row per method and a column per metric. A cell has the value after debiasing, in per cent of the
+    original model's value on the same queries. It is darkest at DARKEST; above 100 it has a marked corner. The
+    original value in the metric's own units (0 = no bias) is at the top of the column. A method that lacks queries
+    has a dagger.
+
+    Raises BiasgridError if the table lacks rows of group "metric" and the criterion.
     """
     rows = rows_of_group(table, "before_after", criterion, "metric")
     n = rows.loc[rows["after"].notna(), "n"]
@@ -65,13 +70,13 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
     room = page.inside - width(names)
     models = models_in_order(rows["model"])
     matrices = {model: _cells(rows_where(rows, model=model), order) for model in models}
-    # models that do not fit a page below each other stand in twos, if their rows have the same names
+    # If models do not fit on a page below each other, put two side by side, provided their rows have the same names.
     tall = sum(height({key: names[key] for key in shares.index}) + HEAD for shares, _ in matrices.values())
     beside = (room / 2 - 0.12) / len(metrics)
     are_alike = len({tuple(shares.index) for shares, _ in matrices.values()}) == 1
     is_beside = tall > PAGE[1] and are_alike and beside > BESIDE
     cell = beside if is_beside else float(np.clip(room / len(metrics), *CELL))
-    # more metrics than a row has room for go on below
+    # Continue below if a row lacks room for all metrics.
     parts = np.array_split(metrics, ceil(len(metrics) / max(1, int(room / cell + 1e-9))))
     heads = {
         (model, i): fit_text(labels.get(model, model), len(parts[i]) * cell / BOLD, NORMAL)
@@ -115,12 +120,12 @@ def before_after(table: pd.DataFrame, labels: Mapping[str, str], criterion: str)
 
 
 def _cells(rows: pd.DataFrame, order: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """What is left in per cent, and what is written, of one model: a row per method below the untouched model's."""
+    """Return the remaining percentages and the texts of one model: the original model's row, and a row per method."""
     import pandas as pd
 
     fullest = rows.dropna(subset="before").sort_values("n", ascending=False, kind="stable")
     untouched = fullest.groupby("measure")["before"].first()
-    # nothing to nothing is no change
+    # A change from nothing to nothing counts as 100 %.
     left = (100 * rows["after"] / rows["before"]).mask((rows["after"] == 0) & (rows["before"] == 0), 100.0)
     fewer = ~np.isclose(rows["before"], rows["measure"].map(untouched), rtol=1e-9, atol=0)
     texts = [_text(value, bool(is_fewer)) for value, is_fewer in zip(left, fewer, strict=True)]
@@ -149,7 +154,7 @@ def _finding(table: pd.DataFrame, criterion: str, labels: Mapping[str, str]) -> 
 
 
 def _text(left: float, is_fewer: bool) -> str:
-    """So many per cent of the original value."""
+    """Write a percentage of the original value, or a multiple if it is very large."""
     if np.isnan(left):
         return "n/a"
     much = "from 0" if np.isinf(left) else f"{count(round(left / 100))} ×"

@@ -1,4 +1,4 @@
-"""Figure of what is biased: a panel per topic, a row per query, a mark per model."""
+"""Figure of the bias of queries: a panel per topic, a row per query, a mark per model."""
 
 from __future__ import annotations
 
@@ -37,15 +37,19 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-NAMES = 0.42  # of the width, at most, that the names of queries take
-FEW_MODELS = 4  # of more, rows are higher
+# Largest share of the width for the names of queries.
+NAMES = 0.42
+# With more models, rows are higher.
+FEW_MODELS = 4
 HEADING = "Bias of each query in each model"
 READING = "Further right is more bias; the query with most bias on average is on top."
 FILLED, OPEN = "filled: {}", "open: no clear evidence"
-ROOM, HEAD = 8.0, 0.48  # inches of a page for topics and the legend, and of a topic's head and axis
-CHARACTERS = 52  # about so many of a name stand in a line
+# Inches of a page for topics and the legend, and inches of a topic's head and axis.
+ROOM, HEAD = 8.0, 0.48
+# Approximate number of characters of a name in a line.
+CHARACTERS = 52
 
-# a criterion, and the first and the last but one of its rows that a page has
+# A criterion, and the first row and the end of the rows on a page.
 Part = tuple[str, int, int]
 
 
@@ -67,15 +71,15 @@ def bias(
     scores
         scores.csv.
     labels
-        What is printed for the keys of models and metrics.
+        Labels of the keys of models and metrics.
     criteria, metrics
-        In their order.
+        Keys, in their order.
     queries
         Names of queries by id.
     neutral
         (criterion, metric, its no-bias value).
     metric
-        Its key; by default the first that has values.
+        Its key; by default the first metric with values.
     only
         The rows of a page, if the figure is one of several.
     """
@@ -126,7 +130,7 @@ def bias(
 
 
 def _title(scores: pd.DataFrame, queries: Mapping[str, str], metric: str, labels: Mapping[str, str]) -> str:
-    """Return the study's headline, if it is what this metric finds, too; or what the metric finds."""
+    """Return the study's headline if this metric has the same finding; otherwise the metric's finding."""
     own, whole = rows_where(scores, metric=metric), headline(scores, queries)
     if headline(own, queries) == whole:
         return whole
@@ -136,7 +140,7 @@ def _title(scores: pd.DataFrame, queries: Mapping[str, str], metric: str, labels
 
 
 def _parts(picture: BiasPicture, only: Sequence[Part]) -> list[tuple[str, Sequence[Row], str]]:
-    """Return the topics of a page: name, rows, and what stands above them."""
+    """Return the topics of a page: name, rows, and heading."""
     by_name = {topic.name: topic.rows for topic in picture.topics}
     parts: list[tuple[str, Sequence[Row], str]] = []
     for name, first, end in only or [(name, 0, len(rows)) for name, rows in by_name.items()]:
@@ -149,7 +153,7 @@ def _parts(picture: BiasPicture, only: Sequence[Part]) -> list[tuple[str, Sequen
 
 
 def _name(label: str, inches: float) -> str:
-    """Return what a row is called, in lines; the attribute sets begin a line where there is more than one."""
+    """Return the name of a row, in lines; the attribute sets begin a new line if one line is not enough."""
     text = sic(label)
     if text_width(text, SMALL) <= inches:
         return text
@@ -158,17 +162,17 @@ def _name(label: str, inches: float) -> str:
 
 
 def _row_height(models: int, lines: int) -> float:
-    """Return the inches of a row."""
+    """Return the height of a row in inches."""
     return max(0.19 if models <= FEW_MODELS else 0.1 + 0.035 * models, lines * LINE + 0.04)
 
 
 def _lane(place: int, models: int) -> float:
-    """Return how many inches below the middle of its row a model's mark is, so that equal values are seen."""
+    """Return the distance in inches of a model's mark below the middle of its row, so that equal values show."""
     return (place - (models - 1) / 2) * (0.025 if models <= FEW_MODELS else 0.035)
 
 
 def _draw_marks(axes: Axes, rows: Sequence[Row], model: str, down: float, look: Mapping[str, Any]) -> None:
-    """Draw a model's marks, filled where there is clear evidence."""
+    """Draw a model's marks, filled if there is clear evidence."""
     for is_clear, shape in ((False, open_mark(dict(look), 0.9)), (True, dict(look))):
         places = [
             (mark.value, y + down)
@@ -181,7 +185,7 @@ def _draw_marks(axes: Axes, rows: Sequence[Row], model: str, down: float, look: 
 
 
 def _say(axes: Axes, y: float, text: str, room: float) -> None:
-    """Say in words why a row has no marks, on the wider side of 0."""
+    """Write the reason for a row without marks on the wider side of 0."""
     low, high = axes.get_xlim()
     is_right = high >= -low
     inches = room * (high if is_right else -low) / (high - low) - 0.1
@@ -210,8 +214,8 @@ def _legend(
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    """Plan a figure of the study's first metric; `Grid.plot` draws that of any other."""
-    # imported late: the tables import numpy's and more modules
+    """Plan a figure of the study's first metric; `Grid.plot` draws the figures of other metrics."""
+    # Import late: the tables import numpy and further modules.
     from ..tables.inputs import FACTS
 
     pages = _pages(study, FACTS["metrics"](study))
@@ -250,7 +254,7 @@ def _pages(study: Planned, metrics: Sequence[str]) -> list[list[list[Any]]]:
 
 
 def _line_count(label: str) -> int:
-    """Estimate how many lines `_name` makes of a label."""
+    """Estimate the number of lines into which `_name` breaks a label."""
     halves = [label] if len(label) <= CHARACTERS else label.split(": ", 1)
     return sum(ceil(min(len(half), LONGEST) / CHARACTERS) for half in halves)
 

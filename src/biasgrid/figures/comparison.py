@@ -1,4 +1,4 @@
-"""Figure of published numbers beside those of the study, a table, of any study that names some."""
+"""Figure of published numbers next to the study's numbers, as a table, for any study with published numbers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 COMPUTED = "computed by other code"
-IN_PRINT = "differs in print"  # what rounding may have made of the study's
-# verdict -> its mark and shade, which read the same without colour, and what it means
+# The difference may be due to rounding in the publication.
+IN_PRINT = "differs in print"
+# Result of the check -> its mark and shade, which are distinct without colour, and its meaning.
 VERDICTS = {
     "differs": ("✗", "#F3C9C0", "not as published"),
     IN_PRINT: ("≠", "#F9E3DC", "not as published, but rounding may explain it"),
@@ -39,7 +40,8 @@ VERDICTS = {
     NO_VALUE: ("–", "#EBEBEB", "comparison.csv has the reason"),
     NOT_ASKED: ("–", "#EBEBEB", "left out by the study"),
 }
-MOST = 45  # rows of a panel, so that a page of a PDF has it whole
+# Largest number of rows of a panel, so that it fits on a page of a PDF.
+MOST = 45
 HEADING = "Published and reproduced values"
 
 
@@ -50,22 +52,23 @@ def comparison(
     queries: Sequence[tuple[str, str]],
     metric: str | None = None,
 ) -> figure.Figure:
-    """Every published number, this study's, their difference and the verdict: a table for each source and model.
+    """Draw every published number, this study's number, their difference and the result of the check.
 
-    On top is what differs, most as a share of the larger number first. What differs by less than one and a half units
-    of the last printed digit, or of a printed power of ten tenfold at most, "differs in print".
+    There is a table for each source and model. Numbers that differ are on top, sorted by the difference as a share of
+    the larger number. A number "differs in print" if it differs by less than one and a half units of the last printed
+    digit. A printed power of ten may differ tenfold.
 
     Parameters
     ----------
     comparison
         The study's comparison with published numbers.
     labels
-        What is printed for keys of metrics, models and debias methods.
+        Labels of the keys of metrics, models and debias methods.
     queries
         Ids and names of queries.
     metric
-        The one whose numbers are drawn, "" for those of an evaluation; left out: all. Without a number of it the
-        figure says so.
+        Metric whose numbers are drawn; "" for numbers of an evaluation; by default all. Without such numbers the
+        figure has a sentence instead.
 
     Raises
     ------
@@ -90,7 +93,8 @@ def comparison(
     page = Frame(_finding(counts), f"{subject}: published values and those of this study", _notes(counts))
     inches = page.inside - 0.1
     texts = _texts(numbers, labels, dict(queries))
-    if page.width < NARROW:  # no room for a column of differences
+    # Leave out the column of differences on a narrow page.
+    if page.width < NARROW:
         texts = texts.drop(columns="difference").assign(check=texts["check"].str[0])
     ends = column_ends(texts, inches)
     parts, heads = {}, {}
@@ -113,14 +117,14 @@ def comparison(
 
 
 def _verdicts(numbers: pd.DataFrame) -> pd.Series:
-    """The verdicts; of what differs, whether it may be rounding."""
+    """Return the results of the checks; for numbers that differ, whether rounding may explain it."""
     printed, what = numbers["published"], numbers["quantity"].str.rpartition(": ")[2]
     is_power = (
         what.isin(["p_value", "p_normal"])
         & (printed <= 0.01)
         & printed.map(lambda x: f"{x:e}".startswith("1.000000e"))
     )
-    # a number may have lost zeros at its end, which others of its column have not
+    # A number may have lost zeros at its end: count the digits of all numbers of its column.
     digits = printed.map(lambda x: len(np.format_float_positional(x).partition(".")[2])).where(~is_power, 0)
     digits = digits.groupby([numbers["source"], numbers["table"], what]).transform("max")
     by_a_unit = (digits > 0) & ((numbers["ours"] - printed).abs() < 1.5 * 10.0**-digits)
@@ -130,7 +134,7 @@ def _verdicts(numbers: pd.DataFrame) -> pd.Series:
 
 
 def _finding(counts: Mapping[str, int]) -> str:
-    """Say how many of the published numbers that can be judged are reproduced."""
+    """Say how many of the comparable published numbers are reproduced."""
     judged = sum(count for verdict, count in counts.items() if verdict not in UNJUDGED)
     reproduced = counts["reproduced"]
     if not judged:
@@ -150,11 +154,11 @@ def _notes(counts: Mapping[str, int]) -> list[str]:
 
 
 def _texts(numbers: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[str, str]) -> pd.DataFrame:
-    """What stands in the rows, by column."""
+    """Return the texts of the rows, by column."""
     import pandas as pd
 
     names = [_name(row, labels, queries) for row in numbers.itertuples()]
-    # a source may print a number more than once, or of several criteria
+    # A source may print a number several times, or for several criteria.
     for column in ("criterion", "table"):
         keys = [numbers["source"], numbers["model"], numbers["metric"], pd.Series(names, numbers.index)]
         several = numbers.groupby(keys)[column].transform("nunique") > 1
@@ -181,7 +185,7 @@ def _texts(numbers: pd.DataFrame, labels: Mapping[str, str], queries: Mapping[st
 
 
 def _name(row: Any, labels: Mapping[str, str], queries: Mapping[str, str]) -> str:
-    """What a number is of: its query, or criterion, and its quantity."""
+    """Return the name of a number: its query, or criterion, and its quantity."""
     query, _, quantity = row.quantity.rpartition(": ")
     says = name_of(quantity)
     if quantity.rpartition("/")[0] in MEASURES:
@@ -194,7 +198,7 @@ def _name(row: Any, labels: Mapping[str, str], queries: Mapping[str, str]) -> st
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
     if study.config.published or study.config.computed:
-        # a figure per metric, and one of what is of no metric
+        # Plan a figure per metric, and one for numbers without a metric.
         metrics = dict.fromkeys(cell.metric for cell in study.grid.cells.values())
         queries = [[key, query.name] for key, query in study.queries.items()]
         for metric in [*metrics, *([""] if study.grid.evaluations else [])]:

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-FEWEST = 4  # models of a coefficient: three have one of four values, two 1 or -1
+# Smallest number of models of a coefficient: with three models it has one of four values, with two it is 1 or -1.
+FEWEST = 4
 NAMES = {"spearman": "Spearman's ρ", "kendall": "Kendall's τ", "pearson": "Pearson's r"}
-SHORTEST = 0.5  # inches of a panel
-CELL = 0.42  # inches of a cell that has an interval
+# In inches.
+SHORTEST = 0.5
+# Inches of a cell with an interval.
+CELL = 0.42
 HEADING = "Rank correlations of the metrics"
 
 
@@ -39,14 +42,32 @@ def correlations(
     subtitle: Sequence[str] = (),
     line: int = 0,
 ) -> figure.Figure:
-    """Rank correlations between metrics, one triangle per criterion (Badilla et al., IJCAI 2020, figure 1).
+    """Draw rank correlations between metrics, one triangle per criterion (Badilla et al., IJCAI 2020, figure 1).
 
-    Colours run from -1 (orange) to 1 (blue) in all; a NaN is a hatched cell with "n/a" in it. Where the table has
-    ci_low and ci_high, intervals of so much `level`, they stand under the coefficient. `rankings`, the table of
-    ranks: over how many models each coefficient is. That stands beside the criterion, and there is no coefficient of
-    fewer than FEWEST.
-    `subtitle`: further sentences of the caption. `line`: after so many panels a new row begins.
-    Raises BiasgridError where the table has no rows of the method (the table's `method`).
+    Colours run from -1 (orange) to 1 (blue) in all triangles; NaN is a hatched cell with "n/a".
+
+    Parameters
+    ----------
+    correlations
+        correlations.csv. The ends ci_low and ci_high, if present, are written under the coefficient.
+    labels
+        Labels of the metrics' keys.
+    method
+        The type of correlation that is drawn.
+    level
+        Level of the intervals.
+    rankings
+        rankings.csv, if the number of models is shown next to the criterion. Coefficients of fewer than FEWEST models
+        are then left out.
+    subtitle
+        Further sentences of the caption.
+    line
+        Number of panels after which a new row begins.
+
+    Raises
+    ------
+    BiasgridError
+        If the table lacks rows of the method.
     """
     table = rows_of(correlations, "correlations", method=method)
     models = None if rankings is None else _models(rankings)
@@ -62,7 +83,7 @@ def correlations(
     table = table[~table["criterion"].isin(single)]
     if table.empty:
         return empty_page(HEADING, f"{_topics(single)} {_have(single)} one metric.")
-    # Overall first, then the criteria
+    # Put Overall first, then the criteria.
     criteria = sorted(criteria_of(table), key=lambda criterion: criterion != OVERALL)
     matrices, texts, names, heads = {}, {}, {}, {}
     most_models = None
@@ -104,7 +125,7 @@ def correlations(
     least = max(min(5.0, (len(matrix) - 1) * CELL + wide) for matrix in matrices.values())
     panels = page.panels(heads, sides, least=least, line=line)
     for criterion, axes in panels.items():
-        # the first row and the last column of a triangle are empty
+        # Leave out the first row and the last column of a triangle, which are empty.
         part, text = matrices[criterion].iloc[1:, :-1], texts[criterion].iloc[1:, :-1]
         heat(
             axes,
@@ -120,14 +141,14 @@ def correlations(
 
 
 def _finding(matrix: pd.DataFrame, models: int | None) -> str:
-    """Say whether the metrics agree, and over how few models that is.
+    """Say whether the metrics agree, and whether the models are too few to tell.
 
     Parameters
     ----------
     matrix
         The coefficients of the first panel.
     models
-        Over how many models they are at most; None where that is not known.
+        Largest number of models of a coefficient; None if it is unknown.
     """
     values = matrix.to_numpy(float)[np.tril_indices(len(matrix), -1)]
     values = values[np.isfinite(values)]
@@ -142,12 +163,12 @@ def _finding(matrix: pd.DataFrame, models: int | None) -> str:
 
 
 def _below_0(texts: pd.DataFrame) -> np.ndarray:
-    """Which coefficients are written with a minus."""
+    """Return the mask of the coefficients that are written with a minus."""
     return texts.map(lambda text: text.startswith("−")).to_numpy()
 
 
 def _texts(part: pd.DataFrame, matrix: pd.DataFrame) -> pd.DataFrame:
-    """What stands in the cells: the coefficient, under it its interval."""
+    """Return the texts of the cells: the coefficient, and its interval below it."""
     ends = part.reindex(columns=["metric_a", "metric_b", "ci_low", "ci_high"])
     texts = matrix.map(coefficient_text)
     for row in ends.itertuples():
@@ -157,7 +178,7 @@ def _texts(part: pd.DataFrame, matrix: pd.DataFrame) -> pd.DataFrame:
 
 
 def _models(rankings: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Over how many models two metrics are correlated, by criterion."""
+    """Count the models over which two metrics are correlated, by criterion."""
     model_counts = {}
     for criterion, part in rankings.groupby("criterion"):
         has_rank = part.pivot(index=["model", "debias"], columns="metric", values="rank").notna().astype(int)
@@ -166,7 +187,7 @@ def _models(rankings: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _n(models: np.ndarray) -> str:
-    """How many models the coefficients of a panel are over, of the least and the most."""
+    """Write the smallest and largest number of models behind the coefficients of a panel."""
     low, high = models.min(), models.max()
     return f"n = {high} models" if low == high else f"n = {low} to {high} models"
 

@@ -1,4 +1,4 @@
-"""Figure of how scores go with word frequency, and with the bias of a corpus itself."""
+"""Figure of the correlations of scores with word frequency, and with the bias of a corpus itself."""
 
 from __future__ import annotations
 
@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 METHOD = "spearman"
-LANES = 1.7  # of `types.rows`, of a model: beside its mark is room for a text
-SHORT = 0.12  # an interval that its mark hides
-# covariate and what is given -> what a panel is called, of words and of sets
+# Lanes of a model in `types.rows`, with room for a text next to its mark.
+LANES = 1.7
+# An interval of this length is hidden by its mark.
+SHORT = 0.12
+# Covariate and controlled variable -> name of a panel, for words and for sets.
 HEADS = {
     ("words", "log_frequency", ""): "Words: log frequency",
     ("words", "log_frequency", "pmi"): "Words: log frequency, given PMI",
@@ -63,7 +65,7 @@ NOTES = (
     "Sets: the values of queries and the log frequency of their words.",
     "Text in place of a mark explains why there is no value; –: not a covariate of this metric.",
 )
-# why there is no correlation, as the table has it (tables.covariates) -> in place of a mark
+# Reason for a missing correlation in the table (tables.covariates) -> text in place of a mark.
 REASONS = {
     "fewer than 5 different words or sets": "fewer than 5",
     "the scores are all alike": "scores all alike",
@@ -81,24 +83,24 @@ def covariates(
     corpora: Mapping[str, str],
     unknown: Sequence[str] = (),
 ) -> figure.Figure:
-    """One panel per covariate, one row per metric, one mark per model and debias method.
+    """Draw correlations with covariates: a panel per covariate, a row per metric, a mark per model and debias method.
 
-    If there is no correlation, the figure has a sentence in place of panels.
+    Without any correlation, the figure has a sentence in place of panels.
 
     Parameters
     ----------
     table
         covariates.csv.
     labels
-        What is printed for the keys of metrics, models and debias methods.
+        Labels of the keys of metrics, models and debias methods.
     criterion
-        Whose scores.
+        The criterion of the scores.
     rows
-        Metrics and, of each, models with debias methods.
+        Metrics, each with models and debias methods.
     corpora
-        Model -> the corpus that it is trained on: of several corpora its panels of PMI have this one.
+        Model -> its training corpus. The model's panels of PMI then use this corpus.
     unknown
-        The models that are left out, as the frequencies of their words are not known.
+        The models that are left out because the frequencies of their words are unknown.
     """
     table = rows_where(table, criterion=criterion, method=METHOD)
     table = table[table["metric"].isin([metric for metric, _ in rows])]
@@ -165,7 +167,7 @@ def _draw_panel(
 def _panels(
     correlations: pd.DataFrame, labels: Mapping[str, str], corpora: Mapping[str, str]
 ) -> dict[str, pd.DataFrame]:
-    """What panels are called, and the rows of the table that each draws. PMI is the first of the corpus' metrics."""
+    """Return the names of panels, and the rows of the table for each. Only the corpus' first PMI metric is used."""
     panels: dict[str, pd.DataFrame] = {}
     for (level, covariate, control), head in HEADS.items():
         rows = rows_where(correlations, of=level, covariate=covariate, given=control)
@@ -196,7 +198,7 @@ def _finding(parts: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _notes(table: pd.DataFrame, labels: Mapping[str, str], unknown: Sequence[str]) -> list[str]:
-    """How to read the figure, which models have no mark, and where frequencies are from that are no counts."""
+    """Return how to read the figure, which models lack marks, and the sources of frequencies other than counts."""
     sources = set(table["source"])
     notes = [*NOTES]
     if unknown:
@@ -210,7 +212,7 @@ def _notes(table: pd.DataFrame, labels: Mapping[str, str], unknown: Sequence[str
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # not the table, which tables of results are imported with: they import pandas
+    # Import only this module: the module of the table imports pandas.
     from ..tables.covariate_points import has_covariates
 
     counted_models = set(study.grid.models_with_frequencies)
@@ -219,7 +221,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             continue
         cells = cells_of(study, [criterion])
         models = list(dict.fromkeys(cell.model for cell in cells))
-        # a model without word frequencies has marks only where there is a corpus
+        # A model without word frequencies only has marks if there is a corpus.
         has_corpus = any(study.kind(model).text for model in models)
         unknown = [] if has_corpus else [model for model in models if model not in counted_models]
         units: dict[str, dict[Unit, None]] = {}
@@ -240,7 +242,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _own_corpora(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Of rows beside a corpus, those of the corpus that a model is trained on."""
+    """Keep rows with the training corpus of their model, and rows without a corpus."""
     table = contents["covariates"]
     own = table["corpus"] == table["model"].map(spec["corpora"])
     return {"covariates": table[own | (table["corpus"] == "")]}

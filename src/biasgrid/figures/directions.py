@@ -1,4 +1,4 @@
-"""Figure of the angles between directions in which two groups of words can be said to differ."""
+"""Figure of the angles between bias directions of two groups of words."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEADING = "Angles between definitions of the bias direction"
-# what Direct Bias calls them -> beside their row, and in the note
+# Name in Direct Bias -> label of its row, and text in the note.
 DIRECTIONS = {
     "pca": ("PCA", "first principal component of the pairs"),
     "pair": ("one pair", "difference of the first pair"),
     "mean": ("means", "difference of the groups' means"),
     "sum": ("sums", "difference of the groups' sums, each at unit length"),
 }
-CELL, LABELS = (0.5, 0.3), 0.55  # inches of a cell, and of the names of rows
+# Inches of a cell, and of the names of rows.
+CELL, LABELS = (0.5, 0.3), 0.55
 
 
 @styled
 def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """Angles in degrees: one triangle per query and model, from white (0°) to dark (90°).
+    """Draw angles in degrees: one triangle per query and model, from white (0°) to dark (90°).
 
-    `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. An angle that is
-    NaN, as one of its directions is missing, is a hatched cell.
-    Without rows of the criterion, as of words that no model has, the figure says so. Raises BiasgridError for a
-    direction that is not known.
+    `table` has the columns criterion, query, model, debias, direction_a, direction_b and angle. A NaN angle, for
+    which a direction is missing, is a hatched cell. Without rows of the criterion, because no model has its words,
+    the figure has a sentence instead. Raises BiasgridError for an unknown direction.
     """
     rows = rows_where(table, criterion=criterion)
     if rows.empty:
@@ -71,7 +71,7 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -
     panels = page.panels(heads, last * CELL[1], labels=LABELS, least=last * CELL[0] + LABELS)
     for key, axes in panels.items():
         matrix = parts[key].pivot(index="direction_a", columns="direction_b", values="angle")
-        # the first row and the last column of a triangle are empty
+        # Leave out the first row and the last column of a triangle, which are empty.
         angles = (
             matrix.combine_first(matrix.T).reindex(index=[*DIRECTIONS], columns=[*DIRECTIONS]).iloc[1:, :-1]
         )

@@ -1,4 +1,4 @@
-"""Which figures a study has, and how one is drawn into files."""
+"""Plans of a study's figures, and the drawing of a figure into files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-OF_CRITERION = {"neutral", "signs"}  # facts of which a figure has those of its own criterion
+# Facts that a figure only needs for its own criterion.
+OF_CRITERION = {"neutral", "signs"}
 
 
 def plan_figures(study: Planned, names: Iterable[str]) -> dict[str, Drawing]:
-    """The figures of a study by name, of the kinds that its config lists.
+    """Return the figures of a study by name, for the kinds that its config lists.
 
-    Raises BiasgridError for a name that no kind has, for a kind that the study lacks something for, and for two
-    figures of one name.
+    Raises BiasgridError for an unknown name, for a kind whose requirements the study does not meet, and for two
+    figures with the same name.
     """
     by_name: dict[str, list[Figure]] = {}
     for kind in REGISTRY.values():
@@ -53,9 +54,9 @@ def plan_figures(study: Planned, names: Iterable[str]) -> dict[str, Drawing]:
 
 
 def order_of(config: Any) -> Order:
-    """Return the keys of models and metrics in the config's order, the models' whole labels, and the languages.
+    """Return the keys of models and metrics in the config's order, the models' full labels, and the languages.
 
-    Colours follow the keys, captions have the whole labels, and fonts follow the languages other than English.
+    Colours follow the keys, captions have the full labels, and fonts depend on the languages other than English.
     """
     lists = [config.metrics, *(entry.metrics for entry in config.criteria.values())]
     metrics = dict.fromkeys(key for metrics in lists for key in metrics or ())
@@ -66,8 +67,8 @@ def order_of(config: Any) -> Order:
 
 
 def draw(drawing: Drawing) -> figure.Figure:
-    """A figure, as matplotlib has it. Raises BiasgridError for files that it cannot be drawn from."""
-    # imported late: it would import matplotlib
+    """Draw a figure as a matplotlib figure. Raises BiasgridError for files that are not suitable."""
+    # Import late: the import loads matplotlib.
     from .frame import add_to_caption
 
     spec, kind = dict(drawing.spec), REGISTRY.find(drawing.kind)
@@ -78,7 +79,7 @@ def draw(drawing: Drawing) -> figure.Figure:
         spec[fact] = {metric: value for name, metric, value in spec[fact] if name == spec["criterion"]}
     with ordered(drawing.order), without_collection():
         drawn = kind.draw(drawing.inputs, spec)
-    # the whole labels stand in the caption alone
+    # Explain shortened labels in the caption.
     whole = zip(drawing.order.get("models", ()), drawing.order.get("names", ()), strict=False)
     shortened = [f"{labels[key]} is {name}" for key, name in whole if labels.get(key, name) != name]
     if shortened:
@@ -91,7 +92,7 @@ def draw_file(
 ) -> list[str]:
     """Draw a figure and write stem.pdf, stem.svg and stem.png.
 
-    The bytes are the same whatever the process has drawn before.
+    The bytes do not depend on what the process has drawn before.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def draw_file(
     inputs, spec
         As in its `Drawing`.
     stem
-        The files' path, less the extension.
+        The files' path without the extension.
     order
         As in its `Drawing`.
 
@@ -112,18 +113,20 @@ def draw_file(
     Raises
     ------
     BiasgridError
-        For a kind that does not exist, and for files that the figure cannot be drawn from.
+        For an unknown kind, and for files that are not suitable for the figure.
     """
-    # imported late: it would import matplotlib
+    # Import late: the import loads matplotlib.
     from .frame import save
 
     return save(draw(Drawing(Path(stem).name, inputs, spec, kind, order or {})), stem)
 
 
 def write_absent(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
-    """A figure of nothing but models that could not be downloaded: it says so; spec has the "figure"'s name, and
-    "labels" of the models."""
-    # imported late: it would import matplotlib
+    """Draw a page that lists models that could not be downloaded, for a figure of only such models.
+
+    spec has the name of the "figure", and "labels" of the models.
+    """
+    # Import late: the import loads matplotlib.
     from .frame import empty_page, save, styled
 
     why = f"{join_names(spec['labels'])} could not be downloaded"
@@ -131,5 +134,5 @@ def write_absent(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> 
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> list[str]:
-    """`draw_file` as a step: spec has the "kind", the "order" and the drawing's own "spec"; `output` is the PDF."""
+    """Run `draw_file` as a task: spec has the "kind", the "order" and the drawing's "spec"; `output` is the PDF."""
     return draw_file(spec["kind"], inputs, spec["spec"], Path(output).with_suffix(""), spec["order"])

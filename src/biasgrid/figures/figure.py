@@ -1,4 +1,4 @@
-"""What a figure of a study is: which of them a study has, what each is drawn from, how."""
+"""Figure of a study: kinds of figures, their drawings, and their examples."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 
     from ..planned import Cell, Evaluation, Planned
 
-# a role -> a file (`in_memory.File`), or a list of files
+# Map a role to a file (`in_memory.File`), or to a list of files.
 Files = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure of a study: what it is drawn from.
+    """Plan of one figure of a study, with its inputs.
 
     Parameters
     ----------
     name
         Its file below figures/, without extension, such as "scores-gender-weat".
     inputs
-        Files by role that it alone is drawn from, such as those of some cells; `Figure.drawings_of` adds what its
-        kind reads, such as {"scores": results/embedded/scores.csv}.
+        Files by role that only this figure needs, such as files of some cells; `Figure.drawings_of` adds the inputs
+        of its kind, such as {"scores": results/embedded/scores.csv}.
     spec
-        Everything else that it depends on, as JSON has it, the order of mappings aside: labels, criterion, units;
-        `Figure.drawings_of` adds the facts of its kind, such as the level.
+        All other values on which it depends, JSON-compatible, except for the order of mappings: labels, criterion,
+        units; `Figure.drawings_of` adds the facts of its kind, such as the level.
     kind
         The name of the `Figure` that draws it; `figures.plan_figures` fills it in.
     order
-        The keys of the study's "models" and "metrics", which colours follow; `figures.plan_figures` fills it in.
+        The keys of the study's "models" and "metrics", which determine colours; `figures.plan_figures` fills it in.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Example:
-    """What the gallery shows of a kind: a figure of a study that ships, drawn from some rows of its tables.
+    """Example of a kind in the gallery: a figure of a shipped study, drawn from some rows of its tables.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class Example:
     figure
         The name of the study's `Drawing`, such as "scores-gender-weat". The config need not list its kind.
     rows
-        Column -> the value, or values, of the rows that are shown, in every table that has the column (of files of
-        JSON: key -> the values of the files that are shown).
+        Column -> the value, or values, of the rows that are shown, in every table that has the column (for JSON
+        files: key -> the values of the files that are shown).
     keep
-        (the tables by role, the drawing's spec) -> the part of them that is shown, where `rows` is not enough.
+        (the tables by role, the drawing's spec) -> the part of them that is shown, if `rows` is not enough.
     shown
-        Table -> columns. All of their numbers stand in the picture as places of marks, ends of lines or lengths of
+        Table -> columns. All of their numbers are in the picture as positions of marks, ends of lines or lengths of
         bars; a test looks for them.
     """
 
@@ -77,39 +77,41 @@ class Example:
 
 @dataclass(frozen=True)
 class Figure:
-    """A kind of figure: one file of this package, or of a plugin. Importing it imports no matplotlib and no pandas.
+    """Kind of figure: one file of this package, or of a plugin. Importing it imports neither matplotlib nor pandas.
 
     Parameters
     ----------
     name
-        The kind's.
+        The kind's name.
     meaning
-        What it shows, in a sentence.
+        A sentence on the content of the figure.
     draw
-        (inputs, spec) of a drawing -> the figure as matplotlib has it.
+        (inputs, spec) of a drawing -> the matplotlib figure.
     drawings
-        Study -> the figures of this kind that it has. It reads the plan, and no result. None: one, named after
-        the kind; `each_criterion` is one of each ranked criterion.
+        Study -> the figures of this kind that it has. It reads the plan, but not the results. None: one figure, named
+        after the kind; `each_criterion` plans one figure for each ranked criterion.
     question
-        What it answers, as one of `questions` or in words of your own: the gallery shows together what answers one.
+        The question that it answers, one of `questions` or any other text: the gallery groups figures by question.
     heading, asks, learn
-        Of the gallery: what the kind is called in words, the question below its picture, and what a reader learns
-        from it, in a sentence.
+        For the gallery: the kind's name in words, the question below its picture, and a sentence on what a reader
+        learns from it.
     reads, facts
-        What each is drawn from, as of a `tables.Table`: names of tables, and facts; of "neutral" and "signs" `draw`
-        gets those of its drawing's criterion, by metric, if it has one.
+        Inputs, as in a `tables.Table`: names of tables, and facts. If a drawing has a criterion, `draw` gets only the
+        entries of "neutral" and "signs" for it, by metric.
     when
-        What a study must have for one, as of a `tables.Table`.
+        Condition on the study, as in a `tables.Table`.
     needs
-        The same in words. A config that lists it without that is an error, unless `needs` is empty.
+        The condition in words. A config that lists the kind without fulfilling it is an error, unless `needs` is
+        empty.
     group
-        The name that a config lists under `figures`, if not the kind's own; None: a config asks for it elsewhere.
+        The name that a config lists under `figures`, if it is not the kind's own; None if a config requests it
+        elsewhere.
     pages
-        (study, metrics) -> what the `only` of each page is, if the kind is drawn of some metrics alone.
+        (study, metrics) -> the value of `only` for each page, if the kind can be drawn for some metrics only.
     reading
-        How to read it, in a few sentences: what a mark, a colour and an open mark mean (docs/gallery.md).
+        How to read it, in a few sentences: the meaning of a mark, a colour and an open mark (docs/gallery.md).
     example
-        What its picture in the gallery shows; a kind of a user's plugin needs none.
+        Its picture in the gallery; a kind of a user's plugin does not need one.
     """
 
     name: str
@@ -131,11 +133,11 @@ class Figure:
 
     @property
     def config_name(self) -> str | None:
-        """The name that a config lists under `figures`, if any."""
+        """Return the name that a config lists under `figures`, if any."""
         return self.name if self.group == "" else self.group
 
     def drawings_of(self, study: Planned) -> Iterator[Drawing]:
-        """The figures of this kind that a study has, with all that they are drawn from."""
+        """Yield the figures of this kind that a study has, with all of their inputs."""
         drawings = self.drawings or (lambda study: [Drawing(self.name)])
         for drawing in drawings(study) if holds(study, self.when) else ():
             files, facts = files_of(study, self.reads), facts_of(study, self.facts)
@@ -145,8 +147,11 @@ class Figure:
 def each_criterion(
     name: str, overall: bool = False, unranked: bool = False
 ) -> Callable[[Planned], Iterator[Drawing]]:
-    """A figure of each ranked criterion, `name`-gender and so on; with `overall`, before them `name`, of all; with
-    `unranked`, of each criterion where none is ranked."""
+    """Return a function that plans a figure of each ranked criterion: `name`-gender and so on.
+
+    With `overall`, a figure `name` of all criteria comes first. With `unranked`, each criterion has a figure if none
+    is ranked.
+    """
 
     def drawings(study: Planned) -> Iterator[Drawing]:
         if overall:
@@ -157,32 +162,32 @@ def each_criterion(
 
 
 def of_criteria(name: str, criteria: Iterable[str]) -> Iterator[Drawing]:
-    """A figure of each of these criteria, `name`-gender and so on."""
+    """Yield a figure of each of these criteria, `name`-gender and so on."""
     for criterion in criteria:
         yield Drawing(f"{name}-{slug(criterion)}", spec={"criterion": criterion})
 
 
 def state_label(study: Planned, cell: Cell) -> str:
-    """What a cell's model is called, with its debias method."""
+    """Return the label of a cell's model, with its debias method."""
     model = study.labels[cell.model]
     return model if cell.debias == "none" else f"{model}, after {method_name(study.labels[cell.debias])}"
 
 
 def cells_of(study: Planned, criteria: Iterable[str]) -> list[Cell]:
-    """The cells of some criteria."""
+    """Return the cells of some criteria."""
     criteria = set(criteria)
     return [cell for cell in study.grid.cells.values() if cell.criterion in criteria]
 
 
 def distinct_sets(queries: Sequence[Any]) -> dict[str, str]:
-    """(Sub-)query -> the names of its sets that the other queries lack."""
+    """Map each (sub-)query to the names of its sets that the other queries lack."""
     sets = {q.name: [s.name for s in (*q.target_sets, *q.attribute_sets)] for q in queries}
     common = set.intersection(*map(set, sets.values()))
     return {name: ", ".join(s for s in set_names if s not in common) for name, set_names in sets.items()}
 
 
 def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping[str, str]) -> list[str]:
-    """What the sign of a score means: one line for all metrics for which it means the same."""
+    """Return lines on the meaning of a score's sign: one line for all metrics with the same meaning."""
     labels_by_sign: dict[str, list[str]] = {}
     for metric in metrics:
         if metric in signs:
@@ -191,13 +196,13 @@ def sign_lines(signs: Mapping[str, str], metrics: Iterable[str], labels: Mapping
 
 
 def count_range(counts: Sequence[int]) -> str:
-    """Sample sizes as text: the smallest to the largest."""
+    """Write the smallest and the largest sample size."""
     low, high = int(min(counts)), int(max(counts))
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Evaluation]]:
-    """The evaluations on a criterion, by model: of the original, then after the debias methods."""
+    """Return the evaluations on a criterion, by model: the original model first, then the debias methods."""
     models: dict[str, list[Evaluation]] = {}
     for evaluation in study.grid.evaluations.values():
         if evaluation.criterion == criterion:
@@ -206,12 +211,12 @@ def evaluations_of(study: Planned, criterion: str | None) -> dict[str, list[Eval
 
 
 def page_name(name: str, i: int) -> str:
-    """The name of one of several figures: name, name-2 and so on."""
+    """Return the name of one of several figures: name, name-2 and so on."""
     return name if i == 0 else f"{name}-{i + 1}"
 
 
 def legend_height(labels: Iterable[str], others: Sequence[str] = ()) -> float:
-    """Estimate the inches of a page's legend of models, with these labels, and of other entries."""
+    """Estimate the height in inches of a page's legend of models, with these labels, and of other entries."""
     lengths, longest_other = [len(label) + 7 for label in labels], max(map(len, others), default=0) + 7
     longest = max(lengths)
     side_by_side = 1 + max(0, (105 - max(longest, longest_other)) // longest)

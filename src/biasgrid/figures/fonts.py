@@ -1,4 +1,4 @@
-"""Fonts for labels with characters that DejaVu Sans, which comes with matplotlib, does not have."""
+"""Fonts for characters that DejaVu Sans, which matplotlib ships, does not have."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from typing import Any
 from ..callers import stacklevel
 
 OWN = "DejaVu Sans"
-# characters of China, Japan and Korea by the first word of their names -> the font whose forms of Han are theirs
+# First word of the names of Chinese, Japanese and Korean characters -> the font with the matching forms of Han.
 CJK = {
     "HIRAGANA": "Noto Sans CJK JP",
     "KATAKANA": "Noto Sans CJK JP",
     "HANGUL": "Noto Sans CJK KR",
     "CJK": "Noto Sans CJK SC",
 }
-HAN = {"ja": CJK["KATAKANA"], "ko": CJK["HANGUL"], "zh": CJK["CJK"]}  # by the language of a model
-PACKAGES = {"cjk": "fonts-noto-cjk", "other": "fonts-noto-core"}  # of Debian
+# By the language of a model.
+HAN = {"ja": CJK["KATAKANA"], "ko": CJK["HANGUL"], "zh": CJK["CJK"]}
+# Packages of Debian.
+PACKAGES = {"cjk": "fonts-noto-cjk", "other": "fonts-noto-core"}
 
 
 def families(drawn: Any, languages: Sequence[str] = ()) -> list[str]:
-    """matplotlib's families of fonts for what is drawn: DejaVu Sans, then installed fonts that its texts need. Where
-    one of the `languages` of its models is written in Han, Han has its forms.
+    """Return matplotlib's font families for a drawing: DejaVu Sans, then installed fonts that its texts need.
 
-    Warns once of each script that no font has.
+    If one of the `languages` of its models is written in Han, Han characters have the forms of that language. Warns
+    once of each script that no font has.
     """
     wanted = {character for text in texts(drawn) if not text.isascii() for character in text}
     missing = {c for c in wanted if unicodedata.category(c)[0] not in "ZC"} - characters(OWN)
@@ -35,7 +37,7 @@ def families(drawn: Any, languages: Sequence[str] = ()) -> list[str]:
     if not missing:
         return names
     scripts = {character: _script(character) for character in missing}
-    # else, of texts with kana or Hangul, Han is Japanese or Korean
+    # Without such a language, texts with kana or Hangul have Japanese or Korean forms of Han.
     cjk = [font for script, font in CJK.items() if script in scripts.values()]
     of_models = {HAN[language] for language in languages if language in HAN}
     if cjk and len(of_models) == 1:
@@ -50,7 +52,7 @@ def families(drawn: Any, languages: Sequence[str] = ()) -> list[str]:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """The texts of what a figure is drawn from: labels by key, lists, tables."""
+    """Yield the texts of a figure's inputs: labels by key, lists, tables."""
     if isinstance(value, str):
         yield value
     elif hasattr(value, "select_dtypes"):
@@ -65,7 +67,7 @@ def texts(value: Any) -> Iterator[str]:
 
 @lru_cache
 def characters(name: str) -> frozenset[str]:
-    """The characters that an installed font has; of one that is not installed, none."""
+    """Return the characters that a font has; empty if it is not installed."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
     if name not in _installed():
@@ -75,7 +77,7 @@ def characters(name: str) -> frozenset[str]:
 
 @lru_cache
 def _installed() -> frozenset[str]:
-    """Names of the fonts of this machine, also of Noto's that were installed after matplotlib kept its list."""
+    """Return the names of installed fonts, also of Noto fonts that are newer than matplotlib's list."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
     known = {font.fname for font in fontManager.ttflist}

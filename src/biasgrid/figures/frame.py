@@ -1,10 +1,10 @@
-"""Pages of figures: their style, a title, panels, a legend, how to read them; and the files they are written into.
+"""Pages of figures: their style, a title, panels, a legend, how to read them, and the files that they are written to.
 
-A figure gives the heights of its panels, in inches, and what they hold. Where all of it goes is matplotlib's
-constrained layout: a page is as wide as a journal's text block, or one of its columns, and as tall as it needs.
-Its caption has all that is said of it; below the plot stand at most two lines of that. The files' metadata have the
-caption, which readers of the screen are told in place of the picture.
-Figures are matplotlib's, and pyplot does not know of them; matplotlib is imported when the first one is drawn.
+A figure sets the heights of its panels, in inches, and their content. matplotlib's constrained layout places all
+parts: a page is as wide as a journal's text block, or as one of its columns, and as tall as necessary. Its caption
+has the full text; at most two lines of it are below the plot. The files' metadata contain the caption, which screen
+readers read instead of the picture. Figures are matplotlib's, but not registered with pyplot; matplotlib is imported
+when the first one is drawn.
 """
 
 from __future__ import annotations
@@ -37,15 +37,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.transforms import Bbox
 
-PAGE = (7.0, 9.0)  # the text block of a journal's page in inches
-NARROW = 5.0  # of a page that has no room for what stands beside panels, such as a scale
-WIDTHS = {"page": PAGE[0], "column": 3.4}  # of a figure in inches, by what it is to fill
+# The text block of a journal's page in inches.
+PAGE = (7.0, 9.0)
+# A page narrower than this lacks room next to its panels, such as for a scale.
+NARROW = 5.0
+# Widths of figures in inches, by the space that they fill.
+WIDTHS = {"page": PAGE[0], "column": 3.4}
 MARGIN = 0.1
-READING = 2  # lines below a plot; of a column, twice as many
-SOFT = "#333333"  # the colour of what stands below a title and below a plot
+# Lines below a plot; twice as many in a column.
+READING = 2
+# The colour of the text below a title and below a plot.
+SOFT = "#333333"
 EXTENSIONS = ("pdf", "svg", "png")
 STYLE = {
-    # named, not "sans-serif": generic families are looked up again when a figure is saved
+    # Name the font, not "sans-serif": generic families are looked up again when a figure is saved.
     "font.family": OWN,
     "font.size": NORMAL,
     "axes.titlesize": NORMAL,
@@ -60,9 +65,9 @@ STYLE = {
     "axes.spines.right": False,
     "axes.spines.left": False,
     "hatch.linewidth": 0.6,
-    # a label is text, whatever dollar signs it has
+    # A label is plain text, even if it contains dollar signs.
     "text.parse_math": False,
-    # text of a PDF stays text; an SVG looks the same where the font is missing
+    # Text of a PDF stays text; an SVG looks the same without the font.
     "pdf.fonttype": 42,
     "svg.fonttype": "path",
     "svg.hashsalt": "biasgrid",
@@ -72,23 +77,23 @@ _WIDTH: ContextVar[float] = ContextVar("width", default=PAGE[0])
 
 @contextmanager
 def style(fonts: Sequence[str] = (OWN,)) -> Iterator[None]:
-    """matplotlib's settings of all figures, with these fonts."""
+    """Apply matplotlib's settings of all figures, with these fonts."""
     require("matplotlib", "drawing figures")
     import matplotlib.style
 
-    # from matplotlib's defaults, so that a user's matplotlibrc does not change a study's figures
+    # Start from matplotlib's defaults, so that a user's matplotlibrc does not change a study's figures.
     with (
         matplotlib.style.context(["default", STYLE | {"font.family": [*fonts]}]),
         warnings.catch_warnings(),
     ):
-        # one a character; `families` has warned of the script
+        # Ignore matplotlib's warnings about each character; `families` has warned of the script.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         yield
 
 
 @contextmanager
 def as_wide_as(width: str) -> Iterator[None]:
-    """Within this, figures are as wide as one of WIDTHS. Raises BiasgridError for another name."""
+    """Draw figures in this context with one of the WIDTHS. Raises BiasgridError for another name."""
     if not is_among(width, WIDTHS):
         raise BiasgridError(not_allowed("width", width, join_names(WIDTHS)))
     token = _WIDTH.set(WIDTHS[width])
@@ -99,7 +104,7 @@ def as_wide_as(width: str) -> Iterator[None]:
 
 
 def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """A function that draws, in the style of all figures."""
+    """Wrap a function that draws, so that it uses the style of all figures."""
 
     @wraps(draw)
     def in_style(*args, **kwargs):
@@ -112,17 +117,17 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
 
 @dataclass
 class Frame:
-    """A figure while it is drawn: `panels`, what is drawn into them, `done`.
+    """Figure in progress: create `panels`, draw into them, then call `done`.
 
     Parameters
     ----------
     title
-        The finding, in ten words or fewer, or what is shown, if no rule can state a finding.
+        The finding, in ten words or fewer, or the subject, if no rule can state a finding.
     subtitle
-        What is shown, of which topic, metric and model.
+        The content, with its topic, metric and model.
     notes
-        Sentences, the most important ones first, which begin with how to read the figure. The first of them stand
-        below the plot, as many as fit into `READING` lines; all of them are the figure's `caption`.
+        Sentences, the most important ones first, beginning with how to read the figure. As many of the first ones as
+        fit into `READING` lines are below the plot; all of them are in the figure's `caption`.
     """
 
     title: str
@@ -130,18 +135,19 @@ class Frame:
     notes: Sequence[str] = ()
     width: float = field(default_factory=_WIDTH.get)
     figure: Figure = field(init=False)
-    heights: list[float] = field(init=False, default_factory=list)  # of the rows of panels
+    # Heights of the rows of panels.
+    heights: list[float] = field(init=False, default_factory=list)
 
     def __post_init__(self):
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         self.figure = blank(self.width, PAGE[1])
-        # the same gaps, in inches, whatever the size of the page
+        # Keep the gaps in inches constant, for any size of the page.
         self.figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0, hspace=0))
 
     @property
     def inside(self) -> float:
-        """Inches between the margins."""
+        """Return the width between the margins in inches."""
         return self.width - 2 * MARGIN
 
     def panels(
@@ -154,27 +160,27 @@ class Frame:
         line: int = 0,
         bold: bool = True,
     ) -> dict[Any, Axes]:
-        """Panels by key, each with its head.
+        """Create panels by key, each with its head.
 
         Parameters
         ----------
         heads
-            Key -> what stands above the panel.
+            Key -> text above the panel.
         heights
-            Inches of all panels, or of each.
+            Height in inches of all panels, or of each.
         labels
-            Inches of the labels to the left of each row of panels.
+            Width in inches of the labels to the left of each row of panels.
         least
-            Inches of a panel's width at least: as many stand side by side as fit.
+            Smallest width of a panel in inches: as many panels are side by side as fit.
         line
-            After so many panels a new row begins; 0: only where there is no more room.
+            Number of panels after which a new row begins; 0 if only the room counts.
         bold
-            Whether the heads are.
+            Whether the heads are bold.
         """
         room = self.inside - labels
         together = line or len(heads)
         fit = max(1, int(room / (least + 0.08)))
-        # evenly
+        # Distribute the panels evenly over lines.
         of_line = ceil(together / fit)
         columns = ceil(together / of_line)
         places = [
@@ -185,27 +191,27 @@ class Frame:
         for key, (row, _) in zip(heads, places, strict=True):
             height = heights[key] if isinstance(heights, Mapping) else heights
             self.heights[row] = max(self.heights[row], height)
-        # a first guess, tall enough for a layout
+        # Start with a guess that is tall enough for a layout.
         self.figure.set_size_inches(self.width, sum(self.heights) + 1.5 * len(self.heights) + 2)
         grid = self.figure.add_gridspec(len(self.heights), columns, height_ratios=self.heights)
         look: Look = {"size": NORMAL, "weight": "bold"} if bold else {"size": SMALL}
         panels = {}
         for (key, head), place in zip(heads.items(), places, strict=True):
             panels[key] = axes = self.figure.add_subplot(grid[place])
-            # as of notes in `done`: hinted letters are wider
+            # Leave 3 %, as for notes in `done`: hinted letters are wider.
             inches = 0.97 * (room / columns - 0.1) / (BOLD if bold else 1)
             head = "\n".join(fit_text(part, inches, look["size"]) for part in head.split("\n"))
             axes.set_title(head, loc="left", pad=4, **look)
         return panels
 
     def panel(self, height: float) -> Axes:
-        """The only panel, so many inches high."""
+        """Create the only panel, with a height in inches."""
         return self.panels({"": ""}, height)[""]
 
     def done(self, legend: Sequence[tuple[str, Artist]] = ()) -> Figure:
         """Lay the figure out: title and subtitle above the panels, the legend and how to read it below them."""
         title = fit_text(self.title, self.inside / BOLD, LARGE)
-        # at few dots per inch, hinted letters take up to 3 % more than their outlines
+        # At few dots per inch, hinted letters are up to 3 % wider than their outlines.
         subtitle = fit_text(self.subtitle, self.inside * 0.97, NORMAL)
         reading = self._reading()
         entries = Legend([mark for _, mark in legend], [text for text, _ in legend], self.inside)
@@ -224,13 +230,13 @@ class Frame:
         return self.figure
 
     def _reading(self) -> str:
-        """The first notes, as many as fit into the lines below a plot."""
+        """Return as many of the first notes as fit into the lines below a plot."""
         most = READING * (1 if self.width >= NARROW else 2)
         inches = self.inside * 0.97
         count = len(self.notes)
         while count:
             text = " ".join(self.notes[:count]).strip()
-            # to break text into lines takes time: not of more than the lines have room for
+            # Measure the text first, because breaking it into lines takes time.
             if text_width(text, SMALL) <= most * inches:
                 lines = fit_text(text, inches, SMALL)
                 if line_count(lines) <= most:
@@ -239,17 +245,18 @@ class Frame:
         return ""
 
     def _grow(self, top: float, bottom: float) -> None:
-        """Lay the panels out, and make the page so tall that each has its height."""
+        """Lay the panels out, and make the page tall enough for their heights."""
         from matplotlib.ticker import FixedLocator
 
         engine: Any = self.figure.get_layout_engine()
         panel: Any
         for panel in filter(_is_free_above, self.figure.axes):
-            panel._autotitlepos = False  # matplotlib need not measure each panel again to see that
+            # Spare matplotlib from measuring each panel again.
+            panel._autotitlepos = False
         panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
         width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
         self.figure.set_size_inches(width, height)
-        # what stands around such panels is the same, however tall they are
+        # The surroundings of such panels do not depend on their heights.
         is_settled = len(panels) == len(self.figure.axes) and all(
             isinstance(axes.yaxis.get_major_locator(), FixedLocator) and axes.get_aspect() == "auto"
             for axes, _ in panels
@@ -268,15 +275,15 @@ class Frame:
             if is_settled:
                 self._shift(panels, found, height - missing)
                 break
-        # what a reader does to the figure afterwards moves nothing
+        # Later changes to the figure do not move its parts.
         self.figure.set_layout_engine(None)
         for axes in self.figure.axes:
-            # the solver's last digits differ from run to run
+            # Round positions: the solver's last digits differ between runs.
             axes.set_position(tuple(round(part, 6) for part in axes.get_position(original=True).bounds))
             axes.set_in_layout(True)
 
     def _shift(self, panels: Sequence[tuple[Axes, Any]], found: Mapping[int, float], before: float) -> None:
-        """Give panels their heights, as another layout would; `found` are theirs as shares of the page `before`."""
+        """Set the panels' heights without a new layout; `found` has their shares of the page, `before` its height."""
         height = self.figure.get_figheight()
         for axes, place in panels:
             row, box = place.rowspan.start, axes.get_position(original=True)
@@ -287,7 +294,7 @@ class Frame:
 
 
 def _is_free_above(panel: Any) -> bool:
-    """Whether nothing is in the way of a panel's head: its ticks, what its numbers are offset by, another panel."""
+    """Return whether nothing overlaps a panel's head: ticks, an axis offset, or another panel."""
     from matplotlib.ticker import ScalarFormatter
 
     below = panel.xaxis.get_ticks_position() == panel.xaxis.get_label_position() == "bottom"
@@ -297,8 +304,10 @@ def _is_free_above(panel: Any) -> bool:
 
 @contextmanager
 def empty_labels_kept(figure: Figure) -> Iterator[None]:
-    """Within this, labels of axes that have no text keep their place. To find it, matplotlib measures all ticks, each
-    time that it lays out or draws: a sixth of a figure's time."""
+    """Keep the position of empty axis labels in this context.
+
+    To find it, matplotlib would measure all ticks each time that it lays out or draws: a sixth of a figure's time.
+    """
     axes: list[Any] = [
         axis for part in figure.axes for axis in (part.xaxis, part.yaxis) if not axis.get_label_text()
     ]
@@ -313,12 +322,12 @@ def empty_labels_kept(figure: Figure) -> Iterator[None]:
 
 
 def empty_page(title: str, why: str) -> Figure:
-    """A page that says why there is no figure. What one model lacks must not end a study of several."""
+    """Draw a page with the reason for a missing figure, because a gap of one model must not stop a whole study."""
     return Frame(title, f"Nothing to draw: {why}").done()
 
 
 def caption(figure: Figure) -> str:
-    """Return all that a figure says of itself: its title, what is shown, how to read it, and what is left out."""
+    """Return a figure's full text: its title, its content, how to read it, and what is left out."""
     return str(figure.get_label())
 
 
@@ -328,7 +337,7 @@ def add_to_caption(figure: Figure, text: str) -> None:
 
 
 def blank(width: float, height: float) -> Figure:
-    """An empty figure of so many inches."""
+    """Create an empty figure with a size in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -338,7 +347,7 @@ def blank(width: float, height: float) -> Figure:
 
 
 class Legend:
-    """A legend in as few rows as fit into a width; no box."""
+    """Legend with as few rows as fit into a width, without a box."""
 
     def __init__(self, handles: Sequence[Artist], labels: Sequence[str], width: float):
         self.handles, self.labels = handles, [fit_text(label, width - 0.4, NORMAL) for label in labels]
@@ -347,7 +356,7 @@ class Legend:
         self.columns, self.height = 1, 0.0
         for rows in range(1, len(labels) + 1):
             self.columns = ceil(len(labels) / rows)
-            # as matplotlib deals entries out to columns
+            # Distribute entries over columns like matplotlib.
             total_width = sum(max(column) + 0.15 for column in np.array_split(widths, self.columns))
             if total_width <= width or rows == len(labels):
                 lines = max(
@@ -358,7 +367,7 @@ class Legend:
                 break
 
     def draw(self, figure: Figure, top: float) -> None:
-        """Place it, its upper edge `top` inches below the figure's."""
+        """Draw the legend with its upper edge `top` inches below the figure's upper edge."""
         if not self.labels:
             return
         width, height = figure.get_size_inches()
@@ -379,14 +388,14 @@ class Legend:
 
 
 def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSIONS) -> list[str]:
-    """Write stem.pdf, stem.svg and stem.png (220 dpi), each whole or not at all, and the same bytes every time.
+    """Write stem.pdf, stem.svg and stem.png (220 dpi), each completely or not at all; return the files' paths.
 
-    A figure that is taller than a page is several pages of the PDF. Returns the files' paths.
+    The bytes are the same every time. A figure that is taller than a page becomes several pages of the PDF.
     """
     stem = Path(stem)
     if not stem.name:
         raise BiasgridError(f"{str(stem)!r} names no file; give a path such as results/figure")
-    # not with_suffix: a stem may have a dot in it
+    # Avoid with_suffix: a stem may contain a dot.
     paths = [stem.with_name(f"{stem.name}.{extension}") for extension in extensions]
     for path, extension in zip(paths, extensions, strict=True):
         with style(), without_collection(), empty_labels_kept(figure):
@@ -402,7 +411,7 @@ def _content(figure: Figure, extension: str) -> bytes:
         of_pdf = {"Creator": "biasgrid", "CreationDate": None, "Subject": caption(figure) or None}
         with PdfPages(content, metadata=of_pdf) as pages:
             for part, others in _pages(figure):
-                # the panels of other pages take time, too
+                # Hide the panels of other pages, which would take time.
                 for axes in others:
                     axes.set_visible(False)
                 pages.savefig(figure, bbox_inches=part)
@@ -414,14 +423,14 @@ def _content(figure: Figure, extension: str) -> bytes:
             "svg": {"Creator": "biasgrid", "Date": None, **description},
             "png": {"Software": "biasgrid", **description},
         }
-        # a PNG that is packed harder takes longer, and is no smaller
+        # A higher compression of PNG takes longer, but does not save space.
         options: dict[str, Any] = {"pil_kwargs": {"compress_level": 3}} if extension == "png" else {}
         figure.savefig(content, format=extension, dpi=220, metadata=metadata[extension], **options)
     return content.getvalue()
 
 
 def _pages(figure: Figure) -> list[tuple[Bbox | None, list[Axes]]]:
-    """The parts of a figure that are a page each, cut between its rows of panels; and the panels of the others."""
+    """Return the parts of a figure, one per page, cut between rows of panels, and the panels of other pages."""
     from matplotlib.transforms import Bbox
 
     width, height = figure.get_size_inches()
@@ -433,7 +442,7 @@ def _pages(figure: Figure) -> list[tuple[Bbox | None, list[Axes]]]:
     cuts, bottom = [height], height
     for (_, before), (upper, lower) in pairwise(ends):
         bottom = min(bottom, before)
-        # a gap, and what is below it has no room on this page
+        # Cut at a gap if the part below it does not fit on this page.
         if upper < bottom and cuts[-1] - lower > PAGE[1]:
             cuts.append((upper + bottom) / 2)
     return [

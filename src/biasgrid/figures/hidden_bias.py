@@ -1,4 +1,4 @@
-"""Figure of what can still be recovered of a bias after debiasing."""
+"""Figure of the bias that can still be recovered after debiasing."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEADING = "Bias that can be recovered after debiasing"
-FAR = 3.0  # an axis of more than this has no room for ticks so near to each other
-# the measures of Gonen & Goldberg (2019): what they are called where they have no label, and their value by chance
+# A longer axis lacks room for such close ticks.
+FAR = 3.0
+# Measures of Gonen & Goldberg (2019): their default labels, and their values by chance.
 HIDDEN = {
     "cluster_accuracy": ("Clustering: accuracy", 0.5),
     "svm_accuracy": ("Classifier: accuracy", 0.5),
@@ -39,12 +40,12 @@ HIDDEN = {
 
 @styled
 def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """What can still be recovered of the bias (Gonen & Goldberg, NAACL 2019): one panel per measure, a row per
-    method below that of the original models, in it a mark per model.
+    """Draw the recoverable bias (Gonen & Goldberg, NAACL 2019): one panel per measure, a row per method.
 
-    The dashed line is chance, where no bias is recoverable (0.5; 0 for the correlation).
-    Raises BiasgridError where the table has no rows of group "hidden" and the criterion, or has a measure there
-    that is none of HIDDEN.
+    The first row has the original models; each row has a mark per model. The dashed line is chance, where no bias is
+    recoverable (0.5; 0 for the correlation).
+
+    Raises BiasgridError if the table lacks rows of group "hidden" and the criterion, or has an unknown measure.
     """
     import pandas as pd
 
@@ -74,7 +75,7 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
     marks = pd.concat([untouched, rows], ignore_index=True)
     marks = marks.rename(columns={"debias": "row", "model": "series", "after": "value"})
     missing = marks[marks["value"].isna()]
-    # a row has one text, whichever of its models have no value
+    # Write one text per row, even if several of its models lack a value.
     marks.loc[missing.drop_duplicates(["measure", "row"]).index, "says"] = "no value"
     for (model, measure), part in missing.groupby(["series", "measure"]):
         notes.append(
@@ -96,7 +97,7 @@ def hidden_bias(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) 
 
 
 def _finding(rows: pd.DataFrame) -> str:
-    """Say how well a clustering still predicts the words' sides, from the least to the most."""
+    """Say how well a clustering still predicts the words' sides, from the smallest to the largest share."""
     known = rows_where(rows, measure="cluster_accuracy")["after"].dropna()
     if known.empty:
         return HEADING

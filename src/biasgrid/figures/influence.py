@@ -25,24 +25,28 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-WORDS = 10  # of a figure
+# Largest number of words in a figure.
+WORDS = 10
 HEADING = "Influence of single words"
 KEYS = ["query", "metric", "model", "debias"]
 ROW = ["query", "set", "word"]
-NAME = 0.36  # of the width, at most, that a row's name takes
-FARTHEST = 5.0  # standard errors: what is farther is cut off
+# Largest share of the width for the name of a row.
+NAME = 0.36
+# In standard errors; larger changes are cut off.
+FARTHEST = 5.0
 
 
 @styled
 def influence(
     influence: pd.DataFrame, intervals: pd.DataFrame, labels: Mapping[str, str], criterion: str, metric: str
 ) -> figure.Figure:
-    """The ten most influential words of a metric's scores of a criterion, from influence.csv and intervals.csv.
+    """Draw the ten most influential words of a metric's scores of a criterion, from influence.csv and intervals.csv.
 
-    One row per word of a set in a (sub-)query, in it one line and mark per model: how far the score moves when the
-    word is left out (of a metric of pairs: the pair), in bootstrap standard errors of that score, positive where the
-    score becomes higher. Rows are sorted by their farthest mark; one beyond FARTHEST is cut off, with an arrow and
-    its number. Without rows the figure says so. Raises BiasgridError where the table has no rows of the criterion.
+    There is a row per word of a set in a (sub-)query, with a line and a mark per model. The mark is the change of the
+    score without the word (for a metric of pairs: without the pair). The unit is the bootstrap standard error of that
+    score; positive means that the score becomes higher. Rows are sorted by their largest change. A change beyond
+    FARTHEST is cut off, with an arrow and its number. Without rows of the metric, the figure has a sentence instead.
+    Raises BiasgridError if the table lacks rows of the criterion.
     """
     label = labels.get(metric, metric)
     subtitle = f"{topic(criterion)}, {shorten(label)}: change of a score when a word is left out"
@@ -51,7 +55,7 @@ def influence(
         return empty_page(HEADING, f"no score of {label} has a value without one of its words.")
     errors = _standard_errors(rows_where(intervals, criterion=criterion))
     table = table.merge(errors, on=KEYS, how="left")
-    # where all resamples have one value there is no unit
+    # A standard error of 0 cannot be a unit: all resamples have one value.
     table["moved"] = table["influence"] / table["standard_error"].where(table["standard_error"] > 0)
     known = table[np.isfinite(table["moved"])]
     if known.empty:
@@ -93,7 +97,7 @@ def influence(
         for row, query in zip(words, queries, strict=True)
     }
     cut = drawn[drawn["moved"].abs() > FARTHEST]
-    # numbers beside each other at one end of a row need more room than marks
+    # Numbers next to each other at the end of a row need more room than marks.
     lanes = 1.7 if cut.duplicated(["row", "value"]).any() else 1.0
     axes = page.panel(height(names, lanes * len(looks)))
     places = rows(axes, drawn, names, looks, neutral=0)
@@ -128,12 +132,12 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _standard_errors(intervals: pd.DataFrame) -> pd.DataFrame:
-    """Of each score, over words."""
+    """Return the standard error of each score over words."""
     return rows_where(intervals, kind="jackknife")[[*KEYS, "standard_error"]].drop_duplicates(KEYS)
 
 
 def _words_named(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The rows of the ten words that the figure names."""
+    """Keep the rows of the ten words that the figure names."""
     errors = _standard_errors(contents["intervals"])
     table = contents["influence"].merge(errors, on=KEYS, how="left")
     moved = (table["influence"] / table["standard_error"]).abs()

@@ -30,10 +30,14 @@ if TYPE_CHECKING:
 
 CURVES = "Share of detected words by the threshold"
 QUADRANTS = "Words between four crossed groups"
-PANEL = 1.15  # inches
-BESIDE = 0.8  # inches of a model's name beside its panels
-FAR = 6.0  # an effect size: an axis that goes further has no room for ticks at 0, 1 and 2
-DRAWS = 1000  # resamples of a region
+# In inches.
+PANEL = 1.15
+# Inches of a model's name next to its panels.
+BESIDE = 0.8
+# Effect size beyond which an axis lacks room for ticks at 0, 1 and 2.
+FAR = 6.0
+# Number of resamples of a region.
+DRAWS = 1000
 NAMES_STAY = "over the words of the set; the groups' names stay"
 MEAN: Look = {"color": "black", "marker": "D", "markersize": 3.5, "linestyle": "", "zorder": 5}
 WORD: Look = {"color": GREY, "marker": "o", "markersize": 2.2, "linestyle": "", "alpha": 0.6}
@@ -48,9 +52,9 @@ def threshold_curves(
     panels: Sequence[tuple[str, str]],
     level: float = 0.95,
 ) -> figure.Figure:
-    """The share of a set's words that are detected, by the threshold: a panel per query, a curve per model.
+    """Draw the share of a set's words that are detected, by the threshold: a panel per query, a curve per model.
 
-    `words`: words.csv. `panels`: (sub-)query, and what is written above it.
+    `words`: words.csv. `panels`: (sub-)query, and the text above its panel.
     """
     import pandas as pd
 
@@ -64,7 +68,7 @@ def threshold_curves(
     models = models_in_order(model for _, model in found)
     looks = {model: look | {"linestyle": "-"} for model, look in model_looks(models).items()}
     counts = [len(part) for part in found.values()]
-    # of groups of unequal size an effect size may be above 2
+    # Groups of unequal size may have effect sizes above 2.
     end = max(2.0, *(part["to"].max() for part in found.values()))
     page = Frame(
         CURVES,
@@ -101,7 +105,7 @@ def threshold_curves(
 
 
 def _curve(thresholds: pd.DataFrame, level: float) -> pd.DataFrame:
-    """The share of words that are detected from each threshold on at which it may change."""
+    """Return the share of detected words from each threshold on at which it may change."""
     import pandas as pd
 
     start, end = thresholds["from"].to_numpy(), thresholds["to"].to_numpy()
@@ -112,7 +116,7 @@ def _curve(thresholds: pd.DataFrame, level: float) -> pd.DataFrame:
 
 
 def _of_words(table: pd.DataFrame, detail: str) -> dict[tuple[str, str], pd.DataFrame]:
-    """What a metric says of words on original models, a column each, by (sub-)query and model."""
+    """Return a metric's numbers of words on original models, as columns, by (sub-)query and model."""
     return {
         key: part.pivot(index="word", columns="column", values="value")
         for key, part in rows_where(table, detail=detail, debias="none").groupby(["query", "model"])
@@ -133,11 +137,11 @@ def quadrants(
     seed: int,
     level: float = 0.95,
 ) -> figure.Figure:
-    """Words on the two axes of four crossed groups: a panel per query and model.
+    """Draw words on the two axes of four crossed groups: a panel per query and model.
 
-    `words`, `contrasts`, `scores`: the tables of these names. `panels`: (sub-)query, and what is written above it.
-    `groups`: theirs, in their order. `centre`: what the axes are about, as the metric has it. `seed`, the study's,
-    draws the resamples.
+    `words`, `contrasts`, `scores`: the tables of these names. `panels`: (sub-)query, and the text above its panel.
+    `groups`: the names of the groups, in their order. `centre`: the centre of the axes, a parameter of the metric.
+    `seed`: the study's seed, for the resamples.
     """
     words, contrasts, scores = (
         rows_where(table, criterion=criterion, metric=metric, debias="none")
@@ -222,7 +226,7 @@ def _draw_quadrants(axes: Axes, points: np.ndarray, level: float, seed: int) -> 
 
 
 def _region(points: np.ndarray, level: float, seed: int) -> np.ndarray:
-    """The outline (2, 100) of the ellipse that holds so much of the means of resamples of points (n, 2)."""
+    """Return the outline (2, 100) of the ellipse with a share `level` of the means of resamples of points (n, 2)."""
     rng = np.random.default_rng(seed)
     means = points[rng.integers(len(points), size=(DRAWS, len(points)))].mean(axis=1)
     centre = points.mean(axis=0)
@@ -233,7 +237,7 @@ def _region(points: np.ndarray, level: float, seed: int) -> np.ndarray:
 
 
 def _queries(study: Planned, metrics: Sequence[str]) -> Iterator[tuple[str, str, list[Any]]]:
-    """Criterion and metric's key of metrics of these names, and the (sub-)queries that they are measured on."""
+    """Yield criterion, key and (sub-)queries of each metric with one of these names."""
     cells: dict[tuple[str, str], dict[str, None]] = {}
     for cell in word_cells(study):
         if study.metric(cell.criterion, cell.metric).name in metrics:
@@ -254,17 +258,17 @@ def _quadrant_drawings(study: Planned) -> Iterator[Drawing]:
     drawn: dict[str, list[str]] = {}
     for criterion, metric, queries in _queries(study, ("fise", "fise_share")):
         centre = (study.metrics(criterion)[metric].params or {}).get("centre", "words")
-        # both metrics have the same axes about one centre
+        # Draw the axes with one centre once, because both metrics share them.
         if centre in drawn.setdefault(criterion, []):
             continue
         drawn[criterion].append(centre)
-        # of the first centre the figure has the criterion's name alone
+        # The figure of the first centre is named after the criterion only.
         name = "-".join(["quadrants", slug(criterion), *([centre] if len(drawn[criterion]) > 1 else [])])
         panels: dict[tuple[str, ...], list[list[str]]] = {}
         drawn_queries = set()
         for q in queries:
             groups, words = tuple(s.name for s in q.target_sets), q.attribute_sets[0].name
-            # a query of the same groups in another order has the same words on the same two axes
+            # Skip a query with the same groups in another order, which has the same words on the same axes.
             if (asked := (frozenset(groups), words)) not in drawn_queries:
                 drawn_queries.add(asked)
                 panels.setdefault(groups, []).append([q.name, words])

@@ -35,23 +35,24 @@ def languages(
     level: float = 0.95,
     gendered: Sequence[str] = (),
 ) -> figure.Figure:
-    """A panel per query, a row per language, a mark per model with its interval; beside a row, how many words are
-    missing.
+    """Draw a panel per query, a row per language, and a mark per model with its interval.
+
+    Next to a row is the number of its missing words.
 
     Parameters
     ----------
     scores
         scores.csv.
     labels
-        What is printed for the metric's key.
+        Label of the metric's key.
     metric, neutral
-        Whose scores, and its value without bias.
+        The metric of the scores, and its no-bias value.
     queries
-        The names of the queries that are asked in several languages.
+        The names of the queries that are measured in several languages.
     models
-        Model -> its language's name, and what its mark is called.
+        Model -> its language's name, and the name of its mark.
     level
-        Of the intervals.
+        Level of the intervals.
     gendered
         Languages whose nouns are masculine or feminine.
     """

@@ -1,7 +1,7 @@
-"""What figures of debias methods share: the rows of the table of mitigation that they draw, and the order of methods.
+"""Common parts of figures of debias methods: rows of the table of mitigation, and the order of methods.
 
-`labels` are what is printed for the key of a model, metric, debias method or measure; the key itself where it has
-none; "none" is the original model. A criterion's methods have one order in its figures: by the share of the measured
+`labels` map the keys of models, metrics, debias methods and measures to labels; a key without a label is its own
+label; "none" is the original model. A criterion's methods have one order in its figures: by the share of the measured
 bias that they remove, most on top.
 """
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 def method_label(labels: Mapping[str, str], key: str) -> str:
-    """What is printed for a debias method's key."""
+    """Return the label of a debias method's key."""
     return labels.get(key, "original" if key == "none" else key)
 
 
 def rows_of_group(table: pd.DataFrame, name: str, criterion: str, group: str) -> pd.DataFrame:
-    """The rows of a criterion and a group of measures; `name` begins the message where there is none."""
+    """Return the rows of a criterion and a group of measures; an error about missing rows begins with `name`."""
     return rows_of(rows_of(table, name, criterion=criterion), f"{name}, {criterion}", group=group)
 
 
 def removed_share(rows: pd.DataFrame) -> pd.Series:
-    """The share of a metric's bias that a method removes; NaN where there was none."""
+    """Return the share of a metric's bias that a method removes; NaN without bias before."""
     return (1 - rows["after"] / rows["before"].where(rows["before"] > 0)).clip(lower=-1)
 
 
 def ordered_methods(table: pd.DataFrame, criterion: str) -> list[str]:
-    """The methods measured on a criterion by what they remove, most first."""
+    """Return the methods measured on a criterion by the share of bias that they remove, most first."""
     rows = rows_where(table, criterion=criterion)
     shares = removed_share(rows).where(rows["group"] == "metric").groupby(rows["debias"]).mean().fillna(-2)
     return sorted(shares.index, key=lambda method: (-shares[method], method))

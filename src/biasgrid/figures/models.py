@@ -1,4 +1,4 @@
-"""Figure of which model has how much bias: a panel per metric, a row per topic, a mark per model."""
+"""Figure of the amount of bias of each model: a panel per metric, a row per topic, a mark per model."""
 
 from __future__ import annotations
 
@@ -36,13 +36,17 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEADING = "Bias of each model on each topic"
-LANE = 0.085  # inches between two models' marks
-NAMES = 1.15  # inches of the names of topics, at most
-LEAST = 1.25  # inches of a panel's width
-LONGEST_TEXT = 150  # characters of what a comparison says
+# Inches between two models' marks.
+LANE = 0.085
+# Largest width of the names of topics in inches.
+NAMES = 1.15
+# Smallest width of a panel in inches.
+LEAST = 1.25
+# Largest number of characters of a comparison's result.
+LONGEST_TEXT = 150
 OWN_SCALE = "own scale"
-# of a page, as a plan estimates it: the inches for rows, and for what is above and below a row of panels; panels
-# side by side, and the characters of a line in one
+# Estimates for planning a page: inches for rows, inches above and below a row of panels, panels side by side, and
+# characters of a line in a panel.
 ROOM, HEAD = 8.0, 0.45
 COLUMNS, CHARACTERS = 4, 24
 
@@ -61,22 +65,22 @@ def models(
     level: float = 0.95,
     only: Mapping[str, Sequence[str]] | None = None,
 ) -> figure.Figure:
-    """Draw each model's mean bias on each topic according to each metric, and what comparisons of the models say.
+    """Draw each model's mean bias on each topic according to each metric, with the results of comparisons.
 
     Parameters
     ----------
     rankings, aggregates, pairs
-        rankings.csv, aggregates.csv and, of a study with a bootstrap, pairs.csv.
+        rankings.csv, aggregates.csv and, for a study with a bootstrap, pairs.csv.
     labels
-        What is printed for the keys of models and metrics.
+        Labels of the keys of models and metrics.
     criteria, ranked, metrics
         All criteria and metrics in their order, and the criteria that are ranked.
     aggregation
-        How the values are aggregated that models are ranked by.
+        The aggregation by which models are ranked.
     margin
-        Within which two models are alike, in standard deviations.
+        Largest difference of two models that are alike, in standard deviations.
     level
-        Of the comparisons.
+        Level of the comparisons.
     only
         The "metrics" and "criteria" of a page, if the figure is one of several.
     """
@@ -104,7 +108,7 @@ def models(
     columns = [key for key in all_metrics if any(metric == key for metric, _ in by_place)]
     names = {name: _topic_name(name, shown, labels) for name in topics}
     wide = width(names)
-    # what is said in a panel, in lines that fit; rows are as high as the longest text beside them needs
+    # Break the texts of a panel into lines that fit; rows are as high as the longest text needs.
     room = page.inside - wide
     line = _panels_of_line(room, len(columns))
     texts = {
@@ -170,7 +174,7 @@ def _draw_cell(
     models: Sequence[str],
     looks: Mapping[str, Look],
 ) -> None:
-    """Draw the marks of a topic below each other, from `top` on; a ring around a model that is clearly the lowest."""
+    """Draw the marks of a topic below each other, from `top` on, with a ring around a clearly lowest model."""
     marks: dict[str, Mark] = {mark.model: mark for mark in cell.marks}
     for place, model in enumerate(models):
         if mark := marks.get(model):
@@ -184,7 +188,7 @@ def _draw_cell(
 
 
 def _say(axes: Axes, text: str, y: float, is_clear: bool, is_grey: bool) -> None:
-    """Write what a comparison says below the marks, on the colour of the row."""
+    """Write the result of a comparison below the marks, on the colour of the row."""
     look: Look = {"color": CLEAR, "weight": "bold"} if is_clear else {"color": "#333333"}
     place = axes.get_yaxis_transform()
     box = {"facecolor": ZEBRA if is_grey else "white", "edgecolor": "none", "pad": 0.5}
@@ -197,8 +201,8 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    """Plan pages of about as many topics and metrics as fit; none for a single model."""
-    # imported late: the tables import numpy's and more modules
+    """Plan pages with about as many topics and metrics as fit, if the study has several models."""
+    # Import late: the tables import numpy and further modules.
     from ..tables.inputs import FACTS
 
     if len({cell.model for cell in study.grid.cells.values()}) < 2:
@@ -227,7 +231,7 @@ def _pages(study: Planned, metrics: Sequence[str]) -> list[dict[str, list[str]]]
 
 
 def _chunks(names: Sequence[str], most: int) -> list[list[str]]:
-    """Return names in lists of at most so many, of about the same length."""
+    """Split names into lists of about the same length, with at most `most` names."""
     parts = ceil(len(names) / most)
     size = ceil(len(names) / parts)
     return [[*names[i : i + size]] for i in range(0, len(names), size)]

@@ -1,5 +1,7 @@
-"""Figure of the null distributions of a cell: what the metric gives for permuted words, for random groups and
-for control words, where the score lies in them, and beside them the bootstrap resamples; whichever the study has.
+"""Figure of a cell's null distributions: the metric's values for permuted words, random groups and control words.
+
+It shows the position of the score among these values and, next to them, the bootstrap resamples, as far as the study
+has them.
 """
 
 from __future__ import annotations
@@ -31,11 +33,13 @@ if TYPE_CHECKING:
     from ..planned import Cell, Planned
 
 TAIL, NULL, RESAMPLES = COUNTED, PLAIN, "#E6E6E6"
-HEIGHT = 1.15  # inches of a panel
+# Inches of a panel.
+HEIGHT = 1.15
 SCORE: Look = {"color": "black", "linewidth": 1.4}
 INTERVAL: Look = {"color": GREY, "linewidth": 3, "solid_capstyle": "butt"}
 HEADING = "The score among what chance gives"
-BASELINE = "random_groups"  # the test whose values the title counts first
+# The title compares the score with the values of this test, if it was made.
+BASELINE = "random_groups"
 INTERVALS = {"jackknife": "jackknife", "percentile": "percentile", "bca": "BCa"}
 BEYOND = {
     "distance": "as far from no bias as the score, or further: p is this share",
@@ -54,9 +58,11 @@ def null_distribution(
     interval: str = "jackknife",
     level: float = 0.95,
 ) -> figure.Figure:
-    """Histograms for each sub-query, one for each test: the values that it compares the score with, the score, and
-    the tail that the p-value counts; to their right the bootstrap resamples with the interval (`interval`, of so much
-    `level`). `tests` are those that may be there, as `facts` has them."""
+    """Draw a histogram for each sub-query and test, and the bootstrap resamples to their right.
+
+    A histogram has the values with which the test compares the score, the score, and the tail that the p-value
+    counts. The resamples have their interval (`interval`, at `level`). `tests` are the possible tests, from `facts`.
+    """
     from ..inference.null import why_untested
 
     tests = {name: test for name, test in tests.items() if any(name in v for v in null.values.values())}
@@ -100,7 +106,7 @@ def null_distribution(
 
 
 def _one_scale(panels: Sequence[Axes], neutral: float) -> None:
-    """One scale for the panels of a (sub-)query, so that the spreads can be compared."""
+    """Set one scale for the panels of a (sub-)query, so that the spreads can be compared."""
     ends = [end for axes in panels for end in axes.dataLim.intervalx if np.isfinite(end)]
     ends += [neutral] if ends and _near(neutral, ends) else []
     for axes in panels:
@@ -129,7 +135,7 @@ def _score_line(axes: Axes, score: float) -> None:
 
 
 def _on_side(values: np.ndarray, record: Mapping[str, Any]) -> np.ndarray:
-    """Which values lie on the score's side of no bias, for a test that counts both; else all."""
+    """Return the mask of the values on the score's side of no bias for a distance test; else of all values."""
     if record["alternative"] != "distance":
         return np.ones(len(values), dtype=bool)
     return (values >= record["neutral"]) == (record["observed"] >= record["neutral"])
@@ -149,14 +155,14 @@ def _samples(axes: Axes, samples: np.ndarray, result: Mapping[str, Any], interva
 
 
 def _edges(values: np.ndarray, extreme: np.ndarray, observed: float) -> list[float]:
-    """Edges of bins of one width, one edge between the tail (`extreme` values) and the rest."""
+    """Return edges of bins with one width, with an edge between the tail (`extreme` values) and the rest."""
     low, high = values.min(), values.max()
     step = (high - low) / min(50, max(8, round(2 * len(values) ** 0.4))) or 1.0
     start = observed if len(extreme) else low
     first, last = np.floor((low - start) / step), np.ceil((high - start) / step)
     edges = start + step * np.arange(first - 1, last + 2)
     if 0 < len(extreme) < len(values):
-        # values that equal the observed one but for rounding are on the tail's side
+        # Values that equal the observed value except for rounding belong to the tail.
         upper = extreme.mean() > np.mean(values)
         end = min(extreme.min(), observed) if upper else np.nextafter(max(extreme.max(), observed), np.inf)
         edges[np.abs(edges - start).argmin()] = end
@@ -164,13 +170,13 @@ def _edges(values: np.ndarray, extreme: np.ndarray, observed: float) -> list[flo
 
 
 def _near(neutral: float, ends: Sequence[float]) -> bool:
-    """Whether the neutral value can be on the axis without squeezing what is drawn."""
+    """Return whether the no-bias value fits on the axis without squeezing the histogram."""
     span = max(ends) - min(ends)
     return min(ends) - span < neutral < max(ends) + span
 
 
 def _finding(null: Null, tests: Mapping[str, Mapping[str, str]]) -> str:
-    """Say what share of the values of a test the score exceeds: of random groups, if there are some."""
+    """Say what share of the values of a test the score exceeds, preferably of random groups."""
     if len(null.results) > 1:
         return HEADING
     (result,) = null.results
@@ -180,7 +186,7 @@ def _finding(null: Null, tests: Mapping[str, Mapping[str, str]]) -> str:
         if record["p_value"] is None or record["observed"] is None:
             continue
         extreme = null.extreme[result["query"]][name] & _on_side(values[name], record)
-        # the share is never said to be larger than it is
+        # Round down, so that the share is not overstated.
         exceeded = int(100 * (1 - extreme.mean() - 1e-12))
         than = "all" if not extreme.any() else f"{exceeded} % of"
         compared = re.split(" of the | within ", tests[name]["compared"])[0].removeprefix("draws of ")
@@ -190,7 +196,7 @@ def _finding(null: Null, tests: Mapping[str, Mapping[str, str]]) -> str:
 
 
 def _notes(null: Null, tests: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """How to read the figure, and what each test asks."""
+    """Return how to read the figure, and the question of each test."""
     notes = [
         "The black line is the score, a histogram what the metric gives without the query's association."
     ]
@@ -211,7 +217,7 @@ def _notes(null: Null, tests: Mapping[str, Mapping[str, str]]) -> list[str]:
 def _panel_text(
     test: Mapping[str, str], result: Mapping[str, Any], part: str, kind: str, level: float
 ) -> list[str]:
-    """What stands above a panel, in lines."""
+    """Return the lines above a panel."""
     record = result[part]
     if part != "bootstrap":
         first, *others = _p_text(record, test["compared"])
@@ -243,8 +249,7 @@ def _p_text(record: Mapping[str, Any], compared: str) -> list[str]:
 
 
 def facts(metric: Metric) -> dict[str, Any]:
-    """What the figure says of a metric: its neutral value, and of each test what it is called and asks, and what it
-    compares a score with."""
+    """Return the figure's facts about a metric: its no-bias value, and each test's label, question and comparison."""
     asked = questions(metric, REGISTRY)
     return {
         "neutral": metric.neutral,
@@ -260,9 +265,9 @@ def facts(metric: Metric) -> dict[str, Any]:
 
 
 def drawing(study: Planned, cell: Cell) -> Drawing:
-    """The figure of a cell, whether a config lists it or not."""
+    """Return the figure of a cell, whether or not a config lists it."""
     metric, inference = study.metric(cell.criterion, cell.metric), study.config.inference
-    # in another criterion, the key can be another metric's
+    # In another criterion, the key may belong to another metric.
     label = study.metrics(cell.criterion)[cell.metric].label or metric.label
     spec = {
         "title": f"{topic(cell.criterion)}, {label}, {state_label(study, cell)}",
@@ -285,7 +290,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _three_digits(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Three digits of each value do for a histogram."""
+    """Reduce each value to three digits, which suffice for a histogram."""
     return {
         role: {name: a.astype(np.float16) if a.dtype == np.float64 else a for name, a in arrays.items()}
         for role, arrays in contents.items()

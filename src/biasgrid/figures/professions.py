@@ -1,4 +1,4 @@
-"""Figure of the words that lie furthest towards two ends, and of the components of the pairs that define a bias.
+"""Figure of the words furthest towards two ends, and of the components of the pairs that define a bias.
 
 Bolukbasi et al., NeurIPS 2016, figures 1 and 6.
 """
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEADING = "Words furthest from the middle"
-MOST = 12  # words of each end, where no other number was printed
+# Number of words of each end, if no other number was published.
+MOST = 12
 PRINTED = "#777777"
 RANDOM: Look = {"facecolor": "white", "edgecolor": "#666666", "linewidth": 0.7}
 
@@ -41,7 +42,7 @@ def professions(
     criterion: str,
     excluded: bool = True,
 ) -> figure.Figure:
-    """The words furthest towards either end, as many as were printed, and the components' shares of variance.
+    """Draw the words furthest towards either end, as many as were published, and the components' shares of variance.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ def professions(
         The entry "direct" of an evaluation's record: "projections" by end, a list of [word, projection] with the
         furthest first, and "shares" and "random_shares" of variance, largest first.
     expected
-        The ends, the left one first, each with the words that were printed for it: they are in bold, with a dark bar.
+        The ends, the left one first, each with its published words: they are in bold, with a dark bar.
     label
-        What the model is called.
+        The model's label.
     excluded
-        Whether words that have a gender (or the like) by definition were left out.
+        Whether words that have a gender (or similar) by definition were left out.
 
     Raises
     ------
@@ -63,12 +64,12 @@ def professions(
     expected_words = dict(expected)
     if not direct.get("projections"):
         raise BiasgridError(f"professions, {criterion}: nothing to draw, the evaluation has no projections")
-    # in the order of the study: a record's keys are sorted
+    # Keep the order of the study: a record's keys are sorted.
     ends = [*expected_words] or [*direct["projections"]]
     most = max(map(len, expected_words.values()), default=0) or MOST
     words = {end: [(w, x) for w, x in direct["projections"][end] if x > 0][:most] for end in ends}
     is_printed = {end: [word in expected_words.get(end, ()) for word, _ in words[end]] for end in ends}
-    # without a word there is still room to say so
+    # Leave room for a note if the words are missing.
     rows = max(1, *map(len, words.values()))
     left_out = ", words that have a side by definition left out" if excluded else ""
     shown = [printed for of_end in is_printed.values() for printed in of_end]
@@ -107,7 +108,7 @@ def professions(
 
 
 def _components(axes: Axes, shares: Sequence[float], random_shares: Sequence[float]) -> None:
-    """The shares of the pairs' variance, those of random pairs below them."""
+    """Draw the shares of the pairs' variance, and the shares of random pairs below them."""
     y = np.arange(len(random_shares))
     axes.barh(y[: len(shares)] - 0.2, np.array(shares) * 100, height=0.38, color=PRINTED)
     axes.barh(y + 0.2, np.array(random_shares) * 100, height=0.38, **RANDOM)
@@ -145,7 +146,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _direct(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What an evaluation says of the direction, and nothing else."""
+    """Keep an evaluation's entry of the direction only."""
     names = ("criterion", "model", "debias", "direct")
     records = [{name: record[name] for name in names} | {"measures": []} for record in contents["evaluation"]]
     return {"evaluation": records}

@@ -1,4 +1,4 @@
-"""Figure of the words that lie furthest towards two groups, in one cell."""
+"""Figure of the words furthest towards two groups, in one cell."""
 
 from __future__ import annotations
 
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-MOST = 20  # words that are named of each side
-ROW = 0.15  # inches of a bar and its word
-PANEL = 2.0  # inches that a panel is wide at least
-NAME, BELOW = 1.3, 1.1  # inches of a word, and of a line below the scale
+# Largest number of named words of each side.
+MOST = 20
+# Inches of a bar and its word.
+ROW = 0.15
+# Smallest width of a panel in inches.
+PANEL = 2.0
+# Inches of a word, and of a line below the scale.
+NAME, BELOW = 1.3, 1.1
 EXACT = "A word has one value in a model: there is no interval."
 
 
@@ -40,30 +44,30 @@ def projections(
     most: int = MOST,
     measure: str = "bias of the word",
 ) -> figure.Figure:
-    """The words that lie furthest towards two poles, one bar each, and how all words are spread between them.
+    """Draw the words furthest towards two poles, one bar each, and the distribution of all words between them.
 
-    Without any value the figure says so.
+    Without any value the figure has a sentence instead.
 
     Parameters
     ----------
     words
         One row per word, with the columns word and value: positive towards the first pole, negative towards the
-        second. A value that is NaN is left out.
+        second. NaN values are left out.
     poles
-        What the two are called; the first is on the right.
+        The names of the poles; the first is on the right.
     title
-        What is shown, of which topic and metric.
+        The content, with its topic and metric.
     note
-        Which model it is, a sentence.
+        A sentence that names the model.
     most
         The largest number of words on each side. A word is on the side of the group that it is closer to.
     measure
-        What a value is called, beneath the scale.
+        The name of a value, beneath the scale.
     """
     values = words.dropna(subset="value").drop_duplicates("word").set_index("word")["value"]
     if values.empty:
         return empty_page(title, f"no word has a value. {note}")
-    # the left panel has the second pole, as negative values are on the left
+    # The left panel has the second pole, because negative values are on the left.
     by_pole = {
         pole: (values[sign * values > 0] * sign).sort_values(ascending=False)
         for pole, sign in ((1, -1), (0, 1))
@@ -105,7 +109,7 @@ def projections(
 def word_bars(
     axes: Axes, words: Sequence[tuple[str, float]], colours: Sequence[str], rows: int, longest: float
 ) -> None:
-    """A bar per word with its value, the first on top, in a panel of so many rows that has room for the longest."""
+    """Draw a bar per word with its value, the first on top, in a panel with room for `rows` and the longest bar."""
     names = [shorten_to_fit(str(word).replace("_", " "), NAME, SMALL) for word, _ in words]
     axes.barh(range(len(words)), [value for _, value in words], height=0.72, color=colours[: len(words)])
     for y, (_, value) in enumerate(words):
@@ -119,9 +123,9 @@ def word_bars(
 
 
 def _spread(axes: Axes, values: pd.Series) -> None:
-    """How many words have which value."""
+    """Draw the distribution of values."""
     end = float(values.abs().max()) or 1.0
-    # an edge at 0: no bar has words of both sides
+    # Put an edge at 0, so that no bar mixes words of both sides.
     counts, edges = np.histogram(values, np.linspace(-end, end, 31))
     colours = [BELOW_LIGHT] * 15 + [ABOVE_LIGHT] * 15
     axes.bar(
@@ -147,12 +151,13 @@ def _spread(axes: Axes, values: pd.Series) -> None:
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
     for cell in two_group_cells(study):
-        # imported late: most studies have no such table
+        # Import late: most studies lack this table.
         from ..tables.words import place_of
 
         metric = study.labels[cell.metric]
         ends = poles(study, cell)
-        assert ends is not None  # of a cell of two groups
+        # A cell of two groups has poles.
+        assert ends is not None
         spec = {
             "place": place_of(study, cell),
             "poles": list(ends),
@@ -182,7 +187,7 @@ PLACE = {
 
 
 def each_word_once(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Tables of words without those that stand in them twice."""
+    """Drop duplicates from tables of words."""
     return {name: t.drop_duplicates("word") if "word" in t else t for name, t in contents.items()}
 
 

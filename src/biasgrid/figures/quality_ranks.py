@@ -1,4 +1,4 @@
-"""The models' ranks by bias beside their ranks by quality, drawn from rankings.csv and quality.csv."""
+"""Figure of the models' ranks by bias and by quality, drawn from rankings.csv and quality.csv."""
 
 from __future__ import annotations
 
@@ -28,27 +28,31 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-# rank 1 is the darkest
+# Rank 1 is the darkest.
 BEST_FIRST = ["#1B5E75", "#7FB4C4", "#F1F6F7"]
-NAME = 40  # characters of a line of a row's name
-COLUMN = 0.78  # inches of a model's column at least
+# Characters of a line in a row's name.
+NAME = 40
+# Smallest width of a model's column in inches.
+COLUMN = 0.78
 HALVES = {"bias": "Bias: 1 = least biased", "quality": "Quality: 1 = best on the benchmark"}
 HEADING = "Ranks by bias and by quality"
-FEW = 8  # models: fewer support no conclusion about others
+# With fewer models, no conclusion about other models is possible.
+FEW = 8
 
 
 @styled
 def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """Which models are the least biased, and which the best (as Badilla et al., IJCAI 2020, figure 2, asks).
+    """Draw the models' ranks by bias and by quality (the question of Badilla et al., IJCAI 2020, figure 2).
 
-    Above the models' overall ranks by metric, below their ranks by benchmark, one column per model, the least biased
-    first and those that miss a rank last; in both halves 1 is the best and the darkest. Each half ends with the mean
-    rank. Quality ranks are `common_rank`: by the pairs and questions that all models have, but for models that have
-    too few to compare. What the models have themselves is the last row.
+    The upper half has the models' overall ranks by metric, the lower half their ranks by benchmark. There is one
+    column per model: the least biased first, models without some ranks last. In both halves 1 is the best and the
+    darkest, and the mean rank is at the end. Quality ranks are `common_rank`: by the pairs and questions that all
+    models have, except for models with too few of them. The last row has each model's own coverage.
 
-    A rank that is NaN is a hatched cell with "n/a", and the mean over the others is in brackets. Spearman's rho of
-    the mean ranks is over the models that have all of both; below four there is none.
-    Raises BiasgridError where a table is empty or has no overall ranks.
+    A NaN rank is a hatched cell with "n/a", and the mean of the other ranks is in brackets. Spearman's rho of the
+    mean ranks is over the models with all ranks; it is left out for fewer than four.
+
+    Raises BiasgridError if a table is empty or lacks overall ranks.
     """
     from ..tables.quality import TOO_FEW
     from ..tables.rankings import fewer_scores
@@ -59,7 +63,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     bias = rankings.pivot(index=keys, columns="metric", values="rank").reindex(order)
     fewer = rankings.assign(fewer=fewer_scores(rankings)).pivot(index=keys, columns="metric", values="fewer")
     fewer = fewer.reindex(order).eq(True)
-    # word similarity first
+    # Put word similarity first.
     by_benchmark = quality.pivot(index=keys, columns=["group", "benchmark"], values="common_rank")
     by_benchmark = by_benchmark.reindex(order).sort_index(axis=1, level=[0, 1], ascending=[False, True])
     common = quality.groupby(["group", "benchmark"])[["common_n", "total"]].first()
@@ -96,7 +100,7 @@ def quality_ranks(rankings: pd.DataFrame, quality: pd.DataFrame, labels: Mapping
     )
     names = {f"{half}{i}": name for half, of_half in measures.items() for i, name in enumerate(of_half)}
     names["last"] = "coverage"
-    # more models than a row has room for go on below
+    # Continue below if a row lacks room for all models.
     room = page.inside - width(names)
     parts = np.array_split(np.arange(len(order)), ceil(len(order) / max(1, int(room / COLUMN))))
     ends = 1, max(len(order), 2)
@@ -144,7 +148,7 @@ def _below(axes: Axes, first: int, rows: Mapping[str, Sequence[str]]) -> None:
 
 
 def _mean(mean: float, is_missing: bool) -> str:
-    """A mean rank; in brackets where some ranks are missing, as it does not compare."""
+    """Write a mean rank; in brackets if some ranks are missing, because it is not comparable."""
     text = "" if np.isnan(mean) else decimal(mean, 1)
     return f"({text})" if text and is_missing else text
 

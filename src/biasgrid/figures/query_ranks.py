@@ -1,4 +1,4 @@
-"""Figure of whether models and metrics order the same queries alike: ranks with intervals, and their correlations."""
+"""Figure of the agreement of models and metrics on the order of queries: ranks with intervals, and correlations."""
 
 from __future__ import annotations
 
@@ -43,14 +43,20 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-Column = tuple[str, str, str]  # a metric, a model and a debias method, which order the queries
+# A metric, a model and a debias method, which order the queries.
+Column = tuple[str, str, str]
 UNIT = ["metric", "model", "debias"]
-NAMES = 0.29  # of the width, at most, that the names of queries and of columns take
+# Largest share of the width for the names of queries and of columns.
+NAMES = 0.29
 HEADING = "Ranks of the queries"
-ALIKE, PARTLY = 0.7, 0.3  # of Kendall's W
-DENSE = 0.93  # rows stand nearer to each other than elsewhere, so that 30 queries and a matrix fit on a page
-STRIP = 0.52  # inches of a column at least
-GAP = 0.03  # inches between the texts of two cells of the matrix, at least
+# Limits of Kendall's W.
+ALIKE, PARTLY = 0.7, 0.3
+# Rows are closer together than elsewhere, so that 30 queries and a matrix fit on a page.
+DENSE = 0.93
+# Smallest width of a column in inches.
+STRIP = 0.52
+# Smallest gap between the texts of two cells of the matrix in inches.
+GAP = 0.03
 MEAN: Look = {"marker": "|", "linestyle": "", "color": "#444444", "markersize": 7, "markeredgewidth": 1}
 
 
@@ -65,26 +71,28 @@ def query_ranks(
     columns: Sequence[Sequence[str]],
     level: float = 0.95,
 ) -> figure.Figure:
-    """A row per query, the one that ranks highest on top, a strip per metric and model, and below them the matrix of
-    Spearman's correlations of these columns. If no column ranks two queries, the figure has a sentence instead.
+    """Draw a row per query, the highest rank on top, and a strip per metric and model.
+
+    Below is the matrix of Spearman's correlations of these columns. If no column ranks two queries, the figure has a
+    sentence instead.
 
     Parameters
     ----------
     ranks, correlations, agreement
         query_ranks.csv, query_correlations.csv and query_agreement.csv.
     labels
-        What is printed for the keys of metrics, models and debias methods.
+        Labels of the keys of metrics, models and debias methods.
     criterion, template
-        Of the queries.
+        Criterion and template of the queries.
     columns
         Metric, model and debias method of each strip.
     level
-        Of the intervals.
+        Level of the intervals.
 
     Raises
     ------
     BiasgridError
-        Where a table has no rows of the criterion.
+        If a table lacks rows of the criterion.
     """
     table = rows_where(rows_of(ranks, "query_ranks", criterion=criterion), template=template).dropna(
         subset="rank"
@@ -142,7 +150,7 @@ def query_ranks(
 def _strip(
     axes: Axes, ranks: pd.DataFrame, names: Mapping[str, str], look: Look, means: Mapping[str, float]
 ) -> None:
-    """The ranks of one column."""
+    """Draw the ranks of one column."""
     marks = ranks.set_index("query").reindex([*names])[["rank", "rank_low", "rank_high"]]
     marks = marks.set_axis(["value", "low", "high"], axis=1).assign(row=[*names], series="", says="no value")
     rows(axes, marks, names, {"": look}, interval=INTERVAL)
@@ -153,8 +161,10 @@ def _strip(
 
 
 def _lines(correlations: pd.DataFrame, cell: float) -> int:
-    """Return how many lines all texts have that fit in cells of so many inches: two or three with the intervals, one
-    without them, and 0 where a number does not fit."""
+    """Return the number of lines of a coefficient's text that fits in cells of this width in inches.
+
+    It is two or three with the intervals, one without them, and 0 if even a number does not fit.
+    """
     rows: Any = correlations.dropna(subset="correlation")
     for lines in (2, 3, 1):
         texts = {
@@ -168,8 +178,10 @@ def _lines(correlations: pd.DataFrame, cell: float) -> int:
 
 
 def _matrix(axes: Axes, table: pd.DataFrame, names: Mapping[Column, str], lines: int) -> None:
-    """Draw Spearman's correlations: with 0 lines as shades alone, with two or more with their intervals, below the
-    diagonal over words, above it over queries."""
+    """Draw Spearman's correlations: with 0 lines as shades only, with two or more lines with their intervals.
+
+    Intervals below the diagonal are over words, above it over queries.
+    """
     import pandas as pd
 
     place: Any = axes.get_subplotspec()
@@ -208,7 +220,7 @@ def _matrix(axes: Axes, table: pd.DataFrame, names: Mapping[Column, str], lines:
 
 
 def _looks(columns: Sequence[Column]) -> dict[Column, Look]:
-    """A model's mark, where it has one column; others have marks of their own."""
+    """Return a model's mark for its only column; columns of a model with several have marks of their own."""
     models = [model for _, model, _ in columns]
     keys = {c: c[1] if models.count(c[1]) == 1 else "/".join(c) for c in columns}
     looks = model_looks(keys.values())
@@ -231,7 +243,7 @@ def _finding(agreement: pd.DataFrame) -> str:
 
 
 def _notes(agreement: pd.DataFrame, level: float) -> list[str]:
-    """How to read the figure, and Kendall's W with its intervals."""
+    """Return how to read the figure, and Kendall's W with its intervals."""
     notes = [
         "Rank 1 is the strongest association in the metric's positive direction; a line is an interval over words, a "
         "stroke the query's mean rank.",
@@ -251,7 +263,7 @@ def _notes(agreement: pd.DataFrame, level: float) -> list[str]:
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # imported late: most studies have no such table
+    # Import late: most studies lack this table.
     from ..tables.query_ranks import metrics_with_direction
 
     models = list(study.models)
@@ -261,7 +273,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
     for criterion, templates in of_criteria.items():
         for i, (template, metrics) in enumerate(templates.items()):
             cells = cells_of(study, [criterion])
-            # as the config has the models
+            # Keep the config's order of models.
             columns = sorted(
                 {(c.metric, c.model, c.debias) for c in cells if c.metric in metrics},
                 key=lambda column: (models.index(column[1]), column[2] != "none", column),

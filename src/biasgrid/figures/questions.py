@@ -1,4 +1,4 @@
-"""The questions that figures answer: the gallery shows together what answers one."""
+"""Questions that figures answer; the gallery groups figures by question."""
 
 BIAS = "What is biased, and in which models?"
 RANKS = "Which model is the least biased, and how certain is that?"

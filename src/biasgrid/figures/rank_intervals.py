@@ -1,4 +1,4 @@
-"""Figure of the models' ranks of raw values: a forest of ranks with their intervals, a column per metric."""
+"""Figure of the models' ranks of raw values: a forest plot of ranks with their intervals, a column per metric."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from matplotlib import figure
 
 INTERVAL: Look = {"linewidth": 3, "alpha": 0.4}
-MOST_PAIRS = 8  # of different models, named in the caption
+# Largest number of clearly different pairs of models that the caption names.
+MOST_PAIRS = 8
 HEADING = "Ranks of the models by metric"
 
 
@@ -39,12 +40,14 @@ def rank_intervals(
     criterion: str = OVERALL,
     level: float = 0.95,
 ) -> figure.Figure:
-    """The models' ranks under each metric with their intervals, from rank_intervals.csv, rankings.csv and pairs.csv.
+    """Draw the models' ranks under each metric with their intervals.
 
-    One column per metric, one row per model, in the study's order in all columns. A mark is the rank, the line its
-    interval over resamples of words and queries, where the table has such, else of words. The title says how many
-    pairs of models do not clearly differ, the caption which do. A dagger marks a ranked model that lacks queries.
-    Raises BiasgridError where a table has no rows of the criterion.
+    The tables are rank_intervals.csv, rankings.csv and pairs.csv. There is one column per metric and one row per
+    model, in the study's order. A mark is the rank, the line its interval over resamples of words and queries if the
+    table has such, otherwise over words. The title tells how many pairs of models do not clearly differ, the caption
+    which pairs do. A dagger marks a ranked model that lacks queries.
+
+    Raises BiasgridError if a table lacks rows of the criterion.
     """
     import pandas as pd
 
@@ -52,7 +55,7 @@ def rank_intervals(
     if len(units_of(table)) < 2:
         return empty_page(HEADING, "one model has no rank among others.")
     table, resampled = most_resampled(table)
-    # the rows have the names: no letter for a debias method
+    # Rows have the names, so that debias methods do not need letters.
     models = model_looks(intervals["model"])
     metrics = sorted(table["metric"].unique())
     answers = {answer.metric: answer for answer in _answers(rankings, pairs, criterion, metrics, level)}
@@ -98,12 +101,12 @@ def _states(answer: Answer) -> Sequence[RankedState]:
 
 
 def _enlarge(look: Look) -> Look:
-    """A mark that is seen on its interval."""
+    """Enlarge a mark, so that it is visible on its interval."""
     return look | {"markersize": 1.35 * look["markersize"], "markeredgewidth": 0.6}
 
 
 def _why(state: RankedState) -> str:
-    """In few words why there is no rank; empty for a ranked model."""
+    """Return in a few words why a rank is missing; empty for a ranked model."""
     return state.reason if state.reason in ("", NO_VALUE) else "not ranked"
 
 
@@ -130,7 +133,7 @@ def _finding(pairs: pd.DataFrame, answers: Sequence[Answer], criterion: str, met
 
 
 def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float, resampled: str) -> list[str]:
-    """How to read the figure, which models are clearly different, and which are not ranked and why."""
+    """Return how to read the figure, which models clearly differ, and which are not ranked and why."""
     lines = [
         f"A square is a model's rank among the models, the bar its {percent(level)} interval over "
         f"{resampled}. A pair "
@@ -157,14 +160,14 @@ def _notes(answers: Sequence[Answer], labels: Mapping[str, str], level: float, r
 def _answers(
     rankings: pd.DataFrame, pairs: pd.DataFrame, criterion: str, metrics: Sequence[str], level: float
 ) -> list[Answer]:
-    """What metrics say of the models on a criterion."""
+    """Return the metrics' comparisons of the models on a criterion."""
     return answers(
         rows_where(rankings, criterion=criterion), rows_where(pairs, criterion=criterion), metrics, level
     )
 
 
 def _different(answers: Sequence[Answer], labels: Mapping[str, str], level: float) -> str:
-    """Say which models clearly differ, the less biased first; of many pairs, how many."""
+    """Say which models clearly differ, the less biased first; if there are many pairs, how many."""
     compared = [answer for answer in answers if answer.comparable]
     if not compared:
         reasons = dict.fromkeys(answer.not_compared for answer in answers if answer.not_compared)

@@ -46,14 +46,30 @@ def rankings(
     subtitle: Sequence[str] = (),
     undecided: Collection[str] = (),
 ) -> figure.Figure:
-    """The models' ranks under each metric, stacked (Badilla et al., IJCAI 2020, figure 2).
+    """Draw the models' ranks under each metric, stacked (Badilla et al., IJCAI 2020, figure 2).
 
-    One bar per model, one segment per metric, as long as the rank that is written in it; the sum stands at its end.
-    The model with the smallest sum is on top. Models that miss a rank come last, under a line, by mean rank, because
-    their sums cannot be compared: the sum is in brackets, and beside it stands in words which ranks have no value.
-    A metric under which no model has a rank has no segment, and the caption says so. `subtitle`: further sentences of
-    the caption. `undecided`: criteria in which no clear order is shown, which stands beside their names.
-    Raises BiasgridError where the table has no rows of the criterion.
+    There is one bar per model with one segment per metric, as long as the rank that is written in it, and the sum at
+    its end. The model with the smallest sum is on top. Models without some ranks come last, under a line, by mean
+    rank, because their sums are not comparable. The sum is in brackets, next to a text about the missing ranks. A
+    metric under which no model has a rank lacks segments, and the caption names it.
+
+    Parameters
+    ----------
+    rankings
+        rankings.csv.
+    labels
+        Labels of the keys of models and metrics.
+    criterion
+        The criterion of the ranks.
+    subtitle
+        Further sentences of the caption.
+    undecided
+        Criteria without a clear order, which is noted next to their names.
+
+    Raises
+    ------
+    BiasgridError
+        If the table lacks rows of the criterion.
     """
     rows_of(rankings, "rankings", criterion=criterion)
     return _stacked_bars(rankings, labels, [criterion], [criterion], subtitle, undecided)
@@ -65,7 +81,7 @@ def rankings_by_criterion(
     subtitle: Sequence[str] = (),
     undecided: Collection[str] = (),
 ) -> figure.Figure:
-    """`rankings` for every criterion, one panel each; models have the order that they have overall.
+    """Draw `rankings` for every criterion, one panel each; models have their overall order.
 
     Raises BiasgridError for an empty table.
     """
@@ -89,7 +105,7 @@ def _stacked_bars(
 
     keys = ["model", "debias"]
     whole = table[table["criterion"].isin(of_order)]
-    # a metric that ranks no model takes nothing from one
+    # Ignore metrics that do not rank any model.
     whole = whole[whole["rank"].notna().groupby(whole["metric"]).transform("any")]
     table = table[table["criterion"].isin(criteria)]
     order = by_rank(whole, units_of(table))
@@ -144,7 +160,7 @@ def _stacked_bars(
 
 
 def _end(ranks: pd.Series, labels: Mapping[str, str], mark: str, room: float) -> End:
-    """What stands at the end of a bar: the sum, and in words, if they have so many inches, what it lacks."""
+    """Return the texts at the end of a bar: the sum, and the missing ranks in words if they fit in `room` inches."""
     lost = [labels.get(metric, metric) for metric in ranks.index[ranks.isna()]]
     if len(lost) == len(ranks):
         return [("no value", {"color": GREY})]
@@ -158,8 +174,7 @@ def _end(ranks: pd.Series, labels: Mapping[str, str], mark: str, room: float) ->
 
 
 def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return what the comparisons of models say about the order of the sums, as lines, and the criteria in which it
-    is not clear."""
+    """Return lines on whether the order of the sums is clear, and the criteria in which it is not."""
     from ..verdicts.agreement import agreement
     from ..verdicts.least_biased import answers
 
@@ -177,7 +192,7 @@ def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -
 
 
 def _alike(metrics: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
-    """Metrics -> the criteria that have these."""
+    """Return, for each group of metrics, the criteria that have it."""
     criteria: dict[tuple[str, ...], list[str]] = {}
     for criterion, names in metrics.items():
         criteria.setdefault(names, []).append(criterion)
@@ -185,7 +200,7 @@ def _alike(metrics: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list
 
 
 def _of(part: Sequence[str], criteria: Sequence[str]) -> str:
-    """Which criteria a line is about, where it is not about all of the figure's."""
+    """Return the criteria that a line is about; empty if it is about all criteria of the figure."""
     return "" if len(part) == len(criteria) else f": {', '.join(map(topic, part))}"
 
 

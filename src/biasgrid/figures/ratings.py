@@ -1,4 +1,4 @@
-"""Figure of biases of words beside ratings of the words by people, in one cell."""
+"""Figure of words' biases and ratings of the words by people, in one cell."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEADING = "Bias of words and people's ratings"
-MOST_APART = 8  # words that are named of each end of a cloud of points
-REACH = 0.5  # inches of a name from its word, at most
+# Number of named words of each end of a cloud of points.
+MOST_APART = 8
+# Largest distance of a name from its word in inches.
+REACH = 0.5
 MARK: Look = {"marker": "o", "color": COUNTED, "alpha": 0.7}
 LINE: Look = {"color": "black", "linewidth": 0.9}
 
@@ -43,21 +45,21 @@ def ratings(
     rating: str,
     measure: str = "bias of the word",
 ) -> figure.Figure:
-    """Draw words by how people rated them (x) and their bias (y), with labels of those furthest from the others.
+    """Draw words by how people rated them (x) and their bias (y), with labels of extreme words.
 
-    Labels mark the most extreme in bias on either side, and those that lie furthest from the line of least squares.
-    Without any word the figure says so.
+    Labels mark the words with the most extreme bias on either side, and the words furthest from the line of least
+    squares. Without any word the figure has a sentence instead.
 
     Parameters
     ----------
     words
         One row per word, with the columns word, rating and value: positive towards the first pole.
     poles
-        What the two groups are called.
+        The names of the two groups.
     correlations
         "pearson" and "spearman" -> the coefficient and the ends of its interval.
     rating
-        What is rated, and what its ends mean.
+        The name of the rating, and the meaning of its ends.
     """
     rows = words.dropna(subset=["rating", "value"]).drop_duplicates("word")
     if rows.empty:
@@ -132,12 +134,13 @@ def _finding(correlations: Mapping[str, Sequence[float]], measure: str) -> str:
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
     for cell in rating_cells(study):
-        # imported late: most studies have no ratings
+        # Import late: most studies lack ratings.
         from ..tables.words import place_of
 
         metric, of_criterion = study.labels[cell.metric], study.config.criteria[cell.criterion].ratings
         ends = poles(study, cell)
-        assert ends is not None  # of a cell of two groups
+        # A cell of two groups has poles.
+        assert ends is not None
         spec = {
             "place": place_of(study, cell),
             "query": study.queries[cell.query].name,

@@ -1,4 +1,4 @@
-"""The list of all kinds of figures."""
+"""Registry of all kinds of figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import BiasgridError, is_among
 from ..registry import Registry
 from .figure import Figure
 
-# a kind that is gone -> the one that shows what it showed
+# Removed kinds -> the kinds that replace them.
 FORMER = {
     "bars-by-model": "scores",
     "bars-by-query": "scores",
@@ -17,7 +17,7 @@ FORMER = {
     "weat-table": "comparison",
 }
 
-# a kind that is gone, and that no other shows -> what answers its question
+# Removed kinds without a replacement -> advice.
 GONE = {
     "word-set-map": "distances on its map meant little; 'projections' shows which group each word is nearer to"
 }
@@ -26,9 +26,9 @@ REGISTRY: Registry[Figure] = Registry(__package__, "FIGURES", "figure")
 
 
 def current_name(name: str) -> str:
-    """A kind's name; of one that is gone, that of the kind which shows the same, and a warning says so.
+    """Return the current name of a kind; a removed kind has the name of its replacement, with a warning.
 
-    Raises BiasgridError for one that is gone and that no other shows.
+    Raises BiasgridError for a removed kind without a replacement.
     """
     if is_among(name, GONE):
         raise BiasgridError(f"figure {name!r} is gone: {GONE[name]}")

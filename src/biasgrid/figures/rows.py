@@ -1,4 +1,4 @@
-"""What figures take out of a study's tables."""
+"""Selections of rows from a study's tables for figures."""
 
 from __future__ import annotations
 
@@ -19,20 +19,22 @@ if TYPE_CHECKING:
     from ..in_memory import File
     from .figure import Files
 
-REASONS = {"lost_words": "missing words", "degenerate": "undefined"}  # by status
-FEWER = f"{DAGGER} ranked without some scores that other models have (missing words)"  # `fewer_scores`
+# Short reasons, by status.
+REASONS = {"lost_words": "missing words", "degenerate": "undefined"}
+# Note on models that `fewer_scores` finds.
+FEWER = f"{DAGGER} ranked without some scores that other models have (missing words)"
 
 
 def read_table(path: File) -> pd.DataFrame:
-    """A table of a study from its file."""
-    # imported late: a plan reads no table, and pandas takes half a second
+    """Read a table of a study from its file."""
+    # Import late: a plan does not read tables, and pandas takes half a second.
     from .. import tables
 
     return tables.read(path)
 
 
 def from_tables(draw: Callable[..., figure.Figure]) -> Callable[..., figure.Figure]:
-    """A `Figure.draw` that calls `draw` with the tables that it reads, in their order, then with the spec."""
+    """Return a `Figure.draw` that calls `draw` with the figure's tables, in their order, and then with the spec."""
 
     def draw_inputs(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
         return draw(*map(read_table, inputs.values()), **spec)
@@ -41,15 +43,17 @@ def from_tables(draw: Callable[..., figure.Figure]) -> Callable[..., figure.Figu
 
 
 def rows_where(table: pd.DataFrame, /, **values: Any) -> pd.DataFrame:
-    """The rows of a table that have these values in these columns."""
+    """Return the rows of a table that have these values in these columns."""
     for column, value in values.items():
         table = table[table[column] == value]
     return table
 
 
 def rows_of(table: pd.DataFrame, name: str, /, **values: str) -> pd.DataFrame:
-    """As `rows_where`. Raises BiasgridError, which begins with `name`, where there is no row, and where a table of
-    older code lacks a column."""
+    """Return the rows like `rows_where`, but require that there are some.
+
+    Raises BiasgridError, beginning with `name`, without such rows, or if a table of older code lacks a column.
+    """
     if table.empty:
         raise BiasgridError(f"{name}: nothing to draw, the table is empty")
     for column, value in values.items():
@@ -62,41 +66,41 @@ def rows_of(table: pd.DataFrame, name: str, /, **values: str) -> pd.DataFrame:
 
 
 def column_of(table: pd.DataFrame, name: str, column: str) -> pd.Series:
-    """A column of a table. Raises BiasgridError, which begins with `name`, where a table of older code lacks it."""
+    """Return a column of a table. Raises BiasgridError, beginning with `name`, if a table of older code lacks it."""
     if column not in table:
         raise BiasgridError(f"{name}: the table has no column {column!r}; make it again")
     return table[column]
 
 
 def keys_of(table: pd.DataFrame, *columns: str) -> list[Any]:
-    """What rows have in these columns, a tuple each; without columns, their model and debias method."""
+    """Return the rows' values in these columns, by default their model and debias method, as tuples."""
     return list(table[[*columns] or ["model", "debias"]].itertuples(index=False, name=None))
 
 
 def why(statuses: pd.Series) -> pd.Series:
-    """Why there is no value, in words."""
+    """Return the reasons for missing values, in words."""
     reasons = statuses.str.split(":").str[0]
     return reasons.map(REASONS).fillna(reasons.str.replace("_", " "))
 
 
 def reasons(statuses: pd.Series) -> str:
-    """Why there are no values, in words."""
+    """Join the reasons for missing values, in words."""
     return " or ".join(sorted(set(why(statuses))))
 
 
 def criteria_of(table: pd.DataFrame) -> list[str]:
-    """The criteria of a table in alphabetical order, "Overall" last."""
+    """Return the criteria of a table in alphabetical order, "Overall" last."""
     return sorted(table["criterion"].unique(), key=lambda criterion: (criterion == OVERALL, criterion))
 
 
 def units_of(table: pd.DataFrame) -> list[Unit]:
-    """What has bars and marks: models, each the original, then with its debias methods."""
+    """Return the units with bars and marks: models, each original one followed by its debiased variants."""
     return sorted(set(keys_of(table)), key=lambda unit: (unit[0], unit[1] != "none", unit[1]))
 
 
 def by_rank(rankings: pd.DataFrame, units: Sequence[Unit]) -> list[Unit]:
-    """The least biased first; those that miss a rank last."""
-    # a mean orders complete models as their sums do, and is fair to those that miss a rank
+    """Sort units by rank, the least biased first; units without some ranks come last."""
+    # Use the mean: it orders complete models like their sums, and is fair to models without some ranks.
     keys = [rankings["model"], rankings["debias"]]
     mean, incomplete = rankings["rank"].groupby(keys).mean(), rankings["rank"].isna().groupby(keys).any()
     place = {unit: (incomplete[unit], np.nan_to_num(mean[unit], nan=np.inf)) for unit in mean.index}

@@ -1,4 +1,4 @@
-"""Figures of scores, query by query: one of each metric on each criterion."""
+"""Figures of scores by query: one for each metric on each criterion."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from ..planned import Cell, Planned
 
-# what a p-value's column tests
+# The question of the test behind a column of p-values.
 QUESTIONS = {
     "p_value": "The permutation test asks whether it matters which set a word is in; most sets of similar words "
     "differ in this way.",
@@ -55,7 +55,7 @@ MARK_NAMES = {
     "dot": "dot",
     "": "small and open",
 }
-# what a mark says of its score
+# Meaning of a score's mark.
 MEANINGS = {
     ALL: "significant in every test",
     PERMUTATION: "permutation test only",
@@ -64,17 +64,23 @@ MEANINGS = {
     OUT_OF_REACH: "too few words or draws to be significant",
     UNTESTED: "not tested",
 }
-SIDES = {PERMUTATION: "left", GROUPS: "right"}  # which half is filled
+# The side of the filled half.
+SIDES = {PERMUTATION: "left", GROUPS: "right"}
 DRAWN = (UNTESTED, OUT_OF_REACH, NONE, GROUPS, PERMUTATION, ALL)
 COLUMNS = ("evidence", "tests", *QUESTIONS, "ci_low", "ci_high")
 NUMBERS = ["value", "ci_low", "ci_high"]
-FAR = 4  # models that lie so many times further from the no-bias value than all others have a scale of their own
-IS_ABOVE, IS_BELOW = "above", "below"  # the no-bias value
+# Models whose distance from the no-bias value exceeds all others' by this factor have their own scale.
+FAR = 4
+# Sides of the no-bias value.
+IS_ABOVE, IS_BELOW = "above", "below"
 DOTTED = (0, (1, 1))
-UNSIGNED = "no sign"  # how `signs` begin where there is none
+# The start of entries of `signs` for metrics without a sign.
+UNSIGNED = "no sign"
 HEADING = "Scores of every query"
-FEW = 12  # queries that have room on a page, whatever their names
-ROOM = PAGE[1] - 2.6  # inches of the rows of a page: the rest is for heads, the axis, the legend and the text
+# Number of queries that fit on a page with any names.
+FEW = 12
+# Inches of the rows of a page: the rest is for heads, the axis, the legend and the text.
+ROOM = PAGE[1] - 2.6
 
 
 @styled
@@ -90,19 +96,36 @@ def scores(
 ) -> figure.Figure:
     """Draw every score of a metric on a criterion: a column per model, a row per (sub-)query.
 
-    A debiased model's marks stand below those of the original one, with the letter of its method. The dashed line
-    is the metric's no-bias value (`neutral`, by metric key); `signs`: metric key -> what a sign says; where there is
-    one, scores to either side of the no-bias value have a hue each. Where a score is NaN, its row is hatched, and its
-    reason stands in words. Where the table has ci_low and ci_high, intervals of so much `level`, they are a line
-    through the mark. The panels have one scale, but for those of a model so far out that the others could not be
-    seen. `only`: the queries of one of several pages.
+    A debiased model's marks are below the marks of the original one, with the letter of its method. The dashed line
+    is the metric's no-bias value. The row of a NaN score is hatched, with the reason in words. The panels share one
+    scale, except for models that are so far out that the others would not be visible. A mark's fill shows the
+    evidence of its score, from the table's column `evidence`, by `verdicts.evidence.MARKS`. A table without the
+    column lacks tests.
 
-    A mark's fill says what its score is evidence for: the table's column `evidence`, by `verdicts.evidence.MARKS`; a
-    table without the column has no tests.
-    Raises BiasgridError where the table has no rows of the criterion and metric, or the metric has no no-bias value.
+    Parameters
+    ----------
+    scores
+        scores.csv. The ends ci_low and ci_high, if present, are a line through the mark.
+    labels
+        Labels of the keys of metrics, models and debias methods.
+    criterion, metric
+        Their keys.
+    neutral
+        No-bias values by metric key.
+    level
+        Level of the intervals.
+    signs
+        Metric key -> meaning of a sign. Scores on both sides of the no-bias value then differ in hue.
+    only
+        The queries of one of several pages.
+
+    Raises
+    ------
+    BiasgridError
+        If the table lacks rows of the criterion and metric, or if the metric lacks a no-bias value.
     """
     table = rows_of(scores, "scores", criterion=criterion, metric=metric)
-    # columns that a table of a study without inference, or of older code, may lack
+    # Add columns that a table of a study without inference, or of older code, may lack.
     table = table.reindex(columns=dict.fromkeys([*table, *COLUMNS]))
     table["evidence"] = table["evidence"].where(table["evidence"].notna(), UNTESTED)
     if metric not in neutral:
@@ -111,7 +134,7 @@ def scores(
         table = table[table["query"].isin(only)]
     units = in_order(units_of(table))
     models = list(dict.fromkeys(model for model, _ in units))
-    # of all models of the table: no criterion decides what one of them looks like
+    # Use all models of the table, so that a model's look does not depend on the criterion.
     shapes = model_looks(scores["model"])
     names = row_names(table["query"])
     letters = method_letters(units)
@@ -160,7 +183,7 @@ def _finding(table: pd.DataFrame) -> str:
 def _notes(
     table: pd.DataFrame, label: str, level: float, sign: str, signs: Mapping[str, str] | None
 ) -> list[str]:
-    """How to read the figure, what a sign says, and what was tested."""
+    """Return how to read the figure, the meaning of a sign, and the tests."""
     line = f", with its {percent(level)} interval over words" if table["ci_low"].notna().any() else ""
     notes = [f"A mark is the score of a query and a model{line}."]
     if signs:
@@ -169,7 +192,7 @@ def _notes(
 
 
 def row_names(queries: Iterable[str]) -> dict[str, str]:
-    """Return what the rows of queries are called: above the queries of the same target sets stand these."""
+    """Return the names of the rows of queries, with a heading row for queries of the same target sets."""
     halves = [(query, *query.partition(" wrt ")[::2]) for query in sorted(set(queries))]
     names: dict[str, str] = {}
     for query, targets, attributes in halves:
@@ -182,16 +205,16 @@ def row_names(queries: Iterable[str]) -> dict[str, str]:
 
 
 def _far(table: pd.DataFrame, neutral: float) -> set[str]:
-    """The models that would dwarf all others' scores (those of long vectors: RND, RIPA)."""
+    """Return the models that would dwarf all others' scores (models with long vectors: RND, RIPA)."""
     reach = (table[NUMBERS].astype(float) - neutral).abs().max(axis=1)
     longest = reach.groupby(table["model"]).max().dropna().sort_values(ascending=False)
-    # the widest gap among the models that are further out than half of all
+    # Find the widest gap among the half of the models that is furthest out.
     steps = (longest.to_numpy()[:-1] / np.maximum(longest.to_numpy()[1:], 1e-12))[: len(longest) // 2]
     return set(longest.index[: steps.argmax() + 1]) if len(steps) and steps.max() >= FAR else set()
 
 
 def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float]:
-    """The scale that models share."""
+    """Return the scale that models share."""
     reach = table[NUMBERS].astype(float)
     low, high = np.nanmin([reach.min(axis=None), neutral]), np.nanmax([reach.max(axis=None), neutral])
     pad = 0.08 * (high - low) or 1.0
@@ -199,7 +222,7 @@ def _limits(table: pd.DataFrame, neutral: float) -> tuple[float, float]:
 
 
 def _marks(part: pd.DataFrame, neutral: float, has_sign: bool) -> pd.DataFrame:
-    """A model's scores of a metric, as rows have them."""
+    """Return a model's scores of a metric, in the format of `types.rows`."""
     sides = [(part["value"] > neutral) & has_sign, (part["value"] < neutral) & has_sign]
     side = np.select(sides, [IS_ABOVE, IS_BELOW], "")
     marks = part[["debias", "value", "ci_low", "ci_high"]].astype(dict.fromkeys(NUMBERS, float))
@@ -249,7 +272,7 @@ def _legend(
 
 
 def _mark_look(look: Look, verdict: str) -> Look:
-    """How a mark looks by what its score is evidence for."""
+    """Return the look of a mark for the evidence of its score."""
     size = 0.55 * look["markersize"]
     side = {"fillstyle": SIDES.get(verdict, "full"), "markerfacecoloralt": "white"}
     looks: dict[str, Look] = {
@@ -262,10 +285,10 @@ def _mark_look(look: Look, verdict: str) -> Look:
     return looks[MARKS[verdict]]
 
 
-# several metrics are measured on the same queries
+# Cache the pages, because several metrics are measured on the same queries.
 @lru_cache
 def _pages(queries: tuple[str, ...], lanes: int) -> list[list[str]]:
-    """Queries by page, as many on each as it has room for."""
+    """Return queries by page, as many on each as fit."""
     tall = height(row_names(queries), lanes) if len(queries) > FEW else 0.0
     return [part.tolist() for part in np.array_split(sorted(queries), max(1, ceil(tall / ROOM)))]
 

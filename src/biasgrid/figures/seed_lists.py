@@ -1,4 +1,4 @@
-"""Figure of how scores spread over lists of words for one concept."""
+"""Figure of the variation of scores over word lists for one concept."""
 
 from __future__ import annotations
 
@@ -38,31 +38,31 @@ def seed_lists(
     lists: Sequence[str],
     level: float = 0.95,
 ) -> figure.Figure:
-    """One panel per metric, one row per model, one mark per list with its interval.
+    """Draw one panel per metric, one row per model, one mark per list with its interval.
 
-    If there is no value, the figure has a sentence in place of panels.
+    Without any value, the figure has a sentence in place of panels.
 
     Parameters
     ----------
     table, scores
         seed_lists.csv and scores.csv.
     labels
-        What is printed for the keys of metrics, models and debias methods.
+        Labels of the keys of metrics, models and debias methods.
     criterion, concept
-        Whose lists.
+        Criterion and concept of the lists.
     neutral
-        The value that means no bias, by metric.
+        No-bias values, by metric.
     panels
         Metric, part and (list, (sub-)query) of each panel (`tables.seed_lists.concepts`).
     lists
         All lists of the concept, in the order of their marks.
     level
-        Of the intervals, where the scores have some.
+        Level of the intervals, if the scores have some.
 
     Raises
     ------
     BiasgridError
-        Where the table has no rows of the criterion.
+        If the table lacks rows of the criterion.
     """
     summaries = rows_where(rows_of(table, "seed_lists", criterion=criterion), concept=concept).set_index(KEYS)
     of_criterion = rows_where(scores, criterion=criterion).dropna(subset="value")
@@ -106,7 +106,7 @@ def seed_lists(
 
 
 def _finding(drawn: Mapping[Any, pd.DataFrame], neutral: Mapping[str, float]) -> str:
-    """Say in how many rows the lists lie on both sides of the no-bias value."""
+    """Say in how many rows the lists are on both sides of the no-bias value."""
     sides = [
         set((of_row["value"] > neutral[metric]).tolist())
         for (metric, _), marks in drawn.items()
@@ -122,7 +122,7 @@ def _finding(drawn: Mapping[Any, pd.DataFrame], neutral: Mapping[str, float]) ->
 
 
 def _spread(summary: pd.Series) -> str:
-    """What stands beside a row: how far its marks are apart, and how many lists have none."""
+    """Return the text next to a row: the spread of its marks, and the number of lists with values."""
     lines = [f"sd {typeset(summary['sd'], 2) or '–'}"]
     lines += [f" {typeset(summary['ratio'], 1, form=decimal)} s.e."] * bool(
         summary["ratio"] == summary["ratio"]
@@ -133,7 +133,7 @@ def _spread(summary: pd.Series) -> str:
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # imported late: most studies have no such table
+    # Import late: most studies lack this table.
     from ..tables.seed_lists import concepts
 
     of_concepts: dict[tuple[str, str], list[list[Any]]] = {}
@@ -150,7 +150,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _of_career_and_family(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Of scores the queries with career and family."""
+    """Keep the scores of queries with career and family."""
     scores = contents["scores"]
     return contents | {"scores": scores[scores["query"].str.contains("Career|Family")]}
 

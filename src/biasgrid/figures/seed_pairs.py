@@ -1,4 +1,4 @@
-"""Figure of how well each pair of a list stands for the direction that all of them make."""
+"""Figure of how well each pair of a list represents the direction of all pairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-# column -> what it is called, and its mark; cosines stand in one panel, shares in the other
+# Map a column to its name and its mark; one panel has cosines, the other shares.
 HEADING = "How well each pair represents the direction"
 MARK: Look = {"linestyle": "", "markersize": 4}
 COSINES: dict[str, tuple[str, Look]] = {
@@ -50,22 +50,24 @@ def seed_pairs(
     debias: str,
     of_list: str,
 ) -> figure.Figure:
-    """One row per pair, best first: its cosines with the direction of all pairs and of the others, and the share of
-    variance along the first component of the others and of the best.
+    """Draw one row per pair, best first, with its cosines and shares of variance.
+
+    The cosines are with the direction of all pairs and of the other pairs. The shares of variance are along the first
+    component of the other pairs and of the best pairs.
 
     Parameters
     ----------
     table
         seed_pairs.csv.
     labels
-        What is printed for the keys of the model and of the debias method.
+        Labels of the keys of the model and of the debias method.
     criterion, model, debias, of_list
-        Whose pairs.
+        Criterion, model, debias method and list of the pairs.
 
     Raises
     ------
     BiasgridError
-        Where the table has none of them.
+        If the table lacks these pairs.
     """
     of = {"criterion": criterion, "model": model, "debias": debias, "list": of_list}
     rows = rows_of(table, "seed_pairs", **of)
@@ -104,7 +106,7 @@ def seed_pairs(
 
 
 def _finding(rows: pd.DataFrame, texts: Sequence[str]) -> str:
-    """Name the pair that the direction of the others represents least."""
+    """Name the pair that represents the direction of the other pairs least."""
     cosines = rows["cosine_others"].to_numpy(float)
     if np.isnan(cosines).all():
         return HEADING

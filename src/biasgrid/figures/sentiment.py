@@ -1,4 +1,4 @@
-"""Figure of RNSB's distribution: each name's share of what a classifier takes for negative (Sweeney 2019)."""
+"""Figure of RNSB's distribution: each name's share of a classifier's negative sentiment (Sweeney 2019)."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ COLUMNS = ["id", "query", "metric", "model", "debias", "set", "word", "share", "
 
 
 def distributions(cells: Iterable[Path]) -> pd.DataFrame:
-    """One row per word of a target set of RNSB cells, in the cells' order; words that a cell lacks have no share.
+    """Return one row per word of a target set of RNSB cells, in the cells' order; missing words lack a share.
 
-    id is the query's in the study, query the name of the (sub-)query that was measured, which another may have, too;
+    id is the id of the study's query, query the name of the measured (sub-)query, which another query may share.
     share is the word's part of the negative sentiment (they sum to 1), value the cell's RNSB in nats, accuracy the
-    classifier's on words left out, or NaN. Raises BiasgridError for a file that is no cell.
+    classifier's accuracy on held-out words, or NaN. Raises BiasgridError for a file that is not a cell.
     """
     import pandas as pd
 
@@ -56,11 +56,11 @@ def distributions(cells: Iterable[Path]) -> pd.DataFrame:
 
 @styled
 def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """Draw each name's share of what a classifier takes for negative: a line of panels per query, a row per name.
+    """Draw each name's share of a classifier's negative sentiment: a line of panels per query, a row per name.
 
-    `table` is as `distributions` gives it. A mark is a target set, the mean share of its words. On the dashed line,
-    all words have an equal share. A query's panels have one scale and one order of names. A model without any value
-    has no column; the caption names it. Raises BiasgridError for a table without rows.
+    `table` is from `distributions`. A mark is a target set, the mean share of its words. On the dashed line, all
+    words have an equal share. A query's panels have one scale and one order of names. A model without any value lacks
+    a column; the caption names it. Raises BiasgridError for a table without rows.
     """
     rows_of(table, "sentiment")
     keys = ["metric", "model", "debias"]
@@ -96,7 +96,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         for query, of_query in table.groupby(["id", "query"])
         for unit, part in of_query.groupby(keys)
     }
-    # a query that no model has a value of still has a row, which says so
+    # A query without values in any model keeps a row with a note.
     sets = {
         query: {name: row_label(name) for name in of_query["set"].unique() if name} or {"": ""}
         for query, of_query in table.groupby(["id", "query"])
@@ -130,7 +130,7 @@ def sentiment(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Say from how much to how much the shares reach."""
+    """Say the range of the shares."""
     known = table.dropna(subset="share")
     if known.empty:
         return HEADING
@@ -139,7 +139,7 @@ def _finding(table: pd.DataFrame) -> str:
 
 
 def _facts(part: pd.DataFrame) -> str:
-    """What is written above a panel: the cell's value, or why there is none."""
+    """Return the text above a panel: the cell's value, or why it is missing."""
     if part.empty:
         return "not measured"
     first = part.iloc[0]
@@ -164,7 +164,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _shares_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What RNSB's classifier says of each name, and how well it knows words."""
+    """Keep the shares of RNSB's classifier for each name, and its accuracy."""
     shares = "negative_sentiment_distribution"
     cells = [
         {name: cell[name] for name in (*KEYS, *ASKED)}

@@ -1,4 +1,4 @@
-"""Figure of where sets of words lie in a model: its map in two dimensions."""
+"""Figure of a map of word sets in a model, in two dimensions."""
 
 from __future__ import annotations
 
@@ -22,24 +22,26 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEADING = "Map of the word sets"
-HEIGHT = 5.0  # inches of the map
-REACH = 0.5  # inches that a word may be from its mark
+# Inches of the map.
+HEIGHT = 5.0
+# Largest distance of a word from its mark in inches.
+REACH = 0.5
 VOCABULARY: Look = {"linestyle": "", "marker": ".", "color": NO_FILL, "markersize": 3}
 
 
 @styled
 def set_map(points: Mapping[str, Any], label: str, criterion: str) -> figure.Figure:
-    """Draw where the words of some sets lie in a model, and among which others (Maddalozzo 2023, figure B.1).
+    """Draw a map of the words of some sets among other words of a model (Maddalozzo 2023, figure B.1).
 
     Parameters
     ----------
     points
         The entry "set_map" of an evaluation's record: "words" and, for each, its "side" and its "xy". A word of a set
-        has a mark of the set, and its name where there is room; one of the vocabulary's ranks is a grey point.
+        has the mark of the set, and its name if there is room. A word of the vocabulary's ranks is a grey point.
     label
-        What the model is called.
+        The model's label.
     criterion
-        Whose words these are.
+        The criterion of the words.
     """
     from ..evaluation.maps import is_ranks
 
@@ -64,7 +66,7 @@ def set_map(points: Mapping[str, Any], label: str, criterion: str) -> figure.Fig
     axes.margins(0.03)
     axes.spines[:].set(visible=True, color=NO_FILL)
     drawn = page.done(legend_of(looks, {side: shorten(side, LONGEST_HEAD) for side in looks}))
-    # the words of sets first: they alone have names
+    # Put the words of sets first: only they have names.
     order = np.argsort([is_ranks(side) for side in points["side"]], kind="stable")
     names = [points["words"][i] for i in order if not is_ranks(points["side"][i])]
     label_marks(axes, xy[order], [shorten(name, LONGEST_HEAD) for name in names], reach=REACH)
@@ -87,7 +89,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _map_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the map alone, to two digits."""
+    """Keep the map only, with two digits."""
     names = ("criterion", "model", "debias")
     records = [
         {name: record[name] for name in names}

@@ -1,4 +1,4 @@
-"""Figure of how much of a metric's value shuffled text gives, by metric and way of training."""
+"""Figure of the share of a metric's value in shuffled text, by metric and training method."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ def shuffled_text(
     metrics: Sequence[str],
     parts: Mapping[str, str],
 ) -> figure.Figure:
-    """One panel per training, one row per metric and (sub-)query, one mark per corpus.
+    """Draw one panel per training, one row per metric and (sub-)query, one mark per corpus.
 
-    If there is no share, the figure has a sentence in place of panels.
+    Without any share, the figure has a sentence in place of panels.
 
     Parameters
     ----------
     table
         shuffled.csv.
     labels
-        What is printed for the keys of metrics and of corpora.
+        Labels of the keys of metrics and of corpora.
     criterion, query_id, title
-        Whose rows, and what the figure is called.
+        Criterion and query of the rows, and the figure's title.
     trainings, metrics
-        In the order in which they are drawn.
+        Names and keys, in the order in which they are drawn.
     parts
-        (Sub-)query -> what tells it from the query's others.
+        (Sub-)query -> label that distinguishes it from the query's other sub-queries.
 
     Raises
     ------
     BiasgridError
-        Where the table has no rows of the criterion, or of the query.
+        If the table lacks rows of the criterion, or of the query.
     """
     drawn = rows_of(table, "shuffled", criterion=criterion, query_id=query_id)
     drawn = rows_where(drawn, debias="none")
@@ -79,7 +79,7 @@ def shuffled_text(
         for training in trainings
         if len(part := rows_where(drawn, training=training))
     }
-    # panels of the same rows stand side by side, the most of them first
+    # Put panels with the same rows side by side, the largest group first.
     alike = list(rows_by_training.values())
     order = sorted(
         rows_by_training, key=lambda key: (-alike.count(rows_by_training[key]), rows_by_training[key])
@@ -105,7 +105,7 @@ def shuffled_text(
         line=max(map(alike.count, alike)),
     )
     end = 1.15 * max(drawn[["value", "high"]].max(axis=None), 1)
-    # further on, these would stand on each other
+    # Leave out ticks that would overlap on a long axis.
     ticks = (0, 1, 10, 100) if end < 1e4 else (0, 1, 10.0 ** int(np.log10(end)))
     before = None
     for training, axes in panels.items():
@@ -126,7 +126,7 @@ def shuffled_text(
 def _names(
     keys: Sequence[tuple[str, str]], labels: Mapping[str, str], parts: Mapping[str, str]
 ) -> dict[tuple[str, str], str]:
-    """What rows are called: the metric, and of a metric with several the part of the query."""
+    """Return the names of rows: the metric and, for a metric with several rows, the part of the query."""
     metrics = [metric for metric, _ in keys]
     return {
         (metric, query): row_label(
@@ -137,7 +137,7 @@ def _names(
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # imported late: most studies have no such table
+    # Import late: most studies lack this table.
     from ..tables.shuffled import shuffled_cells
 
     cells_by_query: dict[tuple[str, str], list[Any]] = {}

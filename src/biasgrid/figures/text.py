@@ -1,4 +1,4 @@
-"""Text in figures: its sizes, how wide it is, where its lines break, and how names are written."""
+"""Text in figures: sizes, widths, line breaks, and spelling of names."""
 
 from __future__ import annotations
 
@@ -14,31 +14,37 @@ from ..labels import sic
 from ..numbers import share
 from ..statistics.aggregation import OVERALL
 
-# font sizes in points: where a page of 7 inches is 900 pixels wide, 7 points are 12.5 pixels, or 9 points of a screen
+# Font sizes in points: if a page of 7 inches is 900 pixels wide, 7 points are 12.5 pixels, or 9 points of a screen.
 SMALL, NORMAL, LARGE = 7.0, 8.0, 10.0
-BOLD = 1.15  # times the width of normal text, at most
-LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"  # seen by no one
-JOINER, VIRAMA = "\N{ZERO WIDTH JOINER}", 9  # the latter as a combining class
-# no marks to Unicode, but never apart from the letter before
+# Largest ratio to the width of normal text.
+BOLD = 1.15
+# An invisible character.
+LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
+# VIRAMA is a combining class.
+JOINER, VIRAMA = "\N{ZERO WIDTH JOINER}", 9
+# Unicode does not class these as marks, but they never stand apart from the letter before.
 SIGNS = (JOINER, "\N{ZERO WIDTH NON-JOINER}", "\N{THAI CHARACTER SARA AM}", "\N{LAO VOWEL SIGN AM}")
 DAGGER = "\N{DAGGER}"
-# characters of a label, of either half of a query's name, of what a row is called, and of what stands above a panel
+# Largest numbers of characters: of a label, of either half of a query's name, of a row's name, and of a panel's head.
 LONGEST, LONGEST_HALF, LONGEST_ROW, LONGEST_HEAD = 85, 120, 70, 32
 
 
 def letters(count: int) -> list[str]:
-    """So many letters that stand for names: A to Z, then AA, BB and so on."""
+    """Return letters that stand for names: A to Z, then AA, BB and so on."""
     return [ascii_uppercase[i % 26] * (i // 26 + 1) for i in range(count)]
 
 
 def shorten(text: str, most: int = LONGEST) -> str:
-    """A text of at most so many characters. The middle of a longer one is left out: names mostly differ at an end."""
+    """Shorten a text to at most `most` characters.
+
+    The middle of a longer text is left out, because names mostly differ at an end.
+    """
     tail = most // 3
     return text if len(text) <= most else f"{text[: most - tail - 3].rstrip()} … {text[-tail:].lstrip()}"
 
 
 def shorten_labels(labels: Mapping[str, str]) -> dict[str, str]:
-    """Labels as figures print them: `shorten`, and numbered where that makes them alike."""
+    """Shorten labels for figures, and number labels that would become equal."""
     short: dict[str, str] = {}
     for key, label in labels.items():
         name = shorten(label)
@@ -48,12 +54,12 @@ def shorten_labels(labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def metric_head(label: str) -> str:
-    """A metric's label above a narrow panel, in two lines."""
+    """Return a metric's label above a narrow panel, in two lines."""
     return wrap_text(shorten(label, LONGEST_HEAD), 20)
 
 
 def topic(criterion: str) -> str:
-    """Return what is printed for a criterion."""
+    """Return the printed name of a criterion."""
     return "All topics" if criterion == OVERALL else shorten(criterion, LONGEST_HEAD)
 
 
@@ -64,7 +70,7 @@ def count_noun(count: int, noun: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text."""
+    """Split a text into sentences."""
     return re.split(r"(?<=[.:]) (?=[A-Z0-9])", text)
 
 
@@ -77,30 +83,30 @@ def share_range(values: Iterable[float]) -> str:
 def method_name(label: str) -> str:
     """Return a debias method's label in a sentence: "Hard debias" is "hard debiasing"."""
     name = re.sub(r"\bdebias\b", "debiasing", label)
-    # a name in capitals stays
+    # Keep a name in capitals.
     return name if name[:2].isupper() else name[:1].lower() + name[1:]
 
 
 def percent(level: float) -> str:
-    """The level of an interval: "95 %", "99.9 %"."""
+    """Write the level of an interval: "95 %", "99.9 %"."""
     return f"{level * 100:g} %"
 
 
 def row_label(name: str, width: int = 26) -> str:
-    """What a row is called, in lines of so many characters."""
+    """Return the name of a row, in lines of at most `width` characters."""
     return wrap_text(shorten(name, LONGEST_ROW), width)
 
 
 def part_label(label: str, part: str | None) -> str:
-    """A metric's label, with what tells a sub-query from the query's others, if there are others."""
+    """Return a metric's label, with the distinguishing name of a sub-query if there are several."""
     return f"{label}: {part}" if part else label
 
 
 def wrap_text(text: str, width: int) -> str:
-    """Text in as few lines of at most `width` characters as it needs, and those of even length."""
+    """Wrap text into as few lines of at most `width` characters as possible, of even length."""
     if text.isascii():
         return _wrap(text, width)
-    # what a reader takes for one character is one while lines are broken
+    # Replace what readers see as one character by one character while lines are broken.
     parts = _graphemes(text)
     marks = {part: chr(0xF0000 + i) for i, part in enumerate(dict.fromkeys(parts)) if len(part) > 1}
     lines = _wrap("".join(marks.get(part, part) for part in parts), width)
@@ -108,7 +114,7 @@ def wrap_text(text: str, width: int) -> str:
 
 
 def _graphemes(text: str) -> list[str]:
-    """Letters with the signs that belong to them: accents, vowel signs, and consonants that a virama joins."""
+    """Split text into letters with their signs: accents, vowel signs, and consonants that a virama joins."""
     parts: list[str] = []
     for character in text:
         if parts and (
@@ -124,7 +130,7 @@ def _graphemes(text: str) -> list[str]:
 
 
 def _wrap(text: str, width: int) -> str:
-    # broken at hyphens, or anywhere, only where a word is longer than a line
+    # Break at hyphens, or anywhere, only if a word is longer than a line.
     breaks = any(len(word) > width for word in text.split())
     lines = textwrap.wrap(text, width, break_on_hyphens=breaks)
     for narrower in range(max(len(text) // max(len(lines), 1), 1), width):
@@ -135,18 +141,18 @@ def _wrap(text: str, width: int) -> str:
 
 
 def left_to_right(text: str) -> str:
-    """A sentence of ours with labels in it, as it is read if it begins with a label in a right-to-left script."""
+    """Mark a sentence as left to right, even if it begins with a label in a right-to-left script."""
     return text if text.isascii() else "\n".join(f"{LEFT_TO_RIGHT}{line}" for line in text.split("\n"))
 
 
 def query_label(query: str) -> str:
-    """A query's name in lines: "A and B wrt C and D" breaks before "wrt"."""
+    """Return a query's name in lines: "A and B wrt C and D" breaks before "wrt"."""
     halves = sic(query).replace(" wrt ", "\nwrt ", 1).split("\n")
     return "\n".join(wrap_text(shorten(half, LONGEST_HALF), 42) for half in halves)
 
 
 def shared_half(queries: Sequence[str]) -> tuple[str, list[str]]:
-    """What all queries have before "wrt", and what each has from there on; where that differs, "" and the queries."""
+    """Return the common text of all queries before "wrt", and the rest of each; "" and the queries if it differs."""
     names = [sic(query) for query in queries]
     halves = {name.partition(" wrt ")[0] for name in names}
     half = halves.pop() if len(halves) == 1 and all(" wrt " in name for name in names) else ""
@@ -154,17 +160,17 @@ def shared_half(queries: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def text_width(text: str, size: float) -> float:
-    """Inches that the widest line of a text of so many points takes."""
+    """Return the width in inches of the widest line of a text with this size in points."""
     from matplotlib import rcParams
 
     fonts = (*rcParams["font.family"], *rcParams["font.sans-serif"])
     return max(_line_width(line, size, fonts) for line in text.split("\n")) / 72
 
 
-# figures of many labels break the same words again and again
+# Cache widths, because figures with many labels measure the same words again and again.
 @lru_cache(maxsize=8192)
 def _line_width(line: str, size: float, fonts: tuple[str, ...]) -> float:
-    """Points that a line takes; `fonts` are those that are set, which the width depends on."""
+    """Return the width of a line in points; `fonts` are the current fonts, on which the width depends."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
@@ -172,23 +178,23 @@ def _line_width(line: str, size: float, fonts: tuple[str, ...]) -> float:
 
 
 def line_count(text: str) -> int:
-    """How many lines a text has; an empty one has none."""
+    """Return the number of lines of a text; 0 if it is empty."""
     return text.count("\n") + bool(text)
 
 
 def fit_text(text: str, inches: float, size: float) -> str:
-    """Text of so many points in lines of at most so many inches."""
+    """Wrap text with this size in points into lines of at most this width in inches."""
     characters = max(len(text), 1)
     while True:
         lines = wrap_text(text, characters)
-        # line by line: no other is measured once one is too wide
+        # Measure line by line, and stop at the first line that is too wide.
         if characters == 1 or all(text_width(line, size) <= inches for line in lines.split("\n")):
             return lines
         characters = int(characters * 0.97)
 
 
 def shorten_to_fit(text: str, inches: float, size: float) -> str:
-    """Text of so many points in one line of at most so many inches: `shorten`."""
+    """Shorten text with this size in points to one line of at most this width in inches: `shorten`."""
     lengths = range(6, len(text) + 1)
     if not lengths or text_width(text, size) <= inches:
         return text
@@ -197,12 +203,12 @@ def shorten_to_fit(text: str, inches: float, size: float) -> str:
 
 
 def unit_label(unit: tuple[str, str], labels: Mapping[str, str]) -> str:
-    """What is printed for a model's and a debias method's keys; the method "none" is the original model."""
+    """Return the label of a model's and a debias method's keys; the method "none" is the original model."""
     model, debias = (labels.get(key, key) for key in unit)
     return model if unit[1] == "none" else shorten(f"{model} + {debias}", LONGEST_HALF)
 
 
 def published_label(model: str, labels: Mapping[str, str]) -> str:
-    """What is printed for a model's key in comparison.csv, which may be "<model> under <debias method>"."""
+    """Return the label of a model's key in comparison.csv, which may be "<model> under <debias method>"."""
     model, _, debias = model.partition(" under ")
     return unit_label((model, debias or "none"), labels)

@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
     from ..planned import Planned
 
-# an empty mark has nothing left in it, a full one everything
+# An empty mark means that nothing can be recovered, a full one that everything can.
 FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]
-BETTER = "#EEF4E8"  # behind what is better than the original model
-TOLD = 0.5, 1.0  # accuracy of a clustering: by chance, all
+# The background of the area that is better than the original model.
+BETTER = "#EEF4E8"
+# Accuracy of a clustering: by chance, and perfect.
+TOLD = 0.5, 1.0
 HEADING = "Bias removed against quality kept"
 IDEAL: Look = {
     "marker": "*",
@@ -39,26 +41,29 @@ IDEAL: Look = {
     "markeredgewidth": 0.6,
 }
 EDGE: Look = {"markeredgecolor": "black", "markeredgewidth": 0.8}
-# whether of the original model -> a mark
+# Map whether the model is the original one to a mark.
 MARKS: dict[bool, Look] = {
     is_untouched: {"marker": "D" if is_untouched else "o", "s": 26, "edgecolor": "black", "linewidth": 0.8}
     for is_untouched in (True, False)
 }
-HEIGHT, BESIDE = 2.4, 1.2  # inches of a panel, and of what stands beside panels
+# Inches of a panel, and of the labels next to panels.
+HEIGHT, BESIDE = 2.4, 1.2
 
 
 @styled
 def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) -> figure.Figure:
-    """Bias removed against quality kept: one panel per model, one mark per method, filled by what stays hidden.
+    """Draw bias removed against quality kept: one panel per model, one mark per method, filled by the remaining bias.
 
-    x: the mean over the metrics of 1 - after/before, each at least -1 (a bias that doubles, or worse), of the metrics
-    with a bias to remove (before > 0). 0 removes nothing, 1 everything. y: the mean over the similarity benchmarks of
-    after/before, of the benchmarks with before > 0. 1 keeps the quality; above it, which is shaded, the benchmarks
-    find a method's vectors better than the original ones. Lines reach from the lowest metric, or benchmark, to the
-    highest. The fill is cluster_accuracy after debiasing, from white (0.5, nothing left to recover) to near black (1,
-    everything): the best mark is at the star or above it, and empty. The diamond is the original model. A method
-    with fewer metrics or benchmarks than others of its panel has a dagger; the caption names one without x or y.
-    Raises BiasgridError where the table has no rows of groups "metric" and "similarity" and the criterion, or no
+    x is the mean over the metrics of 1 - after/before, for metrics with a bias to remove (before > 0). Each share is
+    at least -1 (a bias that at least doubles). 0 means that no bias is removed, 1 that all is. y is the mean over the
+    similarity benchmarks of after/before, for benchmarks with before > 0. 1 means unchanged quality; in the shaded
+    area above it, the method's vectors are better than the original ones on the benchmarks. Lines reach from the
+    lowest metric, or benchmark, to the highest. The fill is cluster_accuracy after debiasing, from white (0.5,
+    nothing left to recover) to near black (1, everything). The best mark is empty and at the star or above it. The
+    diamond is the original model. A method with fewer metrics or benchmarks than others of its panel has a dagger;
+    the caption names methods without x or y.
+
+    Raises BiasgridError if the table lacks rows of the criterion in the group "metric" or "similarity", or if no
     method has both.
     """
     points = _points(table, criterion)
@@ -129,7 +134,7 @@ def trade_off(table: pd.DataFrame, labels: Mapping[str, str], criterion: str) ->
         part = drawn[(drawn["model"] == model) & (drawn["debias"] != "none")]
         names = [wrap_text(shorten(method_label(labels, key), LONGEST_HEAD), 18) for key in part["debias"]]
         texts = [name + DAGGER * fewer for name, fewer in zip(names, part["fewer"], strict=True)]
-        # the star and the original model have no text
+        # The star and the original model lack texts.
         label_marks(axes, np.vstack([part[["x", "y"]], [(1, 1), (0, 1)]]), texts)
     return figure
 
@@ -147,14 +152,16 @@ def _finding(drawn: pd.DataFrame, labels: Mapping[str, str]) -> str:
 
 
 def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
-    """The marks of `trade_off`: x and y with their ends, fewer and told by model and debias, the original model's
-    as "none"."""
+    """Return the marks of `trade_off`: x and y with their ends, fewer and told, by model and debias method.
+
+    The original model's marks have the method "none".
+    """
     import pandas as pd
 
     keys = ["model", "debias"]
     bias = rows_of_group(table, "trade_off", criterion, "metric")
     quality = rows_of_group(table, "trade_off", criterion, "similarity")
-    # methods of other criteria that are measured on this one have no quality here
+    # Methods of other criteria that are measured on this criterion lack quality here.
     bias = bias[bias["debias"].isin(quality["debias"])]
     kept_quality = quality["after"] / quality["before"].where(quality["before"] > 0)
     parts = []
@@ -176,14 +183,14 @@ def _points(table: pd.DataFrame, criterion: str) -> pd.DataFrame:
 
 
 def _counts(table: pd.DataFrame, criterion: str, group: str) -> str:
-    """Of how many measures a mark's place is a mean."""
+    """Write the number of measures over which a mark's position is a mean."""
     rows = rows_of_group(table, "trade_off", criterion, group)
     n = rows[(rows["before"] > 0) & rows["after"].notna()].groupby(["model", "debias"])["measure"].nunique()
     return f"n = {count_range(n)}" if len(n) else "n = 0"
 
 
 def _limits(values: pd.Series, low: float) -> tuple[float, float]:
-    """The range of the values, at least from `low` to 1, with room around it."""
+    """Return the range of the values, at least from `low` to 1, with room around it."""
     low, high = min(values.min(), low), max(values.max(), 1.0)
     return low - 0.07 * (high - low), high + 0.07 * (high - low)
 

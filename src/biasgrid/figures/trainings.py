@@ -1,4 +1,4 @@
-"""Figure of how scores differ between models that differ in one hyper-parameter of training, beside seeds alone."""
+"""Figure of score differences between models that differ in one hyper-parameter of training, compared with seeds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOOKS: dict[str, Look] = {
     "beyond what seeds explain": DOT | {"color": INK, "marker": "D", "markersize": 3.8},
 }
 OF_SEED, INSIDE, OUTSIDE = LOOKS
-# what a value is called; others are shown with their parameter
+# Names of values; other values are shown with their parameter.
 NAMES = {
     "sg": {"0": "CBOW", "1": "skip-gram"},
     "algorithm": {"fasttext": "fastText", "glove": "GloVe", "ppmi": "PPMI"},
@@ -52,29 +52,29 @@ def trainings(
     neutral: Mapping[str, float],
     panels: Sequence[tuple[str, str, str]],
 ) -> figure.Figure:
-    """One panel per metric, one row per model, and all seeds in one row.
+    """Draw one panel per metric, one row per model, and all seeds in one row.
 
-    Without any value the figure says so.
+    Without any value the figure has a sentence instead.
 
     Parameters
     ----------
     table, scores
         trainings.csv and scores.csv.
     labels
-        What is printed for the keys of metrics.
+        Labels of the keys of metrics.
     criterion, title, training
-        Whose scores, what the figure is called, and which training.
+        Criterion of the scores, the figure's title, and the training.
     models
         Parameter and (model, its value of the parameter), the base first (`tables.trainings.trainings`).
     neutral
-        The value that means no bias, by metric.
+        No-bias values, by metric.
     panels
-        Metric, (sub-)query, and what tells it from the query's others.
+        Metric, (sub-)query, and the label that distinguishes it from the query's other sub-queries.
 
     Raises
     ------
     BiasgridError
-        Where the table has no rows of the criterion.
+        If the table lacks rows of the criterion.
     """
     import pandas as pd
 
@@ -127,7 +127,7 @@ def _series(is_seed: bool, value: float, low: float, high: float) -> str:
 
 
 def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> dict[str, list[str]]:
-    """Name and models of each row: the seeds (or the base alone), then the others."""
+    """Return the name and the models of each row: the seeds (or the base alone), then the others."""
     of_seed = [model_values for parameter, model_values in models if parameter == SEED]
     base = of_seed[0] if of_seed else models[0][1][:1]
     rows = {"seeds" if of_seed else "base": [model for model, _ in base]}
@@ -139,7 +139,7 @@ def _rows(models: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> dict[str, 
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # imported late: most studies have no such table
+    # Import late: most studies lack this table.
     from ..tables.trainings import trainings as trainings_of
 
     models_by_training: dict[str, list[list[Any]]] = {}
@@ -168,14 +168,14 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _panels(study: Planned, criterion: str, query: Any, metric: str) -> Iterator[list[str]]:
-    """Metric, (sub-)query, and the sets that the query's other sub-queries lack."""
+    """Yield metric, (sub-)query, and the sets that the query's other sub-queries lack."""
     parts = list(query.subqueries(study.metric(criterion, metric).template))
     for name, sets in distinct_sets(parts).items():
         yield [metric, name, sets]
 
 
 def _models_of_training(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Of scores those of the training's models."""
+    """Keep the scores of the training's models."""
     models = {model for _, of_parameter in spec["models"] for model, _ in of_parameter}
     return contents | {"scores": contents["scores"][contents["scores"]["model"].isin(models)]}
 

@@ -1,4 +1,4 @@
-"""Figure of where the most biased words lie before and after debiasing."""
+"""Figure of a map of the most biased words before and after debiasing."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 HEADING = "Map of the most biased words"
-HEIGHT = 1.5, 2.4  # inches of a map: of many, of few
-# one is light, so that greyscale tells small marks apart
+# Inches of a map: if there are many, and if there are few.
+HEIGHT = 1.5, 2.4
+# One colour is light, so that small marks differ in greyscale.
 SIDES: list[Look] = [{"marker": "o", "color": ABOVE}, {"marker": "^", "color": BELOW_LIGHT}]
 
 
@@ -33,12 +34,14 @@ SIDES: list[Look] = [{"marker": "o", "color": ABOVE}, {"marker": "^", "color": B
 def word_map(
     maps: Sequence[tuple[str, str, Mapping, float | None]], labels: Mapping[str, str], criterion: str
 ) -> figure.Figure:
-    """Where the most biased words of one model lie before and after debiasing (Gonen & Goldberg 2019, figure 1).
+    """Draw the most biased words of one model before and after debiasing (Gonen & Goldberg 2019, figure 1).
 
-    `maps`: (model, debias method or "none", map, accuracy of 2-means or None) of every panel, drawn in that order but
-    the original model first. A map has "words" and, for each, its "side" (one of two) and its "xy". Directions and
-    units of a panel mean nothing, distances do: axes have no numbers, and the same scale both ways.
-    Raises BiasgridError where there is no map, maps of two models or two of a method, not two sides, or lists of
+    `maps` has (model, debias method or "none", map, accuracy of 2-means or None) for every panel, drawn in that order
+    but with the original model first. A map has "words" and, for each, its "side" (one of two) and its "xy".
+    Directions and units of a panel mean nothing, but distances do: axes lack numbers, and have the same scale both
+    ways.
+
+    Raises BiasgridError for an empty list, maps of two models, two maps of a method, not two sides, or lists of
     different lengths.
     """
     import pandas as pd
@@ -77,7 +80,7 @@ def word_map(
     looks = dict(zip(sides, SIDES, strict=True))
     for _, method, points, _ in maps:
         words = pd.DataFrame(points["xy"], columns=["x", "y"], dtype=float).assign(side=points["side"])
-        # in turns, so that neither side lies on the other
+        # Draw the sides in turn, so that neither side covers the other.
         words = words.loc[words.groupby("side").cumcount().sort_values(kind="stable").index]
         axes = panels[method]
         seaborn.scatterplot(
@@ -103,7 +106,7 @@ def word_map(
 
 
 def _finding(accuracies: Sequence[float]) -> str:
-    """Say how many words stay predictable after debiasing, by the methods' least and most."""
+    """Say how many words stay predictable after debiasing, from the smallest to the largest share of a method."""
     if not accuracies:
         return HEADING
     return f"After debiasing, {share_range(accuracies)} of words stay predictable"
@@ -127,7 +130,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _map_alone(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The map, to two digits, and the accuracy that stands above it."""
+    """Keep the map, with two digits, and the accuracy above it."""
     records = [
         {name: record[name] for name in ("criterion", "model", "debias")}
         | {"measures": [m for m in record["measures"] if m["measure"] == "cluster_accuracy"]}

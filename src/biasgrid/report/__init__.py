@@ -1,1 +1,1 @@
-"""The page of a study: what came out, how sure it is, and why what is missing is missing."""
+"""Report of a study: the results, their uncertainty, and the reasons for missing values."""

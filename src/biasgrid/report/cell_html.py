@@ -1,4 +1,4 @@
-"""How a score's record is shown: what templates/cells.html needs besides the record."""
+"""Functions for templates/cells.html, which shows a score's record."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from ..verdicts.reliability import HOLDS, MAY_TURN
 from .marks import mark_of
 from .score_records import Cells, Record
 
-# how many words are shown: of all sets with their influences, and lost ones
+# Numbers of words that are shown: of all sets with their influences, and missing words.
 INFLUENTIAL, LOST = 5, 5
-INFLUENTIAL_OF_MANY, LOST_OF_MANY = 4, 3  # of a large page
-BARS, HEIGHT, WIDTH = 20, 16, 4  # of a histogram: how many, and how high and wide one is
-DIGITS = "0123456789abcdefg"  # of heights
+# The same numbers for a large report.
+INFLUENTIAL_OF_MANY, LOST_OF_MANY = 4, 3
+# Number of bars of a histogram, and the height and width of a bar.
+BARS, HEIGHT, WIDTH = 20, 16, 4
+# Digits for heights.
+DIGITS = "0123456789abcdefg"
 FORMS: dict[str, Callable[..., str]] = {
     "plain": plain,
     "p": p_number,
     "p_value": p_value,
     "coefficient": coefficient,
 }
-# what a score is with other words
+# Stability of a score with other words.
 STABILITY = {HOLDS: "stable", MAY_TURN: "unstable"}
 COMPARED = {
     "exact": "all {} permutations",
@@ -40,7 +43,7 @@ COMPARED = {
 
 
 def install(environment: Environment) -> None:
-    """Give an environment what templates/cells.html needs."""
+    """Add the filters and functions of templates/cells.html to an environment."""
     environment.filters |= {"number": typeset, "count": count, "typographic": typographic, "bdi": bdi}
     environment.filters |= {name: partial(typeset, form=form) for name, form in FORMS.items()}
     environment.globals |= {"TESTS": significance.REGISTRY}
@@ -70,7 +73,7 @@ def evidence(record: Record, tests: Collection[str]) -> str:
 
 
 def bdi(text: str, language: str | None = None) -> str:
-    """Words or a label in their own direction, and with their language where it is known; ASCII needs neither."""
+    """Mark up words or a label with their direction, and their language if it is known; ASCII needs neither."""
     if text.isascii():
         return text
     lang = Markup(' lang="{}"').format(language) if language else ""
@@ -78,15 +81,14 @@ def bdi(text: str, language: str | None = None) -> str:
 
 
 def lost_shown(cells: Cells) -> int:
-    """How many lost words are named."""
+    """Return the largest number of missing words that are named."""
     return LOST_OF_MANY if cells.are_many else LOST
 
 
 def associations(
     record: Record, cells: Cells, language: str | None = None
 ) -> Iterator[tuple[str, list[str], int, list[str]]]:
-    """What the metric says of words, a set at a time: its name, its words with the highest numbers, how many are left
-    out, and those with the lowest."""
+    """Yield each set's name, words with the metric's highest numbers, number of omitted words, and lowest words."""
     for place, (rows, numbers, left) in record.associations.items():
         name, words = cells.sets[place]
         texts = [_entry(bdi(words[i], language), _text(n)) for i, n in zip(rows, numbers, strict=True)]
@@ -95,7 +97,7 @@ def associations(
 
 
 def _entry(word: str, text: str) -> str:
-    # on one line; the number stays outside of a word that is written from right to left
+    # Keep word and number on one line, with the number outside of a word in a right-to-left script.
     return word + "\N{NO-BREAK SPACE}" + text
 
 
@@ -106,8 +108,10 @@ def _text(numbers: np.ndarray) -> str:
 def influences(
     record: Record, cells: Cells, language: str | None = None
 ) -> tuple[list[tuple[str, list[str]]], int, float]:
-    """The words without which a score changes most, by set; how many others there are, and by how much it changes at
-    most without one of them."""
+    """Return the words without which a score changes most, by set, and a summary of the other words.
+
+    The summary is the number of other words, and the largest change without one of them.
+    """
     places = np.repeat([*record.influence], [len(values) for values in record.influence.values()])
     words = [word for place in record.influence for word in cells.sets[place][1]]
     changes = np.concatenate([*record.influence.values()])
@@ -134,7 +138,7 @@ def influences(
 
 
 def describe_comparison(test: Mapping[str, Any]) -> str:
-    """Return with what a test compares the score."""
+    """Describe the values with which a test compares the score."""
     if test.get("middle"):
         low, _, high = test["middle"]
         return f"{count(test['draws'])} sets: 95 % in {typographic(interval(low, high))}"
@@ -143,12 +147,12 @@ def describe_comparison(test: Mapping[str, Any]) -> str:
 
 
 def p_of(test: Mapping[str, Any]) -> str:
-    """The p-value of a test: "p = .012"; "p ≤ .005" of the smallest that its draws can give."""
+    """Return the p-value of a test: "p = .012", or "p ≤ .005" for the smallest that its draws can reach."""
     return typeset(test["p_value"], form=partial(p_value, at_most=is_at_floor(test)))
 
 
 def observed(record: Record, test: Mapping[str, Any]) -> str:
-    """What a test compares with its values: the score, or one that leaves out what the metric draws at random."""
+    """Return the number that a test compares with its values: the score, or a statistic without random draws."""
     text = typeset(test["observed"])
     return f"{'score' if text == typeset(record.value) else 'statistic'} {text}"
 
@@ -159,17 +163,17 @@ def histogram(test: Mapping[str, Any], neutral: float = 0.0) -> dict[str, Any] |
     Returns
     -------
     dict
-        `bars`, a digit of base 17 for the height of each; `tails`, from where to where values are as extreme as the
+        `bars`, a digit of base 17 for the height of each; `tails`, the ranges of values that are as extreme as the
         score; `place` of the score; and the ends `low` and `high`. report.js draws it.
     """
     of_test = test.get("histogram")
     if of_test is None or len(of_test["counts"]) < BARS:
         return None
     counts, low, high = of_test["counts"], of_test["low"], of_test["high"]
-    # several bars of the file make one bar here
+    # Add up several bars of the file to one bar of the box.
     bars_per_step = len(counts) // BARS
     counts = [sum(counts[i : i + bars_per_step]) for i in range(0, len(counts), bars_per_step)]
-    # a bar of one value or more is at least one high
+    # Make a bar with at least one value at least one high.
     heights = [max(round(HEIGHT * n / max(counts)), min(n, 1)) for n in counts]
     width = WIDTH * len(counts)
     place, mirror = (

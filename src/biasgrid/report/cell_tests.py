@@ -1,4 +1,4 @@
-"""What the tests and the interval of a score say, in words and numbers."""
+"""Tests and interval of a score, in words and numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from ..inference import significance
 from ..options import Bootstrap
 
-# what the page takes of a test from a file of inference
+# Fields of a test in a file of inference that the report shows.
 KEPT = (
     "p_low",
     "p_high",
@@ -25,7 +25,7 @@ KEPT = (
 
 
 def tests_of(inference: Mapping[str, Any], row: Any, kept: Collection[str]) -> dict[str, dict[str, Any]]:
-    """What the tests of a score say.
+    """Return the results of the tests of a score.
 
     Parameters
     ----------
@@ -34,14 +34,14 @@ def tests_of(inference: Mapping[str, Any], row: Any, kept: Collection[str]) -> d
     row
         Its row of scores.csv, with the adjusted p-values.
     kept
-        What is taken of a test: of `KEPT`.
+        Fields of a test that are kept, out of `KEPT`.
 
     Returns
     -------
     dict
-        A test -> `reason`, why there is no p-value; or `p_value`, `p_adjusted`, what the score is `compared` with,
-        and what the file of inference has: p_low, p_high, p_lowest, alternative, method, draws, partitions, observed,
-        histogram, and of control words `middle`.
+        A test -> `reason`, why the p-value is missing; or `p_value`, `p_adjusted`, the name of the values with which
+        the score is `compared`, and fields of the file of inference: p_low, p_high, p_lowest, alternative, method,
+        draws, partitions, observed, histogram, and for control words `middle`.
     """
     tests = {}
     for test in significance.among(inference):
@@ -61,8 +61,10 @@ def tests_of(inference: Mapping[str, Any], row: Any, kept: Collection[str]) -> d
 
 
 def interval_of(inference: Mapping[str, Any], options: Mapping[str, Any], kind: str) -> dict[str, Any] | None:
-    """The interval of a score: `kind`, `level`, and `low` and `high`, or the `reason` why there is none; None where
-    none was asked for. `options` are the parts of the inference."""
+    """Return the interval of a score: `kind`, `level`, and `low` and `high`, or the `reason` if it is missing.
+
+    The result is None if no interval was requested. `options` are the parts of the inference.
+    """
     bootstrap = inference.get("bootstrap")
     if bootstrap is None:
         return None
@@ -77,8 +79,11 @@ def interval_of(inference: Mapping[str, Any], options: Mapping[str, Any], kind: 
 
 
 def interval_of_units(scalars: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Of a metric of corpora: `low` and `high`, the 95 % interval over sentences (or windows), and of the "first"
-    group and the "second" how many of them have it and the words, and how many it; None where there is none."""
+    """Return the interval over units of a corpus metric, with counts of units; None if it is missing.
+
+    `low` and `high` are the 95 % interval over sentences (or windows). The "first" and "second" group each have the
+    number of units with the group and the words, and the number of units with the group.
+    """
     if scalars.get("ci_low") is None or "units_first" not in scalars:
         return None
     sides = {
@@ -89,6 +94,6 @@ def interval_of_units(scalars: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def number(value: float | str) -> float | None:
-    """A number of a table for JSON; text of a column that a plugin's test has, which is not loaded."""
+    """Convert a number of a table for JSON; it is text in a column of a plugin's test that is not loaded."""
     value = math.nan if value == "" else float(value)
     return None if math.isnan(value) else value

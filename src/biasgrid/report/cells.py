@@ -1,4 +1,4 @@
-"""The page's records of scores, read from the files of a finished study: one for each row of scores.csv."""
+"""Records of scores for the report, read from the files of a finished study: one for each row of scores.csv."""
 
 from __future__ import annotations
 
@@ -42,14 +42,16 @@ if TYPE_CHECKING:
     from ..plan.study import Study
 
 
-TABLES = {"scores", "comparison", "reliability"}  # what records are read from, as far as it is there
-# columns of reliability.csv that the page reads
+# The tables that records are read from, if they exist.
+TABLES = {"scores", "comparison", "reliability"}
+# Columns of reliability.csv that the report reads.
 STABILITY = ["question", "coefficient", "set", "value", "low", "high", "words", "items", "verdict"]
-SHOWN = 4  # words of a set with their associations
+# Number of words of a set that are shown with their associations.
+SHOWN = 4
 
 
 def inputs(study: Study) -> dict[str, Any]:
-    """The files that `read` takes, by role."""
+    """Return the files that `read` needs, by role."""
     queries = [
         study.paths.query_file(key) for key in dict.fromkeys(c.query for c in study.grid.cells.values())
     ]
@@ -58,7 +60,7 @@ def inputs(study: Study) -> dict[str, Any]:
 
 
 def spec(study: Study) -> dict[str, Any]:
-    """What `read` depends on besides: which interval is shown, and the file that commands name."""
+    """Return the other values that `read` needs: the kind of interval, and the file that commands name."""
     return {
         "interval": study.config.inference.interval,
         "study": (study.results / "study.json").as_posix(),
@@ -66,15 +68,15 @@ def spec(study: Study) -> dict[str, Any]:
 
 
 def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
-    """The records of a finished study.
+    """Read the records of a finished study.
 
     Parameters
     ----------
     files
-        As `inputs` names them: "cells", "queries" and "inferences", lists of files; "scores", and "comparison" and
-        "reliability" where the study has them.
+        As in `inputs`: "cells", "queries" and "inferences", lists of files; "scores"; "comparison" and "reliability"
+        if the study has them.
     spec
-        As of `spec`.
+        As in `spec`.
 
     Raises
     ------
@@ -90,13 +92,14 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
         _read_published(files.get("comparison")),
         _read_card(files.get("reliability")),
         _Words(),
-        # of a large page, without histograms
+        # Leave histograms out of a large report.
         [name for name in KEPT if name != "histogram" or not are_many],
     )
     made = []
     inferences: dict[tuple, _Inferred] = {}
     for cell, results in cells(files["inferences"]):
-        made.append({"versions": cell.get("versions")})  # and no values, which may be many
+        # Keep the versions only: the values may be many.
+        made.append({"versions": cell.get("versions")})
         for result in results:
             if (key := _key(cell, result)) in rows:
                 inferred = _inferred(rows[key], cell, result, _query(queries, cell), study)
@@ -105,7 +108,7 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
     for cell, results in cells(files["cells"]):
         made.append({"versions": cell.get("versions")})
         for result in results:
-            # as in scores.csv, a sub-query that several queries have counts for the first one
+            # As in scores.csv, a sub-query of several queries belongs to the first.
             if (key := _key(cell, result)) in rows and key not in records:
                 inferred = inferences.pop((key, cell["query"]), NOTHING_INFERRED)
                 records[key] = _record(rows[key], cell, result, inferred, _query(queries, cell), study)
@@ -126,7 +129,7 @@ def read(files: Mapping[str, Any], spec: Mapping[str, Any]) -> Cells:
 
 @dataclass(frozen=True)
 class _Study:
-    """What the records of all cells share while they are built."""
+    """Data that all cells share while their records are built."""
 
     spec: Mapping[str, Any]
     published: Mapping[tuple, list[dict[str, Any]]]
@@ -139,8 +142,11 @@ class _Study:
 
 @dataclass(frozen=True)
 class _Inferred:
-    """What a record has of a file of inference: `options` are the names of its parts, None without such a file; the
-    others are those of `Record`, but `influence` by set."""
+    """Part of a record that comes from a file of inference.
+
+    `options` are the names of its parts, None without such a file. The other fields are as in `Record`, but
+    `influence` is by set.
+    """
 
     options: tuple[str, ...] | None = None
     tests: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -164,7 +170,7 @@ def _inferred(
 
 
 def _query(queries: Mapping[str, Query], cell: Mapping[str, Any]) -> Query:
-    """Return the query of a cell. Raise BiasgridError for a cell of another study."""
+    """Return the query of a cell. Raises BiasgridError for a cell of another study."""
     if cell["query"] not in queries:
         place = "/".join(cell[part] for part in PLACE)
         raise BiasgridError(f"inference of {place}: the study has no such query; run the study again")
@@ -241,7 +247,7 @@ def _question(
 
 
 class _Words:
-    """Sets of words, and what models have of them, each once."""
+    """Sets of words and the models' matches of them, without duplicates."""
 
     def __init__(self) -> None:
         self.sets: list[tuple[str, list[str]]] = []
@@ -250,7 +256,7 @@ class _Words:
         self._found_numbers: dict[tuple, int] = {}
 
     def set_of(self, s: WordSet) -> int:
-        """The number of a set."""
+        """Return the number of a set."""
         key = s.name, s.words
         if key not in self._sets:
             self._sets[key] = len(self.sets)
@@ -258,10 +264,10 @@ class _Words:
         return self._sets[key]
 
     def place_of(self, s: WordSet, result: Mapping[str, Any]) -> int:
-        """The number of what a model has of a set."""
+        """Return the number of a model's matches of a set."""
         entries_of_words, lost_words = result["found"][s.name], result["lost"][s.name]
         entries = []
-        # most often each word is found as itself: told at once, as there may be thousands
+        # Check first whether each word is found as itself, the usual case: there may be thousands of words.
         if [*chain.from_iterable(entries_of_words.values())] != [*entries_of_words]:
             entries = [
                 [word, ", ".join(keys)]
@@ -297,14 +303,15 @@ def _metric_with_params(name: str, params: str) -> Metric:
 
 
 def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
-    """Why a score has no value, in a sentence."""
+    """Explain in a sentence why a score lacks a value."""
     status = result["status"]
     if status == "ok":
         return ""
     if not status.startswith("lost_words:"):
         return why_undefined(status) or UNDEFINED
     failed_sets = f";{status.removeprefix('lost_words:')};"
-    if KINDS[_metric(cell).needs].complete:  # it lacks none, but where its scores were measured elsewhere
+    # Such a model never lacks words, unless its scores were measured elsewhere.
+    if KINDS[_metric(cell).needs].complete:
         lost_texts = {text: of_set for of_set, texts in result["lost"].items() for text in texts}
         whys = {text: result.get("why_lost", {}).get(name, {}).get(text) for text, name in lost_texts.items()}
         named = (quote(text) + (f" ({why})" if why else "") for text, why in whys.items())
@@ -312,7 +319,8 @@ def _reason(cell: Mapping[str, Any], result: Mapping[str, Any]) -> str:
     shortages = [
         f"{name} lacks {len(lost_words):,} of {len(lost_words) + len(result['found'][name]):,} words"
         for name, lost_words in result["lost"].items()
-        if lost_words and f";{name};" in failed_sets  # a name may have a semicolon
+        # A name may contain a semicolon.
+        if lost_words and f";{name};" in failed_sets
     ]
     threshold = cell["words"].get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)
     return f"too many words are missing: {', '.join(shortages)}; the study allows {100 * threshold:g} %"
@@ -327,20 +335,23 @@ def _associations(
         if (by_entry := result["detail"].get(detail, {}).get(s.name)) is None:
             continue
         entries = {word: keys[0] for word, keys in result["found"][s.name].items()}
-        of_words = [*map(by_entry.get, map(entries.get, s.words))]  # no entry is None
+        # Entries are never None.
+        of_words = [*map(by_entry.get, map(entries.get, s.words))]
         first = next((value for value in of_words if value is not None), nan)
         if isinstance(first, dict):
-            # a number for each set that they are of, else the first, as of a mean and its deviation
+            # Use a number per set if there is one, otherwise the first number, such as the mean of a mean and its
+            # deviation.
             width = len(first) if len(first) > 1 and names.issuperset(first) else 1
             of_words = [[nan] * width if v is None else [*v.values()][:width] for v in of_words]
-        numbers = np.array(of_words, dtype=float).reshape(len(s.words), -1)  # None is NaN
+        # NumPy converts None to NaN.
+        numbers = np.array(of_words, dtype=float).reshape(len(s.words), -1)
         values[study.words.set_of(s)] = ends(numbers)
     return values
 
 
 def ends(numbers: np.ndarray, shown: int = SHOWN) -> Associations:
-    """Return what a page shows of the numbers of a set's words, (words, numbers of each): of many, both ends."""
-    # of two numbers, the difference; of more, the mean
+    """Return the numbers of a set's words (words, numbers of each) that are shown: both ends if there are many."""
+    # Order by the difference of two numbers, or by the mean of more.
     order = numbers[:, 0] - numbers[:, 1] if numbers.shape[1] == 2 else numbers.mean(axis=1)
     rows = np.argsort(-order, kind="stable")[: np.count_nonzero(~np.isnan(order))]
     left = len(rows) - shown if len(rows) > shown + 1 else 0
@@ -357,23 +368,24 @@ def _influence(
             continue
         of_words = [*map(by_word.get, s.words)]
         if metric.paired and s is query.target_sets[0]:
-            # a word of several pairs is named with its partners
+            # Name a word of several pairs with its partners.
             pairs = map(", ".join, zip(*(t.words for t in query.target_sets), strict=False))
             of_words = [
                 by_word.get(pair) if n is None else n
                 for n, pair in zip_longest(of_words, pairs, fillvalue=None)
             ]
-        changes.append((s, np.array(of_words, dtype=float)))  # None is NaN
+        # NumPy converts None to NaN.
+        changes.append((s, np.array(of_words, dtype=float)))
     return changes
 
 
 def _read_published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
-    """Published numbers by criterion, metric, model and query's id, which is empty for those of a criterion."""
+    """Return published numbers by criterion, metric, model and query id; the id is empty for a whole criterion."""
     numbers_by_key: dict[tuple, list[dict[str, Any]]] = defaultdict(list)
     if path is None:
         return numbers_by_key
     for row in COMPARISON.read(path).itertuples():
-        # the table's query_id is empty, too, where the study has not the query
+        # The table's query_id is also empty if the study lacks the query.
         query, separator, quantity = row.quantity.partition(": ")
         query, quantity = (query, quantity) if separator else ("", row.quantity)
         names = "source", "table", "published", "ours", "verdict", "note"
@@ -386,7 +398,7 @@ def _read_published(path: Path | None) -> dict[tuple, list[dict[str, Any]]]:
 
 
 def _read_card(path: Path | None) -> dict[tuple, tuple[str, list[str]]]:
-    """Return how stable each score is: the verdict on it, and phrases on it and on the order of its words."""
+    """Return the stability of each score: its assessment, and phrases on it and on the order of its words."""
     if path is None:
         return {}
     table = RELIABILITY.read(path)[[*KEYS, *STABILITY]]

@@ -1,4 +1,4 @@
-"""Two studies compared: a frame of each table's rows that differ, matched by key, and of what else differs."""
+"""Comparison of two studies: a frame of differing rows of each table, matched by key, and frames of other changes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,15 @@ from ..verdicts.evidence import ALL
 from ..verdicts.least_biased import Answer, answers, decisions
 from ..versions import count_versions
 
-TOLERANCE = 1e-12  # numbers whose relative difference is smaller are the same
-ROUNDING = 1e-9  # one that is smaller is that of another processor or library
+# Numbers with a smaller relative difference are equal.
+TOLERANCE = 1e-12
+# A smaller relative difference may be due to another processor or library.
+ROUNDING = 1e-9
 STATE = ["criterion", "metric", "model", "debias"]
 PAIR = ["criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b"]
 P_VALUES = [name for test in significance.tests() for name in (test.column, test.adjusted)]
 UNCERTAINTY = [*P_VALUES, "ci_low", "ci_high", "words_used", "words_lost"]
-# table -> its key, and the columns that are compared
+# Table -> its key, and the columns that are compared.
 COLUMNS: dict[str, tuple[list[str], list[str]]] = {
     "scores": (KEYS, ["value", "status", "evidence", *UNCERTAINTY]),
     "aggregates": ([*STATE, "aggregation"], ["evidence"]),
@@ -42,7 +44,7 @@ COLUMNS: dict[str, tuple[list[str], list[str]]] = {
         ["published", "ours", "verdict"],
     ),
 }
-# what `verdicts.least_biased` reads, too
+# Columns that `verdicts.least_biased` also reads.
 ANSWERED = {
     "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of", "reason"],
     "pairs": [
@@ -56,26 +58,37 @@ ANSWERED = {
         "reason",
     ],
 }
-# columns that tables once did not have: without them, they are not compared
+# Columns that older tables lack: they are then not compared.
 LATER = {"evidence", *P_VALUES[2:]}
-ABSENT = object()  # a key that a config does not have
+# Stands for a key that a config does not have.
+ABSENT = object()
 NEW_VALUE, LOST_VALUE, LAST_DIGITS = "has a value now", "lost its value", "rounding"
-HEAD = 8192  # bytes of a cell, whose versions stand before its results
+# Bytes of a cell that contain its versions, before its results.
+HEAD = 8192
 
 Frames = dict[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two studies.
+    """Study that is compared with another one.
 
-    tables    by name; those of `COLUMNS` that it has, with the columns that are compared
-    config    with its defaults
-    queries   by key
-    vectors   model -> its file's name -> checksum
-    versions  library -> the versions that measured its scores
-    metrics   their keys, in the order of the study
-    level     of the comparison of pairs
+    Attributes
+    ----------
+    tables
+        Tables of `COLUMNS` that it has, by name, with the columns that are compared.
+    config
+        Its config with default values.
+    queries
+        Queries by key.
+    vectors
+        Model -> its file's name -> checksum.
+    versions
+        Library -> the versions that measured its scores.
+    metrics
+        Keys of its metrics, in the order of the study.
+    level
+        Level of the comparison of pairs.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -88,14 +101,14 @@ class Side:
 
 
 def side_of(study: FinishedStudy) -> Side:
-    """What of a study is compared, from its files.
+    """Read the data of a study that are compared from its files.
 
     Raises BiasgridError for a study without scores, and for a damaged table.
     """
     if not study.paths.table_file("scores").is_file():
         raise BiasgridError(f"{study.folder}: not a finished study: it has no scores.csv; run it again")
     config = to_record(study.config)
-    # paths as the study's file has them; in `study.config` they are relative to the working directory
+    # Take paths from the study's file: in `study.config` they are relative to the working directory.
     raw = load.read(study.folder / CONFIG)
     config |= {key: raw[key] for key in ("published", "computed") if key in raw}
     config["criteria"] = {
@@ -115,7 +128,7 @@ def side_of(study: FinishedStudy) -> Side:
 
 
 def _read(study: FinishedStudy, name: str) -> pd.DataFrame:
-    """A table's columns that are compared, checked. Those that older code did not make may be missing."""
+    """Read a table's columns that are compared, with checks. Columns that older code did not make may be missing."""
     file, table = study.paths.table_file(name), tables.REGISTRY[name]
     with file.open(encoding="utf-8", errors="replace") as lines:
         header = set(lines.readline().rstrip("\r\n").split(","))
@@ -128,7 +141,7 @@ def _read(study: FinishedStudy, name: str) -> pd.DataFrame:
 
 
 def _versions(study: FinishedStudy) -> dict[str, str]:
-    """Library -> the versions that measured the study's cells, from the beginning of each cell's file."""
+    """Return library -> the versions that measured the study's cells, from the beginning of each cell's file."""
     records = []
     for cell in study.grid.cells.values():
         if (file := study.paths.cell_file(cell)).is_file():
@@ -140,25 +153,25 @@ def _versions(study: FinishedStudy) -> dict[str, str]:
 
 
 def compare(a: Side, b: Side) -> Frames:
-    """What differs between two studies.
+    """Compare two studies.
 
     Returns
     -------
     dict of DataFrame
-        Rows that differ, of values in the first study (<column>_a) and in the second (<column>_b):
+        Rows that differ, with values in the first study (<column>_a) and in the second (<column>_b):
 
-        - least_biased: criteria and metrics of which another model comes first, or whether that is decided
-        - pairs: of models, decided in another way (-1: the first is the less biased, 1: the second, 0: neither)
-        - aggregates, evidence: aggregates, and scores, whose evidence is another
-        - verdicts: published numbers with another verdict
-        - ranks: other ranks among the states that both studies rank
-        - rank_shifts: ranks that differ only because of other states beside them, or of ties
+        - least_biased: criteria and metrics with another first model, or with another result on whether it is clear
+        - pairs: of models, with another significance (-1: the first is less biased, 1: the second, 0: neither)
+        - aggregates, evidence: aggregates and scores with other evidence
+        - verdicts: published numbers with another result of the check
+        - ranks: other ranks among the model variants that both studies rank
+        - rank_shifts: ranks that differ only because of other variants, or of ties
         - scores: scores with another value or status, the largest change first
         - uncertainty: all other scores with another p-value, interval or number of words
-        - metrics: how many scores changed in which way, by metric
-        - only_in_one, lone_scores: names that one study has, and how many scores
-        - config, words, vectors, versions: what went in
-        - in_both: how many rows are in both, by table
+        - metrics: number of scores by type of change, by metric
+        - only_in_one, lone_scores: names that only one study has, and numbers of such scores
+        - config, words, vectors, versions: inputs
+        - in_both: number of rows in both studies, by table
         - lacking: tables that one study lacks, or has without the column `evidence`
     """
     rows = {name: _merge(a.tables.get(name), b.tables.get(name), name) for name in COLUMNS}
@@ -193,11 +206,11 @@ def compare(a: Side, b: Side) -> Frames:
 
 
 def _merge(a: pd.DataFrame | None, b: pd.DataFrame | None, name: str) -> pd.DataFrame:
-    """The rows of both tables, matched by key: columns <name>_a and <name>_b, and `side`: "both", "a" or "b"."""
+    """Match the rows of both tables by key: columns <name>_a and <name>_b, and `side`: "both", "a" or "b"."""
     key, compared = COLUMNS[name]
     texts = {column.name for column in tables.REGISTRY[name].columns if column.dtype == "text"}
     types = {column: "str" if column in texts else "float64" for column in (*key, *compared)}
-    # a column that one of the tables lacks is not compared
+    # Columns that one of the tables lacks are not compared.
     common = [column for column in compared if all(t is None or column in t for t in (a, b))]
     parts = []
     for table in (a, b):
@@ -205,7 +218,7 @@ def _merge(a: pd.DataFrame | None, b: pd.DataFrame | None, name: str) -> pd.Data
         part = part.assign(**{c: "" if c in texts else np.nan for c in compared if c not in common})
         part = part.astype(types)
         part = _in_order(part) if name == "pairs" else part
-        # rows of one key, which no study should have, are matched in their order
+        # Match duplicate keys, which should not occur, in their order.
         parts.append(part.assign(nth=part.groupby(key).cumcount()))
     rows = parts[0].merge(parts[1], on=[*key, "nth"], how="outer", suffixes=("_a", "_b"), indicator="side")
     sides = rows["side"].map({"both": "both", "left_only": "a", "right_only": "b"}).astype(str)
@@ -213,7 +226,7 @@ def _merge(a: pd.DataFrame | None, b: pd.DataFrame | None, name: str) -> pd.Data
 
 
 def _in_order(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Pairs, each with its states in the order of their keys: another study may have another order."""
+    """Order the variants of each pair by their keys, because another study may have another order."""
     turned = pairs["model_a"] + "\0" + pairs["debias_a"] > pairs["model_b"] + "\0" + pairs["debias_b"]
     names = {"model_a": "model_b", "model_b": "model_a", "debias_a": "debias_b", "debias_b": "debias_a"}
     others = pairs[turned].rename(columns=names)
@@ -222,7 +235,7 @@ def _in_order(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def differs(rows: pd.DataFrame, *columns: str) -> np.ndarray:
-    """Which rows differ in any of the columns: numbers by more than `TOLERANCE`, texts at all."""
+    """Return the mask of rows that differ in a column: numbers by more than `TOLERANCE`, texts in any way."""
     result = np.zeros(len(rows), dtype=bool)
     for column in columns:
         a, b = rows[f"{column}_a"], rows[f"{column}_b"]
@@ -234,14 +247,17 @@ def differs(rows: pd.DataFrame, *columns: str) -> np.ndarray:
 
 
 def _by_size(rows: pd.DataFrame, column: str, na_position: Literal["first", "last"] = "last") -> pd.DataFrame:
-    """Rows by the size of a column's difference, the largest first."""
+    """Sort rows by the size of a column's difference, the largest first."""
     sizes = (rows[f"{column}_b"] - rows[f"{column}_a"]).abs()
     return rows.loc[sizes.sort_values(ascending=False, na_position=na_position, kind="stable").index]
 
 
 def _scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """Scores whose value or status changed: those that gained or lost their value, then by `share`, the difference as
-    a share of the way to the end of the interval: above 1, the new value is outside."""
+    """Return scores whose value or status changed, with the kind and the size of the change.
+
+    Gained and lost values come first, then the rows are sorted by `share`: the difference as a share of the distance
+    to the end of the interval. Above 1, the new value is outside.
+    """
     before, after, low, high = (rows[name] for name in ("value_a", "value_b", "ci_low_a", "ci_high_a"))
     difference = after - before
     room = np.where(difference > 0, high - before, before - low)
@@ -257,7 +273,7 @@ def _scores(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_metric(scores: pd.DataFrame, frames: Frames) -> pd.DataFrame:
-    """Per metric whose scores changed: how many are in both studies, and how many changed in which way."""
+    """Count, for each metric with changed scores, the scores in both studies, and the types of changes."""
     changed, evidence = frames["scores"], frames["evidence"]
     parts = {
         "in_both": scores,
@@ -277,7 +293,7 @@ def _by_metric(scores: pd.DataFrame, frames: Frames) -> pd.DataFrame:
 
 
 def _ranks(rows: pd.DataFrame) -> Frames:
-    """Ranks that changed among the states that both studies rank, and other ranks that differ."""
+    """Return ranks that changed among the model variants that both studies rank, and other ranks that differ."""
     has_ranks = rows["rank_a"].notna() & rows["rank_b"].notna()
     among = rows[has_ranks].groupby(["criterion", "metric"])[["rank_a", "rank_b"]].rank()
     rows = rows.assign(among_a=among["rank_a"], among_b=among["rank_b"])
@@ -288,7 +304,7 @@ def _ranks(rows: pd.DataFrame) -> Frames:
 
 
 def _pairs(rows: pd.DataFrame, *levels: float) -> pd.DataFrame:
-    """Pairs whose decision was reversed, lost or gained."""
+    """Return pairs whose significance was reversed, lost or gained."""
     before, after = (
         decisions(rows[f"difference_{side}"].to_numpy(), rows[f"p_adjusted_{side}"].to_numpy(), 1 - level)
         for side, level in zip("ab", levels, strict=True)
@@ -303,14 +319,14 @@ def _frame(columns: str, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
 
 
 def _answers(a: Side, b: Side) -> pd.DataFrame:
-    """Which models are the least biased in each study, and whether that is decided, by criterion and metric."""
+    """Return the least biased models in each study, and whether they are clear, by criterion and metric."""
     first, second = (_answers_of(side) for side in (a, b))
     rows = []
     for place in sorted(first.keys() & second.keys()):
         both = first[place], second[place]
         models = [[state.model for state in answer.models[:1]] for answer in both]
         decided = [answer.is_decided if answer.has_test else None for answer in both]
-        # a study without comparisons has an order of raw ranks alone
+        # A study without comparisons only has an order by raw ranks.
         is_alike = first[place].has_test == second[place].has_test
         changed = is_alike and (models[0] != models[1] or decided[0] != decided[1])
         rows.append((*place, *models, *decided, changed))
@@ -318,7 +334,7 @@ def _answers(a: Side, b: Side) -> pd.DataFrame:
 
 
 def _answers_of(side: Side) -> dict[tuple[str, str], Answer]:
-    """Nothing where the tables are of an earlier version, which compared models in another way."""
+    """Return the comparisons of a study's models; empty for tables of an earlier version, which differ."""
     of_study = {name: side.tables[name] for name in ANSWERED if name in side.tables}
     is_complete = all({*ANSWERED[name]} <= {*table} for name, table in of_study.items())
     if not is_complete or "rankings" not in of_study or of_study["rankings"].empty:
@@ -328,7 +344,7 @@ def _answers_of(side: Side) -> dict[tuple[str, str], Answer]:
 
 
 def _lacking(a: Side, b: Side) -> Iterator[tuple[str, str, str]]:
-    """Table, study, and what it lacks there: the table, which the other study has, or the column `evidence`."""
+    """Yield table, study, and the missing item: the "table", which the other study has, or the column "evidence"."""
     for name, (_, compared) in COLUMNS.items():
         for letter, side, other in (("a", a, b), ("b", b, a)):
             table = side.tables.get(name)
@@ -339,7 +355,7 @@ def _lacking(a: Side, b: Side) -> Iterator[tuple[str, str, str]]:
 
 
 def _names(a: pd.DataFrame, b: pd.DataFrame) -> Iterator[tuple[str, list[str], list[str]]]:
-    """What of the scores is in one study alone: kind, names in the first, names in the second."""
+    """Yield names of scores that only one study has: kind, names in the first, names in the second."""
     kinds = ("criteria", "queries", "metrics", "models", "debias methods")
     for column, kind in zip(KEYS, kinds, strict=True):
         first, second = a[column].unique(), b[column].unique()
@@ -353,8 +369,10 @@ def _without(entries: Iterable[Any], others: Iterable[Any]) -> list[Any]:
 
 
 def differences(a: Any, b: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The keys of two nested mappings whose values differ: key, value in the first, in the second. What is not there
-    is `ABSENT`; of two lists of texts or numbers, what the other lacks."""
+    """Yield the keys of two nested mappings whose values differ, with both values.
+
+    A missing value is `ABSENT`; for two lists of texts or numbers, only entries that the other lacks are given.
+    """
     if isinstance(a, Mapping) and isinstance(b, Mapping):
         for name in dict.fromkeys([*a, *b]):
             inner = f"{key}.{name}" if key else str(name)
@@ -369,7 +387,7 @@ def differences(a: Any, b: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]
 
 
 def _words(a: Mapping[str, Query], b: Mapping[str, Query]) -> list[tuple[str, str, list[str], list[str]]]:
-    """Sets of the queries of both whose words differ: query, set, words of `a` only, words of `b` only."""
+    """Return sets of common queries whose words differ: query, set, words of `a` only, words of `b` only."""
     first, second = (
         {
             (query, part.name): list(part.words)
@@ -386,7 +404,7 @@ def _words(a: Mapping[str, Query], b: Mapping[str, Query]) -> list[tuple[str, st
 def _vectors(
     a: Mapping[str, Mapping[str, str]], b: Mapping[str, Mapping[str, str]]
 ) -> Iterator[tuple[str, str]]:
-    """Models of both, and which of their files have another checksum."""
+    """Yield models of both studies, and their files with different checksums."""
     for model in (model for model in a if model in b):
         for name in sorted({*a[model], *b[model]}):
             if a[model].get(name) != b[model].get(name):

@@ -1,4 +1,4 @@
-"""Changes between two studies: as sentences, as lines for a terminal, as counts, as records, and as a page."""
+"""Changes between two studies: as sentences, lines for a terminal, counts, records, and a page."""
 
 from __future__ import annotations
 
@@ -24,15 +24,21 @@ from .moves import Move, Scale, draw
 from .names import Names
 from .step import first_words, mark_misspellings, templates
 
-MOST = 2000  # rows of a table on the page, so that it stays below 4 MB; the command's --json has all
-LONGEST = 110  # characters of a value of a config
-SHOWN = 12  # entries of a list
+# Rows of a table on the page, so that it stays below 4 MB; the command's --json has all rows.
+MOST = 2000
+# Largest number of characters of a value of a config.
+LONGEST = 110
+# Number of entries of a list that are shown.
+SHOWN = 12
 STYLES = ("report", "sections", "compare")
-NAMED = 4  # names in a sentence
-LINES = 5  # rows of a part on a terminal
-DRAWN = 30  # rows of a picture
+# Number of names in a sentence.
+NAMED = 4
+# Number of rows of a part on a terminal.
+LINES = 5
+# Number of rows of a picture.
+DRAWN = 30
 NOTHING_IN_COMMON = "The two studies have no score in common: there is nothing to compare"
-# frames of conclusions, and what each is about
+# Frames of conclusions -> their subject.
 CONCLUSIONS = {
     "least_biased": "on the least biased model",
     "pairs": "on pairs of models",
@@ -51,10 +57,10 @@ SIGNIFICANCE = {
 
 
 class Part(NamedTuple):
-    """A frame that is shown if it has rows; a column of both studies is shown as "A → B".
+    """Frame that is shown if it has rows; a column of both studies is shown as "A → B".
 
-    `columns`: those shown; "" is all. `text`: how to read it. In a list of changes, `name`: the columns that name a
-    row, and `value`: the one that changed.
+    `columns`: the columns that are shown; "" means all. `text`: how to read it. For a list of changes, `name` has the
+    columns that name a row, and `value` the column that changed.
     """
 
     frame: str
@@ -146,7 +152,7 @@ SECTIONS = {
         ),
     ),
 }
-# where it is not the column's name
+# Headings that differ from the column's name.
 HEADINGS = {
     "first": "first model",
     "decided": "clear winner",
@@ -180,7 +186,7 @@ KINDS = {NEW_VALUE: "newly computed", LOST_VALUE: "no longer computed", LAST_DIG
 
 
 def counts(frames: Frames) -> dict[str, Any]:
-    """How much changed, for scripts."""
+    """Count the changes, for scripts."""
     in_both = _in_both(frames)
     changed = frames["metrics"].drop(columns=["metric", "in_both"]).sum().map(int).to_dict()
     alone = frames["lone_scores"].groupby("side")["scores"].sum()
@@ -202,7 +208,7 @@ def counts(frames: Frames) -> dict[str, Any]:
 
 
 def records(frames: Frames) -> dict[str, list[dict[str, Any]]]:
-    """Everything that differs, as JSON has it."""
+    """Return all differences as JSON-compatible records."""
     return {
         name: [
             {
@@ -218,12 +224,12 @@ def records(frames: Frames) -> dict[str, list[dict[str, Any]]]:
 
 
 def summary(frames: Frames) -> str:
-    """Return what changed in a few sentences: conclusions first."""
+    """Return the changes in a few sentences: conclusions first."""
     return " ".join([f"{headline(frames)}.", *sentences(frames)])
 
 
 def headline(frames: Frames) -> str:
-    """Return in a line which conclusions changed, or that none did and how many scores did."""
+    """Say in a line which conclusions changed; if none did, how many scores did."""
     in_both, number = _in_both(frames), {name: len(frame) for name, frame in frames.items()}
     if not in_both["scores"]:
         return NOTHING_IN_COMMON
@@ -238,7 +244,7 @@ def headline(frames: Frames) -> str:
 
 
 def sentences(frames: Frames) -> list[str]:
-    """Return what else changed, a sentence each, and nothing about what did not."""
+    """Return sentences on the other changes."""
     in_both, number = _in_both(frames), {name: len(frame) for name, frame in frames.items()}
     if not in_both["scores"]:
         return []
@@ -252,7 +258,7 @@ def sentences(frames: Frames) -> list[str]:
 
 
 def notes(frames: Frames) -> list[str]:
-    """Return what no list of `changes` shows, a sentence each."""
+    """Return sentences on changes that no list of `changes` shows."""
     in_both, told = _in_both(frames), counts(frames)["scores"]
     if not in_both["scores"]:
         return []
@@ -284,7 +290,7 @@ def notes(frames: Frames) -> list[str]:
 
 
 def _inputs(frames: Frames) -> list[str]:
-    """Return which inputs differ, by name."""
+    """Return the inputs that differ, by name."""
     names = {
         "config": ("config", frames["config"]["key"]),
         "words": ("word sets", frames["words"]["set"] + " of " + frames["words"]["query"]),
@@ -318,7 +324,7 @@ def changes(frames: Frames, studies: Sequence[FinishedStudy]) -> dict[str, dict[
 
 
 def _change(row: Mapping[str, Any], value: str, names: Names) -> str:
-    """Return what changed in a row, as "A → B"."""
+    """Return the change in a row, as "A → B"."""
     if value == "winner":
         models = [_text(row[f"first_{side}"], "first", names) or "none" for side in "ab"]
         how = [WINNER[row[f"decided_{side}"]] for side in "ab"]
@@ -342,16 +348,16 @@ def _in_both(frames: Frames) -> dict[str, int]:
 
 
 def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str]) -> str:
-    """The page, as text: the same for the same files.
+    """Return the page as text; it is the same for the same files.
 
     Parameters
     ----------
     frames
-        What changed.
+        The changes.
     studies
-        The two.
+        The two studies.
     paths
-        How the user names each.
+        The user's name of each.
     """
     names = _names(studies)
     environment = templates()
@@ -378,7 +384,6 @@ def page(frames: Frames, studies: Sequence[FinishedStudy], paths: Sequence[str])
 
 
 def _names(studies: Sequence[FinishedStudy]) -> Names:
-    """Return the labels of both studies."""
     first, second = studies
     return Names({**second.labels, **first.labels})
 
@@ -405,15 +410,16 @@ def _moves(frames: Frames, names: Names) -> tuple[list[Scale], list[Move]]:
 
 
 def _table(part: Part, frame: pd.DataFrame, names: Names) -> tuple[list[str], list[list[str]], int]:
-    """Headings, what the cells of the first rows say, and how many rows there are."""
+    """Return headings, texts of the first rows' cells, and the number of rows."""
     columns = part.columns.split() or list(frame)
     if part.frame == "uncertainty":
         columns += [name for name in UNCERTAINTY if differs(frame, name).any()]
-    # columns that say nothing
+    # Leave out columns without information.
     if part.frame == "scores":
         columns = [c for c in columns if not (c == "status" and not differs(frame, c).any())]
         columns = [c for c in columns if not (c == "kind" and not frame["kind"].any())]
-    if part.frame == "metrics":  # counters, of which those that are 0 are left out
+    # Leave out counters that are all 0.
+    if part.frame == "metrics":
         columns = [c for c in columns if c in ("metric", "in_both") or frame[c].any()]
     rows = [[_cell(row, column, names) for column in columns] for row in frame[:MOST].to_dict("records")]
     if part.frame == "metrics":
@@ -422,10 +428,12 @@ def _table(part: Part, frame: pd.DataFrame, names: Names) -> tuple[list[str], li
 
 
 def _cell(row: Mapping[str, Any], column: str, names: Names) -> str:
-    if column == "metric":  # of a correlation, two
+    # A correlation has two metrics.
+    if column == "metric":
         return " and ".join(map(names.label, row["metric"].split("~")))
     if column == "model":
-        model, _, method = row["model"].partition(" under ")  # of published numbers
+        # Published numbers have the debias method in the model's key.
+        model, _, method = row["model"].partition(" under ")
         return names.state(model, row.get("debias") or method or UNTOUCHED)
     if column == "pair":
         return " and ".join(names.state(row[f"model_{side}"], row[f"debias_{side}"]) for side in "ab")
@@ -471,7 +479,7 @@ def _less_biased(row: Mapping[str, Any], which: int, names: Names) -> str:
 
 
 def _entry(value: Any) -> str:
-    """A value of a config, in short."""
+    """Shorten a value of a config."""
     if value is ABSENT:
         return "absent"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):

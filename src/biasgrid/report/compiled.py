@@ -1,4 +1,4 @@
-"""Templates that a process has compiled: to do it for each page takes a quarter of a page's time."""
+"""Compiled templates of a process: compiling them for each report would take a quarter of its time."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from types import CodeType
 
 from jinja2.bccache import Bucket, BytecodeCache
 
-CODE: dict[tuple[str, str], CodeType] = {}  # by a template's name and file, and by what is in it
+# Compiled code by a template's name and file, and by its checksum.
+CODE: dict[tuple[str, str], CodeType] = {}
 
 
 class Compiled(BytecodeCache):
-    """Keeps code in memory."""
+    """Cache of compiled templates in memory."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         bucket.code = CODE.get((bucket.key, bucket.checksum))

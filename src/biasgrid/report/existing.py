@@ -1,4 +1,4 @@
-"""The page of a study that was run before."""
+"""Report of a study that was run before."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .report_step import report_step, shown
 
 
 def step_of(study: FinishedStudy, without: Sequence[str] = ()) -> tuple[Step, Mapping[str, str]]:
-    """The step that makes a study's page, and why tables are missing from it, by name.
+    """Return the task that makes a study's report, and the reasons for missing tables, by name.
 
-    Only the page is written. With `without`, keys or names of queries, it is the page of the others. Raises
-    BiasgridError for a study that is not finished: one that lacks cells, inference, queries or records of models.
+    Only the report is written. With `without`, keys or names of queries, it covers the other queries. Raises
+    BiasgridError for an unfinished study, which lacks cells, inference, queries or records of models.
     """
     check_finished(study)
     changed = {"changed": study.changed_files} if study.changed_files else {}

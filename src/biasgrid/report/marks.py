@@ -1,4 +1,4 @@
-"""Marks of significance: characters beside scores, and the phrases that they stand for."""
+"""Marks of significance: characters next to scores, and the phrases that they stand for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SIGNIFICANT = (ALL, PERMUTATION, GROUPS)
 
 
 def mark_of(verdict: str) -> str:
-    """Return the character beside a score: filled for every test, half for one of two, open for none."""
+    """Return the character next to a score: filled for every test, half for one of two, open for none."""
     return CHARACTERS[MARKS[verdict]]
 
 
 def legend() -> list[tuple[str, str]]:
-    """Return the marks with what they mean, the strongest first."""
+    """Return the marks with their meanings, the strongest first."""
     return [
         (mark_of(ALL), PHRASES[ALL]),
         (mark_of(PERMUTATION), PHRASES[PERMUTATION].partition(":")[0]),
@@ -34,8 +34,8 @@ def explained_by_frequency(scores: pd.DataFrame, level: float) -> list[tuple[int
     Returns
     -------
     list of tuple
-        Of each test that does not reject for some of these scores: for how many, of how many that have it, and its
-        name.
+        For each test that does not reject for some of these scores: their number, the number of scores with the test,
+        and its name.
     """
     is_marked = scores["evidence"].isin(SIGNIFICANT)
     counts = []

@@ -28,7 +28,7 @@ class Scale(NamedTuple):
 
 
 class Move(NamedTuple):
-    """One change: the name of its scale, its label, both values, and the first one's interval, which may be NaN."""
+    """Change of a value: the name of its scale, its label, both values, and the first one's interval (or NaN)."""
 
     scale: str
     label: str

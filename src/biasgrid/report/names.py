@@ -1,4 +1,4 @@
-"""What the page calls models and metrics."""
+"""Labels of models and metrics in the report."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..debias import UNTOUCHED
 
 
 class Names:
-    """Labels of a study's keys; a key without a label is its own.
+    """Labels of a study's keys; a key without a label is its own label.
 
     Parameters
     ----------
     labels
-        By key of a model, metric or debias method.
+        Labels by key of a model, metric or debias method.
     """
 
     def __init__(self, labels: Mapping[str, str]):
@@ -24,5 +24,5 @@ class Names:
         return self.labels.get(key, key)
 
     def state(self, model: str, debias: str = UNTOUCHED) -> str:
-        """Return the label of a model, with that of its debias method."""
+        """Return the label of a model, with the label of its debias method."""
         return self.label(model) if debias == UNTOUCHED else f"{self.label(model)}, {self.label(debias)}"

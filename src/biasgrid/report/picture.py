@@ -1,4 +1,4 @@
-"""Marks of models on an axis, as the page draws them: inline SVG whose places are percentages of any width."""
+"""Marks of models on an axis in the report: inline SVG whose positions are percentages of any width."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from ..figures.palette import model_looks, ordered
 from ..numbers import number, plain
 from ..verdicts.overview import BASELINE, Mark
 
-SIDE = 2.5  # per cent of the width that are free at each end
+# Per cent of the width that are free at each end.
+SIDE = 2.5
 FEW_TICKS = 6
-# a marker of matplotlib -> its path around (0, 0)
+# A marker of matplotlib -> its path around (0, 0).
 SHAPES = {
     "o": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
     "s": "M-4.5-4.5h9v9h-9z",
@@ -30,7 +31,7 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Look:
-    """How a model's marks look: its colour on white and on black, and the path of its shape."""
+    """Look of a model's marks: its colour on white and on black, and the path of its shape."""
 
     model: str
     light: str
@@ -39,7 +40,7 @@ class Look:
 
 
 def looks(models: Iterable[str], order: Sequence[str]) -> list[Look]:
-    """Return how the marks of models look, as in the study's figures.
+    """Return the looks of models' marks, as in the study's figures.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def looks(models: Iterable[str], order: Sequence[str]) -> list[Look]:
 
 
 def _on_black(colour: str) -> str:
-    """Return a colour that is seen on black, of the same hue."""
+    """Return a colour of the same hue that is visible on black."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     brightness = (299 * red + 587 * green + 114 * blue) / 255_000
     white = max(0.0, 0.68 - brightness) / max(1 - brightness, 0.01)
@@ -66,7 +67,7 @@ def _on_black(colour: str) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from `low` to `high` with ticks.
+    """Axis from `low` to `high` with ticks.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class Axis:
 
     @classmethod
     def of(cls, values: Sequence[float], ticks: int = FEW_TICKS) -> Axis:
-        """Return an axis that has all of these values and 0, with about so many ticks."""
+        """Return an axis that contains all of these values and 0, with about `ticks` ticks."""
         numbers = [value for value in values if isfinite(value)]
         low, high = min([0.0, *numbers]), max([0.0, *numbers])
         if low == high:
@@ -93,19 +94,19 @@ class Axis:
         return cls(low, high, tuple((place, plain(place)) for place in places))
 
     def at(self, value: float) -> str:
-        """Return where a value is, as a percentage of the width; values beyond an end are at that end."""
+        """Return the position of a value as a percentage of the width; values beyond an end are moved to it."""
         inside = min(max(value, self.low), self.high)
         share = (inside - self.low) / ((self.high - self.low) or 1)
         return f"{SIDE + (100 - 2 * SIDE) * share:.1f}%"
 
 
 def row_height(models: int) -> int:
-    """Return the pixels of a row with so many models' marks."""
+    """Return the height in pixels of a row with marks of this number of models."""
     return max(21, 11 + 4 * models) if models > 4 else 21
 
 
 def offset(place: int, models: int) -> float:
-    """Return how far below the middle of its row a model's mark is, so that equal values are seen."""
+    """Return the distance of a model's mark below the middle of its row, so that equal values are visible."""
     return round((place - (models - 1) / 2) * (4 if models > 4 else 2.5), 1)
 
 

@@ -1,4 +1,4 @@
-"""The step that makes a study's page: its files, and what else it depends on: labels, settings, word sets."""
+"""Task that makes a study's report, with its files, labels, settings and word sets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CONFIG = "study.json"
 
 
 def report_step(study: Study) -> Step:
-    """The step that makes a study's page."""
+    """Return the task that makes a study's report."""
     inputs = {
         **cells.inputs(study),
         "study": study.results / CONFIG,
@@ -42,12 +42,12 @@ def report_step(study: Study) -> Step:
 
 
 def shown() -> list[str]:
-    """The tables that the page shows, scores first."""
+    """Return the tables that the report shows, scores first."""
     return list(dict.fromkeys(["scores", *(name for section in REGISTRY.values() for name in section.reads)]))
 
 
 def spec_of(study: Study) -> dict[str, Any]:
-    """The spec of a study's page, as JSON has it."""
+    """Return the JSON-compatible spec of a study's report."""
     criteria = study.config.criteria
     keys = FACTS["metrics"](study)
     return {
@@ -83,7 +83,7 @@ def spec_of(study: Study) -> dict[str, Any]:
         ],
         "sections": list(REGISTRY),
         "files": [[name, tables.REGISTRY[name].meaning] for name in study.tables],
-        # the study where it was run, wherever its folder is now
+        # Name the folder in which the study was run, even if it has moved.
         "cells": {**cells.spec(study), "study": f"{study.config.results}/{study.name}/{CONFIG}"},
         "templates": hashlib.sha256(b"\0".join(file.read_bytes() for file in template_files())).hexdigest()[
             :16
@@ -92,13 +92,13 @@ def spec_of(study: Study) -> dict[str, Any]:
 
 
 def _facts(study: Study, key: str) -> dict[str, Any]:
-    """What a metric declares, under the parameters of the first criterion that has it."""
+    """Return a metric's declarations, with the parameters of the first criterion that has it."""
     criterion = next(name for name in study.config.criteria if key in study.metrics(name))
     metric, entry = study.metric(criterion, key), study.metrics(criterion)[key]
     low, high = metric.range
     return {
         "neutral": metric.neutral,
-        # JSON has no infinity
+        # Write infinity as text, because JSON lacks it.
         "range": [str(low), str(high)],
         "reference": metric.reference,
         "no_test": metric.no_test,
@@ -112,7 +112,7 @@ def _facts(study: Study, key: str) -> dict[str, Any]:
 
 
 def _sign(metric: Any) -> str:
-    """What a metric asks, and what values on either side of the neutral one mean; sets by letters."""
+    """Return a metric's question, and the meaning of values on both sides of no bias; sets have letters."""
     counts = [max(n, 2) if isinstance(n, int) else 2 for n in metric.template]
     letters = [[f"{side}{i}" for i in range(1, n + 1)] for side, n in zip("TA", counts, strict=True)]
     parts = [metric.sentence(metric.asks, *letters)] if metric.asks else []
@@ -123,7 +123,7 @@ def _sign(metric: Any) -> str:
 
 
 def _blind(metric: Any) -> str:
-    """What a metric cannot see, as its docstring says it."""
+    """Return a metric's blind spots, from its docstring."""
     text = docstrings.notes(docstrings.sections(metric.function).get("Notes", "")).get(
         "What it cannot see", ""
     )
@@ -131,7 +131,7 @@ def _blind(metric: Any) -> str:
 
 
 def _references(query: Any, entry: Any) -> list[str]:
-    """Where each set of a query is from: `file.set`, or "in the config"."""
+    """Return the source of each set of a query: `file.set`, or "in the config"."""
     references = [
         value if isinstance(value, str) else "in the config"
         for side in (entry.targets, entry.attributes)
@@ -142,7 +142,7 @@ def _references(query: Any, entry: Any) -> list[str]:
 
 
 def _collections(study: Study) -> list[dict[str, str]]:
-    """The files of word sets that the queries name: paper and licence, as far as the files are there."""
+    """Return the files of word sets that the queries name: paper and licence, for files that exist."""
     stems = {
         reference.partition(".")[0]
         for entry in study.config.criteria.values()

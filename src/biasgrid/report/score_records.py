@@ -1,7 +1,7 @@
-"""What the page knows of a score: what the metric asks, of which words, the result, and its uncertainty.
+"""Data of a score in the report: the metric's question, the words, the result, and its uncertainty.
 
-Words are listed once for each set, and what a model has of a set once for all scores of it; a record has the
-numbers of those words that are shown, and of all words how much the value changes without them.
+Words are listed once for each set, and a model's matches of a set once for all its scores. A record has the numbers
+of the words that are shown, and the change of the value without each word.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MANY = 4000  # scores: a page of more says less of each, so that it opens at once
-# a name that is an anchor's text without loss: words with single spaces between them
+# Scores: a larger report shows less of each, so that it opens at once.
+MANY = 4000
+# A name that an anchor can contain unchanged: words with single spaces between them.
 PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
 
 
 @dataclass(frozen=True)
 class FoundSet:
-    """What a model has of a set: `set` is its number in `Cells.sets`, `words` how many it has, `found` how many the
-    model does, `entries` the words that it has as another entry, [word, entry, ...], and `lost` those that it lacks.
+    """Matches of a set in a model.
+
+    `set` is the number of the set in `Cells.sets`, `words` the number of its words, and `found` how many of them the
+    model has. `entries` are the words found as another entry, [word, entry, ...], and `lost` the missing words.
     """
 
     set: int
@@ -35,16 +38,16 @@ class FoundSet:
 
 
 class Associations(NamedTuple):
-    """What the metric says of a set's words, the highest numbers first.
+    """Numbers that the metric computes for a set's words, the highest first.
 
     Attributes
     ----------
     rows
-        The places in the set of the words that are shown; lost words are not.
+        The positions in the set of the words that are shown, without missing words.
     numbers
-        (rows, k): most often one of each word.
+        (rows, k): usually one number of each word.
     left
-        How many words are left out in the middle, as there may be thousands.
+        Number of words that are left out in the middle, because there may be thousands.
     """
 
     rows: list[int]
@@ -54,30 +57,30 @@ class Associations(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What scores of one metric and (sub-)query have in common, whatever the model.
+    """Data that scores of one metric and (sub-)query share, for all models.
 
     Attributes
     ----------
     anchor
-        What a link to it ends in; those of its scores begin with it.
+        The end of a link to it; the anchors of its scores begin with it.
     criterion, query, query_id, metric
-        The keys of the scores' rows; `query_id` is the id of the query that the sub-query is of.
+        The keys of the scores' rows; `query_id` is the id of the sub-query's query.
     asks
-        What the metric asks of the query.
+        The metric's question about the query.
     neutral, above, below
-        The value that means no bias; what one above and one below it mean, empty where there is none.
+        The no-bias value, and the meaning of values above and below it, which is empty if values lack such a meaning.
     per_word
-        What the numbers of `Record.associations` are; empty where the metric gives none.
+        The meaning of the numbers of `Record.associations`; empty if the metric lacks such numbers.
     tests
-        A test -> what it asks, or why there is none.
+        A test -> its question, or why it is missing.
     of_words
-        The tests that count as evidence, which the metric can have.
+        The tests that count as evidence and that the metric can have.
     paired
-        Words are left out with their pairs.
+        Whether words are left out with their pairs.
     poles
-        As `Metric.poles` names them.
+        As in `Metric.poles`.
     shared
-        Words that are in two of the query's sets, and the sets; empty where there are none.
+        Words that are in two of the query's sets, and these sets; empty if the sets are disjoint.
     """
 
     anchor: str
@@ -99,7 +102,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Record:
-    """A score.
+    """Record of a score.
 
     Attributes
     ----------
@@ -108,29 +111,30 @@ class Record:
     question
         The number of its question in `Cells.questions`.
     value
-        None: no value, and `reason` says why. With a value, `reason` is what fixes its size, if anything does.
+        None if missing: `reason` then has the cause. With a value, `reason` names a cause that fixes its size, if
+        any.
     targets, attributes
-        Of each set what the model has of it: numbers in `Cells.found`.
+        The model's matches of each set: numbers in `Cells.found`.
     associations
-        What the metric says of words, by the number of a set in `Cells.sets`.
+        The metric's numbers of words, by the number of a set in `Cells.sets`.
     influence
-        The number of a set -> how the value changes without each of its words (of a metric of pairs: the pair),
-        (words,); NaN where that is not known.
+        The number of a set -> the change of the value without each of its words (for a metric of pairs: each pair),
+        (words,); NaN if unknown.
     tests
-        Test -> what it says: see `cell_tests.tests_of`.
+        Test -> its results: see `cell_tests.tests_of`.
     evidence
-        Of scores.csv: what the score is evidence for.
+        The score's evidence in scores.csv.
     interval
-        See `cell_tests.interval_of`; None where the study has none.
+        See `cell_tests.interval_of`; None if the study lacks intervals.
     of_units
-        See `cell_tests.interval_of_units`; None of a metric of vectors.
+        See `cell_tests.interval_of_units`; None for a metric of vectors.
     published
         Published numbers of this score.
     command
-        Measures it again, and what is inferred of it.
+        The command that measures it again, with its inference.
     verdict, says
-        Of reliability.csv: whether another list of words may turn the score, in a word, and phrases on that and on
-        the order of its words; empty where the study has no such table.
+        From reliability.csv: whether another word list may reverse the score, in a word, and phrases on that and on
+        the order of its words; empty if the study lacks this table.
     """
 
     number: int
@@ -155,19 +159,22 @@ class Record:
 
     @property
     def anchor(self) -> str:
-        """What a link to it ends in."""
+        """Return the end of a link to it."""
         return anchor_of(self.number)
 
     @property
     def state(self) -> str:
-        """Its model and debias method, as commands name them."""
+        """Return its model and debias method, as in commands."""
         return f"{self.model}/{self.debias}"
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The scores of a study in the order of scores.csv, what they answer, what models have of the sets of words, and
-    the sets: name, words; and which versions computed the cells and their inference (`versions.count_versions`)."""
+    """Scores of a study in the order of scores.csv, with their questions, the models' matches, and the sets of words.
+
+    A set is a name and words. `versions` counts the versions that computed the cells and their inference
+    (`versions.count_versions`).
+    """
 
     sets: list[tuple[str, list[str]]]
     found: list[FoundSet]
@@ -177,40 +184,39 @@ class Cells:
 
     @property
     def are_many(self) -> bool:
-        """A page says less of each, and packs it."""
+        """Return whether the scores are so many that the report shows less of each, and packs it."""
         return len(self.records) > MANY
 
     @cached_property
     def states(self) -> dict[str, int]:
-        """The states of models that have scores, each with its number."""
+        """Return the model variants that have scores, each with its number."""
         return {state: number for number, state in enumerate(dict.fromkeys(r.state for r in self.records))}
 
     @cached_property
     def lost_words(self) -> dict[tuple[str, int], list[str]]:
-        """Model and number of a set that it was asked -> the words that one of its scores lacks, in alphabetical
-        order."""
+        """Return (model, number of a set) -> the words that one of its scores lacks, in alphabetical order."""
         lost: dict[tuple[str, int], set[str]] = {}
         for model, place in {(r.model, n) for r in self.records for n in r.targets + r.attributes}:
             lost.setdefault((model, self.found[place].set), set()).update(self.found[place].lost)
         return {key: sorted(words) for key, words in lost.items()}
 
     def of_questions(self) -> Iterator[tuple[Question, list[Record]]]:
-        """The scores by question, in order."""
+        """Yield the scores by question, in order."""
         for question, records in groupby(self.records, key=lambda record: record.question):
             yield self.questions[question], list(records)
 
 
 def anchor(criterion: str, query: str, metric: str) -> str:
-    """What a link to all scores of a metric and query ends in (#...); no others have it."""
+    """Return the end of a link to all scores of a metric and query (#...), which is unique."""
     return "/".join(["cell", _slug(criterion), _slug(query), metric])
 
 
 def anchor_of(number: int) -> str:
-    """What a link to a score ends in, by its row in scores.csv: short, as a page has thousands."""
+    """Return the end of a link to a score, from its row in scores.csv: short, because a report has thousands."""
     return f"c{number}"
 
 
 def _slug(name: str) -> str:
-    """A name as a part of a link. If that leaves out something that tells it from another, a digest follows."""
+    """Return a name as a part of a link, with a digest if the name would otherwise not be unique."""
     text = re.sub(r"[^\w.]+", "-", name).strip("-")
     return text if PLAIN.fullmatch(name) else f"{text}~{hashlib.sha256(name.encode()).hexdigest()[:6]}"

@@ -1,4 +1,4 @@
-"""Notes of the page on a study's conclusions: what they rest on, and what they do not say."""
+"""Notes of the report on a study's conclusions: their basis, and their limits."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from .names import Names
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW_MODELS = 4  # of fewer, metrics cannot be said to agree
-# why nobody is ranked
+# With fewer models, the agreement of metrics cannot be judged.
+FEW_MODELS = 4
+# Reasons why no model is ranked.
 REASONS = {
     FEW_UNITS: "fewer than two models have values on enough queries",
     FEW_SHARED: "the models share fewer than half of the queries",
@@ -29,7 +30,7 @@ REASONS = {
 
 
 def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
-    """That there is nothing to compare, where no metric has two untouched models; else empty."""
+    """Say that there is nothing to compare, if no metric has two original models; otherwise return ""."""
     models = {model for answer in of_criterion for model in answer.models_with_value}
     if any(len(answer.models_with_value) > 1 for answer in of_criterion):
         return ""
@@ -40,14 +41,14 @@ def of_single(of_criterion: Sequence[Answer], names: Names) -> str:
 
 
 def of_directions(table: pd.DataFrame, metrics: Iterable[str], names: Names) -> str:
-    """On which queries models differ in direction, by metric; empty where no metric can tell.
+    """Say on which queries models differ in direction, by metric; empty if no metric can show it.
 
     Parameters
     ----------
     table
         Rows of `verdicts.direction.directions`.
     metrics
-        In their order.
+        Keys, in their order.
     """
     by_metric = {
         metric: table[table["metric"] == metric].groupby("query_id")["is_opposed"].any()
@@ -65,7 +66,7 @@ def of_directions(table: pd.DataFrame, metrics: Iterable[str], names: Names) -> 
 
 
 def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
-    """Whether there is one order of the models by all metrics."""
+    """Say whether all metrics give the models one order."""
     if metrics < 2 or not agreement.pairs:
         return ""
     if agreement.order:
@@ -92,14 +93,14 @@ def of_agreement(agreement: Agreement, names: Names, metrics: int) -> str:
 
 
 def of_correlations(criterion: Mapping[str, Any], limit: int) -> str:
-    """Return how many pairs of metrics agree; of fewer models than `limit`, that these are too few.
+    """Say how many pairs of metrics agree, or that the models are too few to tell.
 
     Parameters
     ----------
     criterion
         `name`; `n`, the number of models of each pair of metrics; `pairs`, rows of correlations.csv.
     limit
-        From so many models on, a correlation is a finding.
+        Smallest number of models for which a correlation is a finding.
     """
     models = max(criterion["n"].values())
     if models < limit:
@@ -111,7 +112,7 @@ def of_correlations(criterion: Mapping[str, Any], limit: int) -> str:
 
 
 def of_debiasing(effects: Mapping[tuple[str, str], DebiasedState]) -> str:
-    """Return according to how many comparable metrics a debias method changed the bias on each topic."""
+    """Say according to how many comparable metrics a debias method changed the bias on each topic."""
     counts: dict[str, list[int]] = {}
     for (criterion, _), state in effects.items():
         if not state.reason:
@@ -139,8 +140,7 @@ def of_stability(row: Any) -> str:
 
 
 def of_lost_queries(states: Iterable[RankedState]) -> str:
-    """How many queries a model has, by its states under all metrics, where it lost some or is not ranked; else
-    empty."""
+    """Say how many queries a model has under all metrics; empty if it has all of them and is ranked."""
     by_kind: dict[bool, list[RankedState]] = {}
     for state in states:
         if state.has_lost_queries or state.reason:
@@ -154,7 +154,7 @@ def of_lost_queries(states: Iterable[RankedState]) -> str:
 
 
 def of_coverage(queries: int, models: int, inference: dict[str, Any], verdicts: int) -> list[str]:
-    """What the statements on a criterion cover, what they do not, and how many of so many verdicts may be wrong."""
+    """Return sentences on the scope of the conclusions on a criterion, and on how many of them may be wrong."""
     basis = f"{pluralize(queries, 'query', 'queries')} and the words in {'it' if queries == 1 else 'them'}"
     if not (bootstrap := inference.get("bootstrap")):
         return [

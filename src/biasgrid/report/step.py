@@ -1,4 +1,4 @@
-"""The page of a study as a step: from the study's files to one HTML file."""
+"""Report of a study as a task: from the study's files to one HTML file."""
 
 from __future__ import annotations
 
@@ -42,19 +42,20 @@ MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
     *("November", "December"),
 )
-MOST_WORDS = 3000  # of a set's lost words that the page lists
+# Largest number of a set's missing words that the report lists.
+MOST_WORDS = 3000
 
 
 def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str) -> int:
-    """Write the page; returns its size in bytes.
+    """Write the report, and return its size in bytes.
 
     Parameters
     ----------
     inputs
-        As `cells.read` takes them; "study": its study.json; "tables": files of the tables that the page shows
-        that its sections read and the study has; "models": records of models.
+        The inputs of `cells.read`; "study": its study.json; "tables": files of the study's tables that the report's
+        sections read; "models": records of models.
     spec
-        As `report_step.spec_of` gives it.
+        From `report_step.spec_of`.
     output
         The file.
     """
@@ -64,14 +65,14 @@ def write(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path | str
 
 
 def render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
-    """The page as text: the same for the same files."""
+    """Return the report as text; it is the same for the same files."""
     with without_collection(), _without_pool():
         return _render(inputs, spec)
 
 
 @contextmanager
 def _without_pool() -> Iterator[None]:
-    """Arrow, which holds the texts of tables where it is installed, keeps no memory of those that are no more."""
+    """Let Arrow, which holds the texts of tables if it is installed, free their memory at once."""
     if not has("pyarrow"):
         yield
         return
@@ -88,7 +89,7 @@ def _without_pool() -> Iterator[None]:
 def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     names, entries = Names(spec["labels"]), in_order(spec["sections"])
     read_tables = _read_tables(inputs["tables"], entries)
-    # those that the scores' records are read from, too, are read once
+    # Share tables that the scores' records also read.
     in_memory = {name: InMemory((name,), read_tables[name]) for name in cells.TABLES if name in inputs}
     material = Material(
         read_tables,
@@ -109,14 +110,14 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     context = {
         "study": spec["study"],
         "conclusion": material.conclusion,
-        # tables that `existing` could not make
+        # Tables that `existing` could not make.
         "lacking": spec.get("lacking", []),
         "without": spec.get("without", []),
         "changed": spec.get("changed", ""),
         "date": _date(inputs["cells"]),
         "sections": [(section, _text(section, environment, material)) for section in entries],
         "version": __version__,
-        # styles and the script are part of the package: not escaped
+        # Styles and the script are part of the package, and need no escape.
         "css": Markup(
             "".join(
                 environment.get_template(name).render(running=css_text(material.conclusion.title))
@@ -129,7 +130,7 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
 
 
 def _read_tables(files: Iterable[Any], entries: Sequence[Section]) -> dict[str, pd.DataFrame]:
-    """The tables by name; those of which only some rows are kept are read first, as that takes the most memory."""
+    """Read the tables by name, first the tables that need most memory: only some of their rows are kept."""
     readers = Counter(name for section in entries for name in section.reads)
     keep = {
         name: section.keep
@@ -144,33 +145,33 @@ def _read_tables(files: Iterable[Any], entries: Sequence[Section]) -> dict[str, 
 
 
 def in_order(names: Iterable[str]) -> list[Section]:
-    """The sections of these names, in the order of the page."""
+    """Return the sections with these names, in the order of the report."""
     return sorted((REGISTRY[name] for name in names), key=lambda section: section.place)
 
 
 def _text(section: Section, environment: Environment, material: Material) -> Markup:
-    """What stands below a section's heading."""
+    """Render the part below a section's heading."""
     read_tables = {name: table for name, table in material.tables.items() if name in section.reads}
     context = section.make(replace(material, tables=read_tables, whole=material))
     return Markup(environment.get_template(f"{section.name}/{section.template}").render(context))
 
 
 def mark_misspellings(html: str) -> str:
-    """A page with [sic] behind misspellings in what people read: not in addresses, scripts and the config."""
+    """Add [sic] after misspellings in a page's visible text: not in addresses, scripts and the config."""
     if not any(word in html for word in MISSPELLED):
         return html
     parts = re.split(r"(<(script|style|pre)\b.*?</\2>|<[^>]*>)", html, flags=re.DOTALL)
-    # of three parts each, the text between tags, what divides it, and a tag's name
+    # The parts come in threes: the text between tags, the divider, and a tag's name.
     return "".join(part if place % 3 else sic(part) for place, part in enumerate(parts) if place % 3 != 2)
 
 
 def packed(html: str) -> str:
-    """A part of the page that report.js adds to it where it is asked for: deflated, in base 64."""
+    """Pack a part of the report that report.js adds on request: deflated, in base 64."""
     return base64.b64encode(zlib.compress(without_hidden(mark_misspellings(html)).encode(), 9)).decode()
 
 
 def templates(entries: Iterable[Section] = ()) -> Environment:
-    """The templates, also those of sections, whose output is escaped, as words of queries are user input."""
+    """Return the templates, also of sections. Their output is escaped, because words of queries are user input."""
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader
 
     from .compiled import Compiled
@@ -196,7 +197,7 @@ def templates(entries: Iterable[Section] = ()) -> Environment:
 
 
 def template_file(section: Section) -> Path:
-    """A section's template. Raises BiasgridError where it is missing."""
+    """Return the path of a section's template. Raises BiasgridError if it is missing."""
     file = REGISTRY.file(section.name).with_name(section.template)
     if not file.is_file():
         raise BiasgridError(f"{file}: the template of section {section.name!r} is missing")
@@ -204,29 +205,29 @@ def template_file(section: Section) -> Path:
 
 
 def template_files() -> list[Path]:
-    """The templates, styles and scripts of the page."""
+    """Return the templates, styles and scripts of the report."""
     return [*sorted(TEMPLATES.iterdir()), *map(template_file, in_order(REGISTRY))]
 
 
 def slug(text: str) -> str:
-    """A text as a part of an address."""
+    """Return a text as a part of an address."""
     return re.sub(r"[^\w.]+", "-", text.strip().lower()).strip("-")
 
 
 def css_text(text: str) -> str:
-    """Return a text for a string in a style: nothing in it ends the string or the element."""
+    """Escape a text for a string in a style, so that it ends neither the string nor the element."""
     return "".join(c if c.isalnum() or c in " .,:_-" else f"\\{ord(c):x} " for c in text)
 
 
 def first_words(words: Iterable[str], most: int = MOST_WORDS) -> str:
-    """The first words of a list, and how many more there are."""
+    """Return the first words of a list, and how many more there are."""
     words = list(words)
     rest = len(words) - most
     return ", ".join(words[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _json(data: Any) -> Any:
-    """Data for a script element: nothing in it ends the element."""
+    """Encode data for a script element, so that the data do not end the element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
@@ -236,7 +237,7 @@ def _stem(file: Any) -> str:
 
 
 def _date(files: Iterable[Any]) -> str:
-    """The day (UTC) of the newest of the study's cells, such as "24 November 2026"; empty of cells in memory."""
+    """Return the day (UTC) of the newest cell, such as "24 November 2026"; empty for cells in memory."""
     times = [Path(file).stat().st_mtime for file in files if isinstance(file, str | Path)]
     if not times:
         return ""

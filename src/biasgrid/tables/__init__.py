@@ -1,4 +1,4 @@
-"""The tables of a study. Each is one file of this package, discovered automatically: `REGISTRY` has them by name."""
+"""Tables of a study: one file of this package each, discovered automatically; `REGISTRY` lists them by name."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ REGISTRY: Registry[Table] = Registry(__name__, "TABLES", "table", gone=GONE)
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
-    """Make the table that the spec names under "table", and write it; returns its number of rows."""
+    """Compute the table that the spec names under "table", write it, and return its number of rows."""
     return REGISTRY[spec["table"]].write(inputs, spec, output)
 
 
 def read(path: File, absent: bool = False) -> pd.DataFrame:
-    """A table of a study from its file, whose name says which it is, for whoever shows it; see `Table.read`.
+    """Read a table of a study from its file, whose name tells which table it is; see `Table.read`.
 
-    Raises BiasgridError for a hidden character (`printable.HIDDEN`), too.
+    Also raises BiasgridError for a hidden character (`printable.HIDDEN`).
     """
     table = REGISTRY.find(parts_of(path)[-1]).read(path, absent)
     if not isinstance(path, InMemory):

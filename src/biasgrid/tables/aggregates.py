@@ -1,4 +1,4 @@
-"""The table of aggregates: averages and sums of scores."""
+"""Table of aggregates: averages and sums of scores."""
 
 from __future__ import annotations
 
@@ -39,12 +39,20 @@ def aggregates(
     ranked_criteria: Sequence[str],
     aggregations: Iterable[Aggregation] = tuple(AGGREGATIONS),
 ) -> pd.DataFrame:
-    """Every aggregation (a name, or a function of an array) of every criterion's scores, and of the ranked criteria
-    together as "Overall".
+    """Aggregate the scores of each criterion, and of the ranked criteria together as "Overall", in several ways.
 
-    The overall value is taken over all cells of the criteria, not over the criteria's values (as the case study
-    does); a model under a debias method that is not measured on all of them has none. NaN cells are left out and
-    counted; an aggregate of nothing but NaN is NaN.
+    As in the case study, the overall value is an aggregate of all cells of the criteria, not of the criteria's
+    values. It is left out for a debias method that is not measured on all of these criteria. NaN cells are left out
+    and counted; an aggregate is NaN if all its cells are NaN.
+
+    Parameters
+    ----------
+    scores
+        The table of scores.
+    ranked_criteria
+        Names of the ranked criteria.
+    aggregations
+        Names, or functions of an array.
     """
     import pandas as pd
 
@@ -64,7 +72,7 @@ def aggregates(
 
 
 def of_ranking(table: pd.DataFrame, aggregation: Aggregation) -> pd.DataFrame:
-    """Return the rows of the aggregation that ranks models; none of a function of one's own."""
+    """Return the rows of the aggregation that ranks models; the table is empty for a user's function."""
     return table[table["aggregation"] == aggregation_name(aggregation)]
 
 
@@ -76,16 +84,16 @@ def standardized(
     Parameters
     ----------
     scores
-        The table.
+        The table of scores.
     inputs
-        "samples" and "inferences", as `rank_samples.write` takes them; none without a bootstrap.
+        "samples" and "inferences", as in `rank_samples.write`; empty without a bootstrap.
     spec
-        That of `rank_samples.write`; "words": as `Place.words` takes it; "level".
+        The spec of `rank_samples.write`, with "words", the argument of `Place.words`, and "level".
 
     Returns
     -------
     dict
-        Without those of which fewer than half of the scores have a baseline.
+        Without groups in which fewer than half of the scores have a baseline.
     """
     ranking = spec["ranking"]
     if "samples" in inputs:
@@ -106,17 +114,17 @@ def standardized(
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The aggregates, and of those that rank models the tests against random groups, and standardised bias.
+    """Compute the aggregates and, for the aggregation that ranks models, baseline tests and standardised bias.
 
     Parameters
     ----------
     inputs
         "scores": the table; "aggregate_tests", if there are any: the files of `inference.aggregates`; "samples" and
-        "inferences", with a bootstrap: as `rank_samples.write` takes them.
+        "inferences", with a bootstrap: as in `rank_samples.write`.
     spec
-        That of `standardized`, which is left out where no random groups were drawn; "ranked": the criteria;
-        "aggregation": the one that ranks; "adjust", "level": as of `tables.scores.make`; "groups": of each file of
-        tests the metric, model and debias method.
+        The spec of `standardized`, left out if no random groups were drawn; "ranked": the criteria; "aggregation":
+        the aggregation that ranks; "adjust", "level": as in `tables.scores.make`; "groups": metric, model and debias
+        method of each file of tests.
     """
     import pandas as pd
 
@@ -136,7 +144,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     )
     for name in ("draws", "scores_in_test"):
         table[name] = pd.Series([record.get(name) for record in records], dtype=object)
-    # debiased states are a family of their own, and so are all criteria together
+    # Debiased models are a separate family of tests, and so are all criteria together.
     families = list(zip(table["criterion"], table["debias"] == UNTOUCHED, strict=True))
     test = Test(table["p_groups"].to_numpy(), lowest, families, range(len(table)))
     table["tests"] = (table["aggregation"] == spec["aggregation"]).astype(int)

@@ -1,4 +1,4 @@
-"""The tables of what models answer to analogy questions (`biasgrid.evaluation.answers`)."""
+"""Tables of the models' answers to analogy questions (`biasgrid.evaluation.answers`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KEYS = (
 
 
 def answers(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per answer, `rank` 1 the best, in the order of the questions."""
+    """Return one row per answer, in the order of the questions; `rank` 1 is the best answer."""
     import pandas as pd
 
     rows = [
@@ -40,8 +40,11 @@ def answers(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def summary(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Shares of questions whose first answer is c, or a or b of one of the question's pairs; and of those that have a
-    right answer, the share that is answered so."""
+    """Return shares of questions by their first answer.
+
+    The shares count first answers that are c, or a or b of one of the question's pairs. If the questions have right
+    answers, the share of right first answers is added.
+    """
     import pandas as pd
 
     rows = []

@@ -1,4 +1,4 @@
-"""What a study's tables say of its models: read for `verdicts.least_biased` and `verdicts.summary`."""
+"""Conclusions from a study's tables, which are read for `verdicts.least_biased` and `verdicts.summary`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def answers_of(study: Planned) -> list[Answer]:
-    """What each metric says of a study's models, by criterion; raises BiasgridError for a table that is missing."""
+    """Return each metric's comparison of a study's models, by criterion.
+
+    Raises BiasgridError if a table is missing.
+    """
     pairs = PAIRS.read(study.paths.table_file("pairs")) if holds(study, PAIRS.when) else None
     metrics = list(dict.fromkeys(cell.metric for cell in study.grid.cells.values()))
     rankings = RANKINGS.read(study.paths.table_file("rankings"))
@@ -26,7 +29,7 @@ def answers_of(study: Planned) -> list[Answer]:
 
 
 def conclusion_of(study: Planned) -> Conclusion:
-    """Return what a study says. What is in no table, or in one of older code, is left out."""
+    """Return the conclusions of a study. Tables that are missing, or that older code wrote, are left out."""
     tables = {
         name: REGISTRY[name].read(file)
         for name in READ
@@ -36,7 +39,7 @@ def conclusion_of(study: Planned) -> Conclusion:
 
 
 def sides_of(study: Planned) -> list[tuple[str, str, float]]:
-    """(criterion, metric, neutral value) of the metrics of ranked criteria whose sign is a direction of bias."""
+    """Return (criterion, metric, no-bias value) of ranked criteria's metrics whose sign is a direction of bias."""
     return [
         (criterion, key, value)
         for (criterion, key), value in neutrals(study).items()
@@ -45,7 +48,7 @@ def sides_of(study: Planned) -> list[tuple[str, str, float]]:
 
 
 def summary_spec(study: Planned) -> dict[str, Any]:
-    """Return what `verdicts.summary` needs beside the tables, as JSON has it."""
+    """Return the JSON-compatible values that `verdicts.summary` needs in addition to the tables."""
     inference = [study.config.inference] + [
         entry.inference
         for name in study.config.criteria

@@ -1,4 +1,4 @@
-"""Which cells of a study some tables and figures are of."""
+"""Selections of a study's cells for tables and figures."""
 
 from __future__ import annotations
 
@@ -9,25 +9,27 @@ if TYPE_CHECKING:
 
 
 def word_cells(study: Planned) -> list[Cell]:
-    """The cells whose values word by word make a table: of criteria that ask for it, or have ratings."""
+    """Return the cells whose values of single words make a table: cells of criteria with `word_table` or ratings."""
     criteria = study.config.criteria.items()
     names = {name for name, entry in criteria if entry.word_table or entry.ratings}
     return [cell for cell in study.grid.cells.values() if cell.criterion in names]
 
 
 def two_group_cells(study: Planned) -> list[Cell]:
-    """The cells of `word_cells` in which a word's value says which of two groups it is nearer to."""
+    """Return the cells of `word_cells` in which a word's value tells which of two groups is nearer."""
     return [cell for cell in word_cells(study) if poles(study, cell)]
 
 
 def rating_cells(study: Planned) -> list[Cell]:
-    """The cells of `two_group_cells` whose criterion has ratings of the words by people."""
+    """Return the cells of `two_group_cells` whose criterion has people's ratings of the words."""
     return [cell for cell in two_group_cells(study) if study.config.criteria[cell.criterion].ratings]
 
 
 def poles(study: Planned, cell: Cell) -> tuple[str, str] | None:
-    """The two groups by name that a cell's words are nearer to, the one that positive values mean first; None where
-    the metric says nothing of the kind, or there are more than two groups."""
+    """Return the names of the two groups that a cell's words are compared with, the group of positive values first.
+
+    Returns None if the metric does not compare words with groups, or if there are more than two.
+    """
     metric = study.metric(cell.criterion, cell.metric)
     query = study.queries[cell.query]
     groups = query.target_sets if metric.groups == "targets" else query.attribute_sets
@@ -35,7 +37,7 @@ def poles(study: Planned, cell: Cell) -> tuple[str, str] | None:
 
 
 def direction_cells(study: Planned) -> list[Cell]:
-    """The cells of Direct Bias of pairs, which say how far apart directions lie."""
+    """Return the cells of Direct Bias of pairs, which measure angles between directions."""
     return [
         cell
         for cell in study.grid.cells.values()
@@ -46,7 +48,7 @@ def direction_cells(study: Planned) -> list[Cell]:
 
 
 def effect_size_cells(study: Planned, asked: str) -> list[Cell]:
-    """The cells of WEAT's effect size, in criteria that ask for what the config calls so."""
+    """Return the cells of WEAT's effect size in criteria whose config entry has the option `asked`."""
     criteria = {name for name, entry in study.config.criteria.items() if getattr(entry, asked)}
     return [
         cell
@@ -56,7 +58,7 @@ def effect_size_cells(study: Planned, asked: str) -> list[Cell]:
 
 
 def ddof_of(study: Planned, cells: list[Cell]) -> list[list[Any]]:
-    """What the effect sizes of cells take off the number of words: [criterion, metric, ddof]."""
+    """Return [criterion, metric, ddof] of cells; ddof is subtracted from the number of words in the effect size."""
     return [
         [criterion, key, (study.metrics(criterion)[key].params or {}).get("ddof", 0)]
         for criterion, key in sorted({(cell.criterion, cell.metric) for cell in cells})

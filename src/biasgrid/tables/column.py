@@ -1,4 +1,4 @@
-"""What a column of a table is."""
+"""Columns of tables."""
 
 from __future__ import annotations
 
@@ -9,22 +9,30 @@ from typing import Literal
 
 from ..errors import join_names
 
-ANY = (-inf, inf)  # a column's range
+# The range of a column without limits.
+ANY = (-inf, inf)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, what stands in it, and of which type.
+    """Column of a table: its name, meaning and type.
 
-    dtype   "text"; "number", empty where there is none; "count", a whole number; "optional count", empty where there
-            is none
-    unit    of numbers; empty for those without one
-    range   of numbers: the lowest and the highest that there can be, both included; ANY where it is another in each
-            row, as of a metric's values. Counts have no need to say theirs: from 0
-    values  of text: all that there can be, "" for an empty field; () where it may be any text
-    is_quotient  of numbers: whether the divisor may be a small difference. Its rounding errors, which differ between
-                 processors, are then large in the number x: tests/same.py compares x / (1 + |x|) instead
-    key     of text that names a part of a score's place: which of `results.KEYS`. A study's places are in its config
+    Attributes
+    ----------
+    dtype
+        "text"; "number", empty if missing; "count", a whole number; "optional count", empty if missing.
+    unit
+        Unit of numbers; empty for numbers without a unit.
+    range
+        Smallest and largest possible number, both included. ANY if the range differs between rows, such as for a
+        metric's values. Counts need no range: they start at 0.
+    values
+        All possible texts, "" for an empty field; () if any text is allowed.
+    is_quotient
+        Whether the divisor of a number may be a small difference. The rounding errors of a large number x then differ
+        between processors, so that tests/same.py compares x / (1 + |x|) instead.
+    key
+        For text that names a part of a score's key: its name in `results.KEYS`. The study's config lists the values.
     """
 
     name: str
@@ -42,7 +50,7 @@ class Column:
 
     @property
     def allowed(self) -> str:
-        """What may stand in the column, in words."""
+        """Describe the values that the column allows, in words."""
         if self.values:
             return join_names(value or '""' for value in self.values)
         low, high = self.range or ANY
@@ -54,32 +62,32 @@ class Column:
 
     @classmethod
     def count(cls, name: str, meaning: str) -> Column:
-        """A whole number, from 0."""
+        """Create a column of whole numbers from 0."""
         return cls(name, meaning, "count")
 
     @classmethod
     def value(cls, name: str, meaning: str, unit: str = "the metric's", least: float = -inf) -> Column:
-        """A number in a unit, left out that of the metric of the row."""
+        """Create a column of numbers in a unit, by default the unit of the row's metric."""
         return cls(name, meaning, "number", unit, (least, inf))
 
     @classmethod
     def share(cls, name: str, meaning: str) -> Column:
-        """A number from 0 to 1, such as a share or a p-value."""
+        """Create a column of numbers from 0 to 1, such as shares or p-values."""
         return cls(name, meaning, "number", range=(0, 1))
 
     @classmethod
     def correlation(cls, name: str, meaning: str) -> Column:
-        """A correlation, or an end of its interval."""
+        """Create a column of correlations, or of ends of their intervals."""
         return cls(name, meaning, "number", range=(-1, 1))
 
     @classmethod
     def rank(cls, name: str, meaning: str) -> Column:
-        """A rank, from 1; equal ones may share a mean rank."""
+        """Create a column of ranks from 1; equal values may share a mean rank."""
         return cls(name, meaning, "number", range=(1, inf))
 
 
 class Columns(Sequence[Column]):
-    """Columns that depend on what there is when they are asked for, such as tests of plugins."""
+    """Columns that are computed when they are read, such as columns that depend on the tests of plugins."""
 
     def __init__(self, columns: Callable[[], Sequence[Column]]):
         self._columns = columns

@@ -1,4 +1,4 @@
-"""The table of comparison: the study's numbers beside published ones."""
+"""Table of the comparison of the study's numbers with published numbers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ QUANTITY = PUBLISHED.index("quantity")
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """`compare` for a study's tables, cells, inference and evaluations, and the files of numbers that it names."""
+    """Run `compare` on a study's tables, cells, inference and evaluations, and its files of published numbers."""
     numbers = read(inputs["published"], inputs["computed"])
     random = set(numbers.loc[numbers["runs"].notna(), "metric"])
     cells = _by_name(inputs["cells"], 4)
@@ -59,18 +59,18 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         with_ngrams=spec.get("with_ngrams", ()),
         frequencies=attribute_frequencies(inputs.get("frequencies", ()), spec.get("attribute_sets", {})),
     )
-    # their published numbers are in the table, which says why they are compared with nothing
+    # Published numbers of absent models stay in the table, with the reason why they are not compared.
     table.loc[table["model"].isin(spec.get("absent", [])), ["verdict", "note"]] = [NO_VALUE, MEANING]
     return table.assign(model_label=[spec["labels"].get(model, "") for model in table["model"]])
 
 
 def _by_name(files: Iterable[File], parts: int) -> dict[str, File]:
-    """Files by the last parts of their paths, which are model/debias/metric(/query)."""
+    """Return files by the last parts of their paths, which are model/debias/metric(/query)."""
     return {"/".join(parts_of(file)[-parts:]): file for file in files}
 
 
 def _queries(spec: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, str]]:
-    """The queries of each criterion, and of the ranked ones together, that each metric is measured on."""
+    """Return the queries that each metric is measured on, by criterion and for all ranked criteria together."""
     queries: dict[tuple[str, str], dict[str, str]] = {}
     for criterion, metric, keys in spec["measured"]:
         of_criterion = {key: spec["queries"][key] for key in keys}
@@ -81,7 +81,7 @@ def _queries(spec: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, float]:
-    """Correlations with ratings, by model, debias, metric, query's id and quantity."""
+    """Return correlations with ratings, by model, debias, metric, query's id and quantity."""
     return {
         (row.model, row.debias, row.metric, queries[row.query], f"rating_{row.method}"): row.correlation
         for row in RATINGS.read(path).itertuples()
@@ -95,15 +95,17 @@ def _inputs(study: Planned) -> dict[str, Any]:
     return {
         "published": list(map(_file, published)),
         "computed": list(map(_file, computed)),
-        # `read` finds them beside the numbers
+        # `read` finds these files in the folders of the numbers.
         "published_queries": sorted(str(file) for file in files if file.is_file()),
         **({"frequencies": SOURCES["frequencies"](study)} if _needs_frequencies(study) else {}),
     }
 
 
 def _needs_frequencies(study: Planned) -> bool:
-    """Return whether a printed number is about the frequency of words. Files that are not there, as of results that
-    were copied elsewhere, count as without."""
+    """Return whether a published number is about the frequency of words.
+
+    Missing files, such as in results that were copied elsewhere, count as files without such numbers.
+    """
     files = (*study.config.published, *study.config.computed)
     present = [file for file in files if isinstance(file, InMemory) or find_file(file).is_file()]
     quantities = {row[QUANTITY] for row in rows_of(present)}
@@ -111,14 +113,15 @@ def _needs_frequencies(study: Planned) -> bool:
 
 
 def _file(numbers: File) -> File:
-    """Where numbers that a study names lie: its own file, or one that comes with biasgrid."""
+    """Return the location of a file of published numbers: the study's own file, or a file of biasgrid."""
     return numbers if isinstance(numbers, InMemory) else str(find_file(numbers))
 
 
 def published_as(study: Planned) -> dict[tuple[str, str], str]:
-    """Model and debias key -> the model whose published numbers it is compared with.
+    """Return the model with whose published numbers each model is compared, by model and debias key.
 
-    That is what the config says, else the model itself; of a debiased model only what the config says.
+    It is the model that the config names; otherwise an original model itself. A debiased model is compared only if
+    the config names a model.
     """
     untouched_models = {
         (key, UNTOUCHED): study.config.models[key].published_as or key for key in study.models
@@ -154,7 +157,7 @@ def _spec(study: Planned) -> dict[str, Any]:
         "published_as": sorted([*state, name] for state, name in names.items()),
         "absent": sorted(unit(*state) for state in names if state[0] in study.absent),
         "beside": {key: names for key, names in study.config.beside.items() if key in study.models},
-        # names of queries -> their ids
+        # Map names of queries to their ids.
         "rated": {study.queries[cell.query].name: cell.query for cell in rating_cells(study)},
     }
 

@@ -1,4 +1,4 @@
-"""The table of contrasts: one group against another, or against all others together."""
+"""Table of contrasts: one group against another, or against all others together."""
 
 from __future__ import annotations
 

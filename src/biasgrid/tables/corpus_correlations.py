@@ -1,4 +1,4 @@
-"""The table of how differences between two sets of words in vectors go with those in a corpus, over queries."""
+"""Table of correlations over queries between set differences in vectors and the same differences in a corpus."""
 
 from __future__ import annotations
 
@@ -18,18 +18,25 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 
-FEWEST = 3  # queries
+# Smallest number of queries of a correlation.
+FEWEST = 3
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Correlations over the queries of a criterion that have two target sets X, Y and two attribute sets A, B.
+    """Correlate values over the queries of a criterion with two target sets X, Y and two attribute sets A, B.
 
-    Of a query, a metric such as WEAT has one value, and PMI bias one per attribute set: that of A between X and Y,
-    less that of B. This is the difference that Maddalozzo (2023, section 3.5.3) takes, PMI(X; A, B) - PMI(Y; A, B),
-    as both are log(n_AX n_BY / (n_AY n_BX)), with n sentences that have a word of either set (of the risk ratio).
+    For each query, a metric such as WEAT has one value, and PMI bias has one value per attribute set. The value of B
+    is subtracted from the value of A, both between X and Y. This is the difference of Maddalozzo (2023, section
+    3.5.3), PMI(X; A, B) - PMI(Y; A, B). Both are log(n_AX n_BY / (n_AY n_BX)), where n counts the sentences with a
+    word from each of two sets (for the risk ratio).
 
-    inputs: "scores". spec: "criteria", criterion -> "queries", a list of [name, the two names of its sub-queries],
-    "metrics" and "corpus_metrics"; "seed", the study's.
+    Parameters
+    ----------
+    inputs
+        "scores".
+    spec
+        "criteria": for each criterion "queries", a list of [name, the two names of its sub-queries], "metrics" and
+        "corpus_metrics"; "seed": the study's seed.
     """
     scores, seed = SCORES.read(inputs["scores"]), seed_of(spec["seed"], "corpus correlations")
     rows = [
@@ -42,7 +49,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, tuple, pd.DataFrame]]:
-    """Of each metric, model and debias method, and each metric of corpora and corpus: both values of each query."""
+    """Return both values of each query, for each pair of a metric of vectors with its model and a corpus metric."""
     import pandas as pd
 
     names, first, second = (list(part) for part in zip(*entry["queries"], strict=True))
@@ -60,7 +67,7 @@ def _pairs(scores: pd.DataFrame, entry: Mapping[str, Any]) -> list[tuple[tuple, 
 
 
 def _criteria(study: Planned) -> dict[str, dict[str, Any]]:
-    """The criteria whose vectors and corpora are compared, as the spec has them."""
+    """Return the criteria in which vectors and corpora are compared, in the format of the spec."""
     criteria = {}
     for criterion, entry in study.config.criteria.items():
         metrics = {key: study.metric(criterion, key) for key in sorted(study.metrics(criterion))}

@@ -1,4 +1,4 @@
-"""The columns that tables of correlations have in common."""
+"""Columns that all tables of correlations have."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from .column import Column
 def correlation_columns(
     variables: str, n: str, units: str, empty: str = "", draws: int = 2000
 ) -> tuple[Column, ...]:
-    """Method, n, correlation and the ends of its interval.
+    """Return columns for the method, n, the correlation and the ends of its interval.
 
     Parameters
     ----------
     variables
-        What is correlated, such as "values and quantity".
+        The two variables, such as "values and quantity".
     n
-        What the number n counts.
+        Description of the number n.
     units
-        What the bootstrap draws.
+        Units that the bootstrap resamples.
     empty
-        When there is no correlation; left out: with fewer than three units.
+        When the correlation is empty; by default, with fewer than three units.
     draws
-        Of the bootstrap.
+        Number of resamples of the bootstrap.
     """
     return (
         Column(

@@ -1,4 +1,4 @@
-"""The table of rank correlations between metrics."""
+"""Table of rank correlations between metrics."""
 
 from __future__ import annotations
 
@@ -25,12 +25,21 @@ METHODS = ("spearman", "kendall", "pearson")
 def correlations(
     rankings: pd.DataFrame, methods: Sequence[str | Callable[[np.ndarray, np.ndarray], float]] = METHODS
 ) -> pd.DataFrame:
-    """Correlation between metrics of the ranks that they give the models, per criterion.
+    """Correlate the ranks that each two metrics give the models, per criterion.
 
-    `methods` as pandas.DataFrame.corr takes them: names, or functions of two arrays of ranks (n,).
+    Parameters
+    ----------
+    rankings
+        The table of rankings.
+    methods
+        As in pandas.DataFrame.corr: names, or functions of two arrays of ranks (n,).
 
-    Every ordered pair of metrics has a row. NaN where fewer than two models are ranked by both metrics or where
-    one metric ranks all alike. ci_low and ci_high are NaN. `queries` is the fewest that a rank rests on.
+    Returns
+    -------
+    pandas.DataFrame
+        One row for every ordered pair of metrics. The correlation is NaN if both metrics rank fewer than two models,
+        or if one metric gives all models the same rank. ci_low and ci_high are NaN. `queries` is the smallest number
+        of queries behind a rank.
     """
     import pandas as pd
 
@@ -49,7 +58,10 @@ def correlations(
 
 
 def _fewest_queries(rankings: pd.DataFrame) -> dict[tuple[str, str, str], int]:
-    """Criterion and two metrics -> the fewest queries that a rank of a model which both rank rests on; 0 of none."""
+    """Return the smallest number of queries behind a rank, by criterion and two metrics.
+
+    Only models that both metrics rank count; the number is 0 without such models.
+    """
     fewest = {}
     for criterion, part in rankings.groupby("criterion"):
         queries = part["queries"].where(part["rank"].notna())
@@ -72,10 +84,10 @@ def _numeric_method(
 def intervals(
     rankings: pd.DataFrame, ranks: np.ndarray, methods: Sequence[str], level: float
 ) -> dict[tuple[str, str, str, str], tuple[float, float]]:
-    """Percentile intervals of `correlations`: criterion, method and two metrics -> low, high.
+    """Compute percentile intervals of `correlations`: criterion, method and two metrics -> low, high.
 
-    `ranks` are those of each row of the rankings in each resample (rows, draws). Resamples without a correlation are
-    left out; where these are more than half, the interval is NaN.
+    `ranks` (rows, draws) has the ranks of each row of the rankings in each resample. Resamples without a correlation
+    are left out; if more than half lack one, the interval is NaN.
     """
     ends = {}
     for criterion, part in rankings.groupby("criterion"):

@@ -1,4 +1,4 @@
-"""Scores of words and of sets with word frequency and a corpus' own bias: what `tables.covariates` correlates."""
+"""Scores of words and sets, with word frequency and a corpus' own bias: the data of `tables.covariates`."""
 
 from __future__ import annotations
 
@@ -25,19 +25,27 @@ MEAN, VARIANCE = "mean_log_frequency", "variance_log_frequency"
 OF_WORDS, OF_GROUPS = "difference_log_frequency", "groups_difference_log_frequency"
 NEARER, BIASED, OTHER = "nearer to the first group", "more biased", "a higher number"
 WORDS, SETS = "words", "sets"
-FEWEST = 5  # different words or sets of a correlation
+# Smallest number of different words or sets of a correlation.
+FEWEST = 5
 
-Place = tuple[str, str, str, str]  # criterion, metric, model, debias method
-Numbers = tuple[float, ...]  # a score, a covariate, and what is given, if anything
+# Criterion, metric, model and debias method.
+Place = tuple[str, str, str, str]
+# A score, a covariate, and the controlled variable, if there is one.
+Numbers = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Points:
-    """What is correlated.
+    """Data of one correlation.
 
-    numbers  (2, n): scores and the covariate; (3, n): and what is given
-    units    (n,) from 0 on, which word or set each of the n is of
-    groups   (n,) from 0 on, the groups within which scores are compared
+    Attributes
+    ----------
+    numbers
+        (2, n): scores and the covariate; or (3, n), with the controlled variable.
+    units
+        (n,) number of each point's word or set, from 0 on.
+    groups
+        (n,) number of each point's group, from 0 on; scores are compared within groups.
     """
 
     numbers: np.ndarray
@@ -46,7 +54,7 @@ class Points:
 
     @classmethod
     def of(cls, points: Sequence[tuple[Numbers, Any, Any]]) -> Points:
-        """From (numbers, word or set, group) of each point; points that lack a number are left out."""
+        """Create points from (numbers, word or set, group) of each point; leave out points that lack a number."""
         complete = [point for point in points if not any(map(isnan, point[0]))]
         numbers = np.array([point[0] for point in complete], dtype=float).T
         units, groups = (_number_labels(point[i] for point in complete) for i in (1, 2))
@@ -54,14 +62,14 @@ class Points:
 
     @property
     def centred(self) -> np.ndarray:
-        """The numbers less their means over those of the same groups."""
+        """Subtract from the numbers the means of their groups."""
         sizes = np.bincount(self.groups)
         means = np.stack([np.bincount(self.groups, row) / sizes for row in self.numbers])
         return self.numbers - means[:, self.groups]
 
     @property
     def constant_rows(self) -> list[bool]:
-        """Of each row of numbers, whether they are all alike within the same groups."""
+        """Return, for each row of numbers, whether all numbers within each group are equal."""
         masks = [self.groups == group for group in np.unique(self.groups)]
         spreads = [max(np.ptp(row[mask]) for mask in masks) for row in self.numbers]
         return [
@@ -71,14 +79,16 @@ class Points:
 
 
 def _number_labels(labels: Iterable[Any]) -> np.ndarray:
-    """Labels as numbers, in the order in which they come."""
+    """Number the labels in the order in which they appear."""
     places: dict[Any, int] = {}
     return np.array([places.setdefault(label, len(places)) for label in labels], dtype=np.int64)
 
 
 def has_covariates(study: Planned, criteria: Iterable[str]) -> bool:
-    """Whether frequencies are known in one of some criteria, and a metric there has as many different words, or
-    (sub-)queries, as a correlation has at least."""
+    """Return whether a correlation with frequencies is possible in one of some criteria.
+
+    It is if frequencies are known there, and if one metric has enough different words or (sub-)queries.
+    """
     criteria, counted_models = set(criteria), set(study.grid.models_with_frequencies)
     metric_keys = {
         (c.criterion, c.metric)
@@ -97,7 +107,7 @@ def has_covariates(study: Planned, criteria: Iterable[str]) -> bool:
 
 
 def _subqueries(study: Planned, criterion: str, template: tuple[Arity, Arity]) -> Iterator[tuple[str, Query]]:
-    """The (sub-)queries of a criterion that a metric of this template is measured on, each behind its query's key."""
+    """Yield a criterion's (sub-)queries for a metric of this template, each after its query's key."""
     for key in study.config.criteria[criterion].queries:
         if study.queries[key].fits(template):
             for part in study.queries[key].subqueries(template):
@@ -105,11 +115,12 @@ def _subqueries(study: Planned, criterion: str, template: tuple[Arity, Arity]) -
 
 
 def metrics_spec(study: Planned) -> dict[str, Any]:
-    """What the points depend on besides files, as JSON has it.
+    """Return the JSON-compatible values that the points depend on, apart from files.
 
-    "metrics": of each criterion and metric the detail that words are scored by, what is taken of it and how often
-    (`Metric.scored_by`, `Metric.nearer`), its neutral value, whether it is PMI, and its (sub-)queries by name;
-    "prefixes": what the words of models begin with; "corpora": the models that are corpora.
+    "metrics" has an entry for each criterion and metric. It has the detail with the words' scores, its part and its
+    sign (`Metric.scored_by`, `Metric.nearer`). It also has the no-bias value, whether the metric is PMI, and its
+    (sub-)queries by name. "prefixes" has the prefixes of the words of models, and "corpora" the models that are
+    corpora.
     """
     entries = []
     for criterion in study.config.criteria:
@@ -137,9 +148,12 @@ def metrics_spec(study: Planned) -> dict[str, Any]:
 
 
 def _part(part: Any, metric: Any, set_numbers: dict[tuple, int]) -> dict[str, Any]:
-    """What the spec has of a (sub-)query: its groups and the other sets by name, a number for the words of either,
-    what a higher score means of a word and of a set, and the (sub-)queries of PMI whose values (the first less the
-    second) go with it."""
+    """Return the entry of a (sub-)query in the spec.
+
+    The entry has the names of its groups and of its other sets, and a number for the words of each. It has the
+    meaning of a higher score of a word and of a set. It also has the (sub-)queries of PMI with the same question; if
+    there are two, the value of the second is subtracted from the value of the first.
+    """
     sides = part.target_sets, part.attribute_sets
     groups, words = sides if metric.groups == "targets" else sides[::-1]
     leans = bool(metric.nearer) and len(groups) == 2
@@ -147,7 +161,7 @@ def _part(part: Any, metric: Any, set_numbers: dict[tuple, int]) -> dict[str, An
     if metric.groups == "targets" and part.template == (2, 1):
         of_pmi = [part]
     elif metric.template == (2, 2):
-        # of X and Y between A and B, as in `tables.corpus_correlations`
+        # Compare X and Y between A and B, as in `tables.corpus_correlations`.
         of_pmi = part.subqueries((2, 1))
     return {
         "groups": [s.name for s in groups],
@@ -165,9 +179,12 @@ def _part(part: Any, metric: Any, set_numbers: dict[tuple, int]) -> dict[str, An
 
 
 class Frequencies:
-    """Log frequencies of the words and sets of models, from their files.
+    """Log frequencies of the words and sets of models, read from their files.
 
-    sources  model -> where its frequencies come from
+    Attributes
+    ----------
+    sources
+        Source of each model's frequencies.
     """
 
     def __init__(self, files: Iterable[Any]):
@@ -181,12 +198,12 @@ class Frequencies:
         }
 
     def word(self, model: str, word: str) -> float:
-        """The log frequency of a vocabulary entry; NaN where it is not known."""
+        """Return the log frequency of a vocabulary entry; NaN if it is unknown."""
         log = self._words[model].get(word, {}).get("log_frequency")
         return nan if log is None else log
 
     def sets(self, model: str, criterion: str, query: str, names: Sequence[str]) -> tuple[float, float]:
-        """The mean and the variance of the log frequencies of the words of some sets of a query."""
+        """Return the mean and the variance of the log frequencies of the words of some sets of a query."""
         known_sets = [self._sets.get((model, criterion, query, name), {"known": 0}) for name in names]
         known_sets = [of_set for of_set in known_sets if of_set["known"]]
         count = sum(of_set["known"] for of_set in known_sets)
@@ -200,7 +217,7 @@ class Frequencies:
         return mean, squares / count
 
     def difference(self, model: str, criterion: str, query: str, names: Sequence[str]) -> float:
-        """Of two sets of a query, the mean log frequency of the first less that of the second; of others NaN."""
+        """Return the difference of the mean log frequencies of two sets of a query; NaN if there are not two sets."""
         if len(names) != 2:
             return nan
         first, second = (self.sets(model, criterion, query, [name])[0] for name in names)
@@ -208,9 +225,9 @@ class Frequencies:
 
 
 def points_of(inputs: Files, spec: Mapping[str, Any]) -> dict[tuple[str, ...], Points]:
-    """All that is correlated, by the columns of the table from criterion to source.
+    """Return the points of each correlation, by the columns of the table from criterion to source.
 
-    `inputs`: "cells", "frequencies" and "scores"; `spec`: as of `metrics_spec`.
+    `inputs`: "cells", "frequencies" and "scores"; `spec`: as in `metrics_spec`.
     """
     frequencies = Frequencies(inputs["frequencies"])
     points_by_key: dict[tuple[str, ...], list[tuple[Numbers, Any, Any]]] = defaultdict(list)
@@ -219,7 +236,7 @@ def points_of(inputs: Files, spec: Mapping[str, Any]) -> dict[tuple[str, ...], P
     for key, point in _set_points(inputs["scores"], spec, frequencies):
         points_by_key[key].append(point)
     points = {key: Points.of(key_points) for key, key_points in points_by_key.items()}
-    # a key without points: the model has no frequency, or no PMI, of what the metric is measured on
+    # Leave out keys without points: the model lacks the frequencies, or the PMI, of the measured words.
     return {key: key_points for key, key_points in points.items() if len(key_points.units)}
 
 
@@ -258,8 +275,10 @@ def _word_points(
 def _word_scores(
     files: Iterable[Any], spec: Mapping[str, Any]
 ) -> dict[Place, dict[tuple[int, str, str], float]]:
-    """By place the score of each word and pair of groups, and what a higher one means; the mean where a metric that
-    draws at random gives several."""
+    """Return the score of each word, by pair of groups and meaning of a higher score, for each place.
+
+    If a metric draws at random and has several scores for a word, the mean is returned.
+    """
     entries = {(entry["criterion"], entry["metric"]): entry for entry in spec["metrics"]}
     scores: dict[Place, dict[tuple[int, str, str], list[float]]] = {}
     for (criterion, query, metric, model, debias), _, result in results(files):
@@ -280,8 +299,9 @@ def _word_scores(
 
 
 def _score(value: Any, selection: str) -> float:
-    """A word's score, of its number, or of several by name; NaN without."""
-    if not isinstance(value, dict):  # most are one
+    """Return a word's score from its number, or from several numbers by name; NaN if a number is missing."""
+    # Most words have one number.
+    if not isinstance(value, dict):
         return nan if value is None else value
     numbers = list(value.values())
     if None in numbers or (len(numbers) > 1 and not selection):
@@ -294,7 +314,7 @@ def _score(value: Any, selection: str) -> float:
 def _set_points(
     file: Any, spec: Mapping[str, Any], frequencies: Frequencies
 ) -> Iterator[tuple[tuple[str, ...], tuple[Numbers, Any, Any]]]:
-    # imported late: it imports pandas
+    # Import late: the module imports pandas.
     from . import read as read_table
 
     scores = read_table(file).dropna(subset="value")
@@ -317,7 +337,7 @@ def _set_points(
             part = entry["parts"][query]
             higher, (groups, words) = part["higher"][SETS], part["numbers"]
             score = {NEARER: entry["sign"] * value, BIASED: abs(value - entry["neutral"])}.get(higher, value)
-            # what has no direction goes with the size of a difference
+            # A score without a direction is compared with the absolute difference.
             magnitude = float if higher == NEARER else abs
             key = (*place, SETS, higher)
             if source:

@@ -1,4 +1,4 @@
-"""The table of covariates: do scores go with the frequency of words, and with the bias of a corpus itself?"""
+"""Table of covariates: correlations of scores with word frequency, and with the bias of a corpus itself."""
 
 from __future__ import annotations
 
@@ -40,10 +40,14 @@ EXPLAINED = "what is given explains the scores or the covariate whole"
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Correlations of scores with covariates: one row per metric, model, debias method, covariate and method.
+    """Correlate scores with covariates: one row per metric, model, debias method, covariate and method.
 
-    inputs: "cells", files of cells; "frequencies", files of frequencies; "scores", the table. spec: as of
-    `covariate_points.metrics_spec`, and "seed", the study's.
+    Parameters
+    ----------
+    inputs
+        "cells": files of cells; "frequencies": files of frequencies; "scores": the table.
+    spec
+        As in `covariate_points.metrics_spec`, with the study's "seed".
     """
     seed = seed_of(spec["seed"], "covariates")
     rows = [
@@ -55,7 +59,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _correlate(points: Points, method: str, seed: int) -> tuple[float, float, float, int, str]:
-    """Correlation, the ends of its interval, how many units it is over, and why there is none."""
+    """Return the correlation, the ends of its interval, its number of units, and the reason if it is missing."""
     units = int(points.units.max()) + 1
     scores, covariate, *_ = points.constant_rows
     reason = FEW if units < FEWEST else ALIKE if scores else COVARIATE_ALIKE if covariate else ""

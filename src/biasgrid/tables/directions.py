@@ -1,4 +1,4 @@
-"""The table of directions: angles between directions in which two groups can be said to differ."""
+"""Table of directions: angles between the bias directions of two groups."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-ANGLE = "angle_"  # how the names of cells' auxiliary statistics begin that are angles between two directions
+# Prefix of the auxiliary statistics of cells that are angles between two directions.
+ANGLE = "angle_"
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Angles from cells of Direct Bias, the same whatever direction is the cell's own."""
+    """Return the angles from cells of Direct Bias; they are the same for each direction of the cell."""
     rows = [
         (criterion, query, model, debias, *name.removeprefix(ANGLE).split("_"), angle)
         for (criterion, query, _, model, debias), _, result in results(inputs["cells"])

@@ -1,4 +1,4 @@
-"""The columns that tables end with: ids of queries in those with queries, labels of models in those with models."""
+"""Last columns of tables: query ids for tables with queries, and model labels for tables with models."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ if TYPE_CHECKING:
 
     from ..planned import Cell, Planned
 
-SPEC = "ends"  # the key of a table's spec that these columns depend on
+# Key in a table's spec of the values that these columns depend on.
+SPEC = "ends"
 QUERY_ID = Column("query_id", "the query's key in the config: `queries/<query_id>.json` has its words")
 PARENT_QUERY_ID = Column(
     "parent_query_id", "the same key if `query` is one of the query's sub-queries; empty for the whole query"
 )
 MODEL_LABEL = Column("model_label", "what the config calls the model")
-# a column -> those that a table with it ends with
+# Map a column to the last columns of a table that has it.
 ENDS = {"query": (QUERY_ID, PARENT_QUERY_ID), "model": (MODEL_LABEL,)}
-KEYS = ("criterion", "metric", "query")  # columns that tell the rows of one query from those of another
+# Columns that tell the rows of two queries apart.
+KEYS = ("criterion", "metric", "query")
 
 
 def ends_of(columns: Iterable[Column]) -> tuple[Column, ...]:
-    """The columns that a table with these columns ends with, without those that it has already."""
+    """Return the last columns of a table with these columns, without columns that it already has."""
     names = {column.name for column in columns}
     ends = [end for name, of_name in ENDS.items() if name in names for end in of_name]
     return tuple(end for end in ends if end.name not in names)
 
 
 def spec_of(ends: Iterable[Column], study: Planned, cells: Iterable[Cell]) -> dict[str, Any]:
-    """What these columns of a table of some cells depend on, as JSON has it."""
+    """Return the JSON-compatible values that these columns depend on, in a table of some cells."""
     spec: dict[str, Any] = {}
     if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
         queries_of_metrics: dict[tuple[str, str], dict[str, None]] = {}
@@ -42,10 +44,10 @@ def spec_of(ends: Iterable[Column], study: Planned, cells: Iterable[Cell]) -> di
         for place, ids in sorted(queries_of_metrics.items()):
             template = study.metric(*place).template
             names = [part.name for key in ids for part in study.queries[key].subqueries(template)]
-            # the order of the config counts only where queries share a sub-query
+            # The order of the config only matters if queries share a sub-query.
             keys = sorted(ids) if len(set(names)) == len(names) else [*ids]
             spec["asked"].append([*place, list(template), keys])
-        # a sub-query's name is made of its sets' names
+        # A sub-query's name consists of its sets' names.
         queries = {key: study.queries[key] for ids in queries_of_metrics.values() for key in ids}
         spec["queries"] = {
             key: [query.name, query.target_sets_names, query.attribute_sets_names]
@@ -57,7 +59,7 @@ def spec_of(ends: Iterable[Column], study: Planned, cells: Iterable[Cell]) -> di
 
 
 def with_ends(table: pd.DataFrame, ends: Iterable[Column], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The table with these columns, from the spec of `spec_of`; empty where that has nothing on them."""
+    """Add these columns to the table, from the spec of `spec_of`; they are empty for rows that the spec lacks."""
     ends, ends_spec = list(ends), spec.get(SPEC, {})
     if {QUERY_ID, PARENT_QUERY_ID} & set(ends):
         keys = [name for name in KEYS if name in table]
@@ -77,7 +79,10 @@ def _ids(
     queries: Mapping[str, tuple],
     columns: Iterable[str],
 ) -> dict[tuple[str, ...], tuple[str, str]]:
-    """Both ids by these columns. A sub-query of several queries has the ids of the first cell, as in the scores."""
+    """Return both ids, by these columns.
+
+    As in the scores, a sub-query of several queries has the ids of the first cell.
+    """
     columns = list(columns)
     ids: dict[tuple[str, ...], tuple[str, str]] = {}
     wholes: dict[tuple[str, ...], tuple[str, str]] = {}
@@ -85,13 +90,13 @@ def _ids(
         place = {"criterion": criterion, "metric": metric}
         for key in keys:
             name, *sides = queries[key]
-            # only names count here, so that any word will do
+            # Only names count here, so that any word serves.
             query = Query(*({of_set: ["-"] for of_set in side} for side in sides), name=name)
             for part in query.subqueries(tuple(template)):
                 of_part = place | {"query": part.name}
                 parent = "" if part is query else key
                 ids.setdefault(tuple(of_part[column] for column in columns), (key, parent))
-            # a row of a cell as a whole, whatever the metric's template
+            # Add the row of a cell as a whole, for every template of a metric.
             of_whole = place | {"query": name}
             wholes.setdefault(tuple(of_whole[column] for column in columns), (key, ""))
     return wholes | ids

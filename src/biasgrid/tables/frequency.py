@@ -1,4 +1,4 @@
-"""The table of frequency: how frequent the words of each set are in the corpus that a model is of."""
+"""Table of frequency: how frequent the words of each set are in the corpus of a model."""
 
 from __future__ import annotations
 

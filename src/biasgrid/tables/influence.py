@@ -1,4 +1,4 @@
-"""The table of influence: how each score changes without each of its words."""
+"""Table of influence: how each score changes without each of its words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The change of each score without each of its words in turn. Of sets of more than 200 words there are none
-    (`inference.Resampler.influence`)."""
+    """Return the change of each score without each of its words in turn.
+
+    Sets of more than 200 words are left out (`inference.Resampler.influence`).
+    """
     import pandas as pd
 
     rows: dict[tuple, list] = {}
@@ -26,7 +28,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def changes(result: Mapping) -> Iterable[tuple[str, str, float | None]]:
-    """Of a cell's inference: set, word, and how the value changes without it; None where it has no value then."""
+    """Yield set, word, and the change of a cell's value without the word; None if the cell then lacks a value."""
     for name, words in result.get("influence", {}).items():
         for word, change in words.items():
             yield name, word, change

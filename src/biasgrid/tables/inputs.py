@@ -1,5 +1,4 @@
-"""What tables and figures are made from, by name, when a study is planned: its files, what it must have, what else
-counts."""
+"""Inputs of tables and figures, by name: files, conditions on the study, and other values."""
 
 from __future__ import annotations
 
@@ -16,16 +15,17 @@ if TYPE_CHECKING:
     from ..in_memory import File
     from ..planned import Cell, Planned
 
-When = str | Callable[[Any], object]  # names of WHEN, joined by " and ", or study -> whether it holds
+# Names of WHEN, joined by " and ", or a function of the study that returns whether the condition holds.
+When = str | Callable[[Any], object]
 
 
 def cell_files(study: Planned, cells: Iterable[Cell] | None = None) -> list[File]:
-    """The files of a study's cells, or of some of them."""
+    """Return the files of a study's cells, or of some of them."""
     return [study.paths.cell_file(cell) for cell in (study.grid.cells.values() if cells is None else cells)]
 
 
 def sample_files(study: Planned, holds: Callable[[Any], bool]) -> dict[str, list[File]]:
-    """The values in resamples of the cells of which something holds, with those inferred beside them."""
+    """Return the files of resampled values and of inference for groups with a cell that fulfils a condition."""
     groups = [
         g for g in study.grid.inference_groups.values() if any(holds(inference.cell) for inference in g)
     ]
@@ -35,13 +35,13 @@ def sample_files(study: Planned, holds: Callable[[Any], bool]) -> dict[str, list
     }
 
 
-# what is read that is no table -> its file, or files
+# Map inputs other than tables to their files.
 SOURCES: dict[str, Callable[[Any], Any]] = {
     "cells": cell_files,
     "inferences": lambda study: [
         study.paths.inference_file(group[0]) for group in study.grid.inference_groups.values()
     ],
-    # those whose words are tested
+    # Only queries whose words are tested.
     "queries": lambda study: [
         study.paths.query_file(query)
         for query in dict.fromkeys(i.cell.query for i in study.grid.inferences.values())
@@ -54,7 +54,7 @@ SOURCES: dict[str, Callable[[Any], Any]] = {
         for name in sorted(study.grid.aggregate_criteria)
     ],
 }
-# what a study must have, by name
+# Conditions on a study, by name.
 WHEN: dict[str, Callable[[Any], object]] = {
     "ranked": lambda study: study.ranked_criteria,
     "inference": lambda study: study.grid.inferences,
@@ -66,7 +66,7 @@ WHEN: dict[str, Callable[[Any], object]] = {
     "frequencies": lambda study: study.grid.models_with_frequencies,
     "ratings": rating_cells,
 }
-# what is left out of what is read where a study has no such thing -> what it must have for it
+# Map inputs that some studies lack to the condition under which they exist.
 LEFT_OUT = {
     "frequency": "frequencies",
     "intervals": "bootstrap",
@@ -75,28 +75,28 @@ LEFT_OUT = {
     "ratings": "ratings",
     "aggregate_tests": "aggregate tests",
 }
-# what many specs have besides, as JSON has it; None: the study has no such thing
+# JSON-compatible values that many specs have; None if the study lacks them.
 FACTS: dict[str, Callable[[Any], Any]] = {
     "adjust": lambda study: study.config.inference.adjust,
-    # how models' scores are put together when they are ranked
+    # The aggregation of models' scores in rankings.
     "aggregation": lambda study: study.config.aggregation,
     "bootstrap": lambda study: to_record(study.config.inference.bootstrap),
-    # all of them, and all metrics, in the config's order
+    # All criteria, and all metrics, in the config's order.
     "criteria": lambda study: list(study.config.criteria),
     "draws": lambda study: study.config.inference.resamples,
-    # what is printed for the keys of models, metrics and debias methods
+    # Labels of models, metrics and debias methods, by key.
     "labels": lambda study: dict(study.labels),
     "level": lambda study: study.config.inference.level,
-    # within how many standard deviations two models are alike
+    # The number of standard deviations within which two models are alike.
     "margin": lambda study: study.config.inference.margin,
-    # how the first kind of correlation that the config lists is computed
+    # The first type of correlation that the config lists.
     "method": lambda study: study.config.correlations[0],
     "metrics": lambda study: list(
         dict.fromkeys(key for criterion in study.config.criteria for key in study.metrics(criterion))
     ),
-    # [criterion, metric, value] that means no bias, and the interval of values
+    # Entries are [criterion, metric, no-bias value].
     "neutral": lambda study: sorted([*names, value] for names, value in neutrals(study).items()),
-    # names by id
+    # Names by id.
     "queries": lambda study: {
         key: study.queries[key].name
         for key in dict.fromkeys(cell.query for cell in study.grid.cells.values())
@@ -104,16 +104,16 @@ FACTS: dict[str, Callable[[Any], Any]] = {
     "ranges": lambda study: sorted([*names, *ends] for names, ends in ranges(study).items()),
     "ranked": lambda study: sorted(study.ranked_criteria),
     "ranking": ranking,
-    # of ranked criteria: the metrics whose values grow with the length of vectors
+    # The metrics of ranked criteria whose values depend on the length of vectors.
     "scaled": lambda study: {name: sorted(keys) for name, keys in sorted(scaled_metrics(study).items())},
     "seed": lambda study: study.config.seed,
-    # [criterion, metric, what the sign of a score says]
+    # [criterion, metric, meaning of a score's sign].
     "signs": lambda study: [
         [criterion, key, study.metric(criterion, key).sign]
         for criterion in study.ranked_criteria
         for key in study.metrics(criterion)
     ],
-    # of the verdicts of reliability.csv
+    # Thresholds of the assessments in reliability.csv.
     "thresholds": lambda study: (
         {name: getattr(study.config.reliability, name) for name in THRESHOLDS}
         if study.config.reliability
@@ -129,14 +129,14 @@ def _find(entries: Mapping[str, Callable[[Any], Any]], name: str, what: str) -> 
 
 
 def holds(study: Planned, when: When) -> bool:
-    """Whether a study has what is needed."""
+    """Return whether a study fulfils a condition."""
     if not isinstance(when, str):
         return bool(when(study))
     return all(_find(WHEN, name, "when")(study) for name in when.split(" and ") if name)
 
 
 def files_of(study: Planned, reads: Iterable[str]) -> dict[str, Any]:
-    """The files of what is read, by name: what SOURCES has, and tables."""
+    """Return the files of inputs, by name; the names are keys of SOURCES, or tables."""
     return {
         name: SOURCES[name](study) if name in SOURCES else study.paths.table_file(name)
         for name in reads
@@ -145,6 +145,6 @@ def files_of(study: Planned, reads: Iterable[str]) -> dict[str, Any]:
 
 
 def facts_of(study: Planned, facts: Iterable[str]) -> dict[str, Any]:
-    """The part of a spec that FACTS has."""
+    """Return the part of a spec that FACTS computes."""
     values = {name: _find(FACTS, name, "fact")(study) for name in facts}
     return {name: value for name, value in values.items() if value is not None}

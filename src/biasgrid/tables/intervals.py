@@ -1,4 +1,4 @@
-"""The table of intervals: every confidence interval of every score."""
+"""Table of intervals: every confidence interval of every score."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from .tests import NO_VALUE, with_counts
 if TYPE_CHECKING:
     import pandas as pd
 
-UNITS = "units"  # over a corpus' sentences, or windows
+# The kind of intervals over a corpus' sentences or windows.
+UNITS = "units"
 COLUMNS = ["kind", "low", "high", "standard_error", "level", "draws", "undefined", "reason"]
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per score and kind of interval, or why there is none."""
+    """Return one row per score and kind of interval, with the reason if an interval is missing."""
     rows = []
     for cell, results in cells(inputs["inferences"]):
         level = cell["inference"]["bootstrap"].get("level", Bootstrap.model_fields["level"].default)
         for result in results:
             intervals = _intervals(result.get("bootstrap"), level)
             rows += [(*key_of(cell, result), *interval) for interval in intervals]
-    # as in the scores: a sub-query of several queries is the first one's
+    # As in the scores, a sub-query of several queries belongs to the first.
     return with_counts(TABLE.finish(rows, first=True), ["draws", "undefined"])
 
 
 def _intervals(bootstrap: Mapping[str, Any] | None, level: float) -> Iterator[tuple]:
-    """The intervals of a score, as `COLUMNS` has them."""
+    """Yield the intervals of a score, with the columns `COLUMNS`."""
     reasons = (bootstrap or {}).get("reasons", {})
     record = bootstrap or {}
     numbers = [level, record.get("draws"), record.get("undefined")]
@@ -43,7 +44,7 @@ def _intervals(bootstrap: Mapping[str, Any] | None, level: float) -> Iterator[tu
 
 
 def standard_errors(table: pd.DataFrame) -> pd.DataFrame:
-    """The standard error of each score over words, with the columns `KEYS`."""
+    """Return the standard error of each score over words, with the columns `KEYS`."""
     return table.loc[table["kind"] == INTERVALS[0], [*KEYS, "standard_error"]]
 
 

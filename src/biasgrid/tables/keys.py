@@ -1,4 +1,4 @@
-"""The columns that lead tables: what a row is of."""
+"""First columns of tables: the keys of a row."""
 
 from __future__ import annotations
 

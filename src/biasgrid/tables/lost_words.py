@@ -1,4 +1,4 @@
-"""The table of lost words: which words each model lacks."""
+"""Table of missing words: the words that each model lacks."""
 
 from __future__ import annotations
 
@@ -38,29 +38,34 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def forms_of(cell: Mapping[str, Any]) -> str:
-    """The forms in which a cell, as its file has it, looks words up."""
+    """Return the forms in which a cell, read from its file, looks words up."""
     return "; ".join(map(form_of, recorded_forms(cell["words"])))
 
 
 def why_lost(result: Mapping[str, Any], of_set: str, word: str) -> str:
-    """Why a word was lost, of a result as a cell's file has it."""
+    """Return why a word is missing, from a result in a cell's file."""
     return str(result.get("why_lost", {}).get(of_set, {}).get(word, NOT_FOUND))
 
 
 def look_up(cell: Cell) -> tuple[str, str, str, str]:
-    """The key of the words that a cell loses: debias methods lose none, and of a metric only its preprocessors count,
-    and what it asks a language model. The sub-queries of a query have all of its sets."""
+    """Return the key of the words that a cell lacks.
+
+    Debiasing does not change these words. Only a metric's preprocessors count, and its requirements of a language
+    model. All sub-queries of a query share its sets.
+    """
     asked = cell.metric if metrics.metric(cell.spec["function"]).unscored else ""
     return cell.criterion, cell.query, cell.model, repr((recorded_forms(cell.spec["words"]), asked))
 
 
 def look_ups(study: Planned) -> dict[tuple[str, str, str, str], Cell]:
-    """One cell for each `look_up` of a study, as all others lose the same words: the same cell in whatever order the
-    config names metrics."""
+    """Return one cell for each `look_up` of a study, as all others lack the same words.
+
+    The choice does not depend on the order of metrics in the config.
+    """
 
     def preference(cell: Cell) -> tuple[bool, bool, str]:
         template = study.metric(cell.criterion, cell.metric).template
-        # the file of a cell with sub-queries has each word several times
+        # Prefer cells without sub-queries, whose files list each word once.
         return cell.debias != UNTOUCHED, not study.queries[cell.query].exactly(template), cell.metric
 
     cells: dict[tuple[str, str, str, str], Cell] = {}

@@ -1,4 +1,4 @@
-"""The table of mitigation: bias removed, quality lost, and bias that is still recoverable."""
+"""Table of mitigation: bias removed, quality lost, and bias that is still recoverable."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """One row per criterion, model, debias method and measure, before and after.
+    """Return one row per criterion, model, debias method and measure, with values before and after debiasing.
 
-    group "metric": the mean distance of the criterion's scores from the metric's neutral value (spec: "neutral", as
-    [criterion, metric, value]), over the cells that have a value both before and after (`n` of them); of every
-    criterion that an evaluated method is measured on. Else what the evaluation files hold, of the method's own
-    criterion; `n` is how many words, pairs or questions the measure after rests on.
+    In the group "metric", the value is the mean distance of the criterion's scores from the metric's no-bias value
+    (spec: "neutral", as [criterion, metric, value]). The mean is over the `n` cells with a value both before and
+    after, in every criterion on which an evaluated method is measured. Other groups come from the evaluation files of
+    the method's own criterion; `n` is the number of words, pairs or questions behind the measure after debiasing.
     """
     scores = SCORES.read(inputs["scores"])
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
@@ -43,7 +43,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         place = (criterion, model, key)
         for after in record["measures"]:
             measure_key = (after["group"], after["measure"])
-            # a displacement is from the original model
+            # A displacement is a distance from the original model.
             before = untouched_measures.get(measure_key, {"value": 0.0, "status": "ok"})
             status = before["status"] if before["status"] != "ok" else after["status"]
             rows.append((*place, *measure_key, before["value"], after["value"], after["n"], status))

@@ -1,4 +1,4 @@
-"""Pairs of models, or of variants of a model, compared on one scale."""
+"""Comparison of two models, or of two variants of a model, on one scale."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores on the scale that pairs are compared on, row by row as in scores.csv.
+    """Scores on the scale on which pairs are compared, with the rows of scores.csv.
 
     Attributes
     ----------
     values
-        How much bias, (rows,); NaN where a score has no value or no baseline.
+        Amount of bias, (rows,); NaN if a score lacks a value or a baseline.
     resamples
-        The same in resamples of words, (rows, draws).
+        Amount of bias in resamples of words, (rows, draws).
     baseline_variances
-        Variance of each value because the random groups of its baseline were drawn, (rows,).
+        Variance of each value from the random choice of its baseline's groups, (rows,).
     """
 
     values: np.ndarray
@@ -60,9 +60,9 @@ class RawScores(Scores):
 
     @classmethod
     def read(cls, scores: pd.DataFrame, samples: np.ndarray, neutral: Mapping[str, float]) -> RawScores:
-        """Return the distance of each score; parameters as those of `StandardizedScores.read`."""
+        """Return the distance of each score; parameters as in `StandardizedScores.read`."""
         offsets = scores["value"].to_numpy(dtype=float) - scores["metric"].map(neutral).to_numpy(dtype=float)
-        # a resample on the other side of the no-bias value counts as less than no bias
+        # A resample on the other side of the no-bias value counts as less than no bias.
         sides = np.where(offsets < 0, -1.0, 1.0)[:, None]
         distances = np.abs(offsets)
         resamples = distances[:, None] + sides * (samples - scores["value"].to_numpy(dtype=float)[:, None])
@@ -76,7 +76,7 @@ class StandardizedScores(Scores):
     def read(
         cls, scores: pd.DataFrame, samples: np.ndarray, inputs: Files, neutral: Mapping[str, float]
     ) -> StandardizedScores:
-        """Read the scale of each score from the inference records, and put its resamples on it.
+        """Read the scale of each score from the inference records, and standardise its resamples on it.
 
         Parameters
         ----------
@@ -91,13 +91,13 @@ class StandardizedScores(Scores):
 
         Notes
         -----
-        A resample on the other side of the no-bias value counts as less than no bias, by so much: absolute values
-        would be larger than the score on average (`statistics.ranks`). A debiased variant is read on the scale of its
+        A resample on the other side of the no-bias value counts as a negative distance: absolute values would be
+        larger than the score on average (`statistics.ranks`). A debiased variant is standardised on the scale of its
         original model.
         """
         scales: dict[tuple[str, ...], Scale | None] = {}
         for key, _, result in results(inputs["inferences"]):
-            # a sub-query that several queries have is the first one's, as in scores.csv
+            # As in scores.csv, a sub-query of several queries belongs to the first.
             scales.setdefault(key, Scale.of_record(result.get("random_groups")))
         values = scores["standardized"].to_numpy(dtype=float)
         raw = scores["value"].to_numpy(dtype=float)
@@ -137,18 +137,18 @@ def compare_family(
     words
         Number of words in the smallest set of each row of the place, (rows,).
     margin, level
-        As `statistics.two_models.answers` takes them; without a margin, nothing says how many words or queries would
-        be needed.
+        As in `statistics.two_models.answers`. Without a margin, the required numbers of words and queries are left
+        out.
     lengths
-        Mean lengths of vectors, of variants of a model.
+        Mean lengths of vectors, for variants of a model.
     has_common_zero
-        Whether random words have as much standardised bias in all models by this metric. If not, none are compared.
+        Whether random words have as much standardised bias in all models by this metric. If not, no pair is compared.
 
     Returns
     -------
     list of dict
-        For each pair the columns of pairs.csv from `difference` on. A pair is compared on the queries of which both
-        have all values with a baseline; other models do not matter.
+        For each pair, the columns of pairs.csv from `difference` on. A pair is compared on the queries for which both
+        models have all values with a baseline; other models do not matter.
     """
     compared = [_compare(place, pair, scores, words, level, lengths or {}, has_common_zero) for pair in pairs]
     comparisons = [comparison for _, comparison, _ in compared if comparison is not None]
@@ -189,7 +189,10 @@ def _compare(
     lengths: Lengths,
     has_common_zero: bool,
 ) -> tuple[tuple[str, int], Comparison | None, float]:
-    """Return why two cannot be compared, with the number of their queries; their comparison; and words of a set."""
+    """Compare two models; return the reason if that is impossible, the comparison, and the words per set.
+
+    The reason comes with the number of the models' queries.
+    """
     columns = [place.column(state) for state in pair]
     sides = place.places[:, columns]
     if not place.has_value[:, columns].any(axis=0).all():
@@ -230,15 +233,15 @@ def mean_of_state(
     Parameters
     ----------
     place, scores, words, level
-        As `compare_family` takes them; resamples may be standard errors over words, (rows,), NaN where there is no
-        bootstrap: the interval is then NaN.
+        As in `compare_family`. Resamples may be standard errors over words, (rows,), NaN without a bootstrap: the
+        interval is then NaN.
     state
         The model and its debias method.
 
     Returns
     -------
     Claim or None
-        The mean over the queries of which all values have a baseline. None if fewer than half of the values have one.
+        The mean over the queries whose values all have a baseline. None if fewer than half of the values have one.
     """
     column = place.column(state)
     of_state = place.places[:, column]
@@ -265,12 +268,12 @@ def query_weights(place: Place, complete: np.ndarray) -> tuple[np.ndarray, np.nd
     place
         The criterion and metric.
     complete
-        Which of its queries, (queries,) of bool.
+        Mask of the place's queries, (queries,) of bool.
 
     Returns
     -------
     tuple of numpy.ndarray
-        The weights are (queries, rows), of these queries and rows alone.
+        The weights are (queries, rows), for the selected queries and rows only.
     """
     members = place.queries[complete]
     rows = members.any(axis=0)
@@ -278,7 +281,7 @@ def query_weights(place: Place, complete: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def smallest_sets(place: Place, complete: np.ndarray, words: np.ndarray) -> float:
-    """Return the number of words in the smallest set of some queries, on average."""
+    """Return the number of words in the smallest set of a query, averaged over some queries."""
     return float(np.mean([words[member].min() for member in place.queries[complete]]))
 
 

@@ -1,4 +1,4 @@
-"""The table of the order of models: how often each ranks before each other over bootstrap resamples."""
+"""Table of the order of models: how often each ranks before each other one over bootstrap resamples."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def order(rankings: pd.DataFrame, ranks: np.ndarray) -> pd.DataFrame:
-    """For each two models without debiasing, the share of resamples in which the first ranks as less biased than the
-    second by rank_shared, a tie counting half; of the resamples in which both have a rank.
+    """Return, for each two original models, the share of resamples in which the first ranks as less biased.
 
-    `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws).
+    The share is by rank_shared, a tie counts half, and only resamples in which both models have a rank count. `ranks`
+    has the ranks by rank_shared, (RESAMPLED, rows of the rankings, draws).
     """
     import pandas as pd
 

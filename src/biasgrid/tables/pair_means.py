@@ -1,4 +1,4 @@
-"""The table of means over queries of sentence pairs, in which every pair counts alike."""
+"""Table of means over queries of sentence pairs, with equal weights for all pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per criterion, metric, model and debias method. inputs: "cells", their files."""
+    """Return one row per criterion, metric, model and debias method. inputs: "cells", their files."""
     values_of_units: dict[tuple, list[tuple[float, float]]] = {}
     for (criterion, _, metric, model, debias), _, result in results(inputs["cells"]):
         if result["value"] is not None:

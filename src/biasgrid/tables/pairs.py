@@ -1,4 +1,4 @@
-"""The table of pairs of models: which of two is the less biased, or whether they are alike."""
+"""Table of pairs of models: which of two is less biased, or whether they are alike."""
 
 from __future__ import annotations
 
@@ -41,18 +41,23 @@ if TYPE_CHECKING:
 
 FAMILIES = MODELS, STATES
 ANSWERS = DIFFERENT, ALIKE, CANNOT_TELL
-# the columns of text of a pair that has no answer
+# Columns of text for a pair without an answer.
 NO_ANSWER = {"answer": "", "other_answer": "", "other_reason": ""}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Compare the pairs of each family, each pair by its own variance (`model_pairs`).
 
-    Queries that share attribute sets ask about one topic: such clusters are the sample of what might be asked.
+    Queries that share attribute sets ask about one topic. Such clusters are the sample of possible topics.
 
-    spec: that of `rank_samples.write`; "level"; "margin"; "scales", as `scales.pair_scales` gives it; "scaled", the
-    metrics that grow with the length of vectors; "no_common_zero", the metrics by which two models are not compared;
-    "words": as `Place.words` takes it.
+    Parameters
+    ----------
+    inputs
+        The inputs of `rank_samples.write`, with "scalars".
+    spec
+        The spec of `rank_samples.write`, with "level"; "margin"; "scales", from `scales.pair_scales`; "scaled", the
+        metrics that depend on the length of vectors; "no_common_zero", the metrics by which two models are not
+        compared; "words", the argument of `Place.words`.
     """
     ranking = spec["ranking"]
     table = read_ranked(inputs["scores"], ranking)
@@ -74,10 +79,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 pairs,
                 scores[scale],
                 words,
-                # the margin is in standard deviations
+                # The margin is in standard deviations.
                 margin=spec["margin"] if scale == STANDARDIZED else None,
                 level=spec["level"],
-                # different models have baselines of their own lengths
+                # Different models have baselines with their own vector lengths.
                 lengths=lengths if family == STATES else None,
                 has_common_zero=family == STATES or place.metric not in spec["no_common_zero"],
             )
@@ -88,7 +93,6 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _row(
     place: Place, family: str, scale: str, states: tuple[State, State], compared: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a row of the table."""
     keys = ("criterion", "metric", "family", "model_a", "debias_a", "model_b", "debias_b", "scale")
     values = (place.criterion, place.metric, family, *states[0], *states[1], scale)
     queries_of = {"queries_of": len(place.queries)}
@@ -96,7 +100,7 @@ def _row(
 
 
 def _families(states: Sequence[State]) -> Iterator[tuple[str, list[State]]]:
-    """Yield what is compared with each other: the original models; and each model with its debiased variants."""
+    """Yield the families of pairs: the original models, and each model with its debiased variants."""
     yield MODELS, [state for state in states if state[1] == UNTOUCHED]
     for model in dict.fromkeys(model for model, _ in states):
         yield STATES, [state for state in states if state[0] == model]
@@ -114,7 +118,7 @@ def _spec(study: Planned) -> dict[str, Any]:
 
 
 def _of_other_queries() -> tuple[Column, ...]:
-    """Return the columns of the second claim."""
+    """Return the columns of the comparison for other queries."""
     return (
         Column(
             "clusters",

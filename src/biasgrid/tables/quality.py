@@ -1,4 +1,4 @@
-"""The table of quality: models on word-similarity and analogy benchmarks, with coverage and ranks."""
+"""Table of quality: models on word-similarity and analogy benchmarks, with coverage and ranks."""
 
 from __future__ import annotations
 
@@ -22,22 +22,25 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 
-# a rho of so many pairs has a standard error of .1: a model with fewer would make everybody's common part as small
+# A rho of this many pairs has a standard error of .1. A model with fewer pairs would make the common part of all
+# models too small.
 ENOUGH = 100
 TOO_FEW = "too_few_to_compare"
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """One row per model, debias method and benchmark, from evaluations that keep every pair's and question's outcome.
+    """Return one row per model, debias method and benchmark, from evaluations with an outcome per pair or question.
 
-    value         Spearman's rho of the cosines with people's ratings, -1 to 1 (group "similarity"), or the share of
-                  the questions answered rightly, 0 to 1 ("analogy"), over the `n` of the benchmark's `total` pairs or
-                  questions that the model has; `coverage` is n/total, 0 to 1
-    rank          by value, 1 = best, ties averaged; none where there is no value (`status` says why)
-    common_value  the same measure on the `common_n` pairs or questions that every model with enough of them has: a
-                  model that lacks the rare words, which are hard, has an easier benchmark, and its value and rank do
-                  not compare with the others'; `common_rank` does. Enough are 100, or half of a benchmark that has
-                  fewer than 200; a model with fewer has neither, and `status` ends with "too_few_to_compare"
+    The columns are:
+
+    - `value`: Spearman's rho of the cosines with people's ratings, -1 to 1 (group "similarity"), or the share of
+      correctly answered questions, 0 to 1 ("analogy"). It is over the `n` of the benchmark's `total` pairs or
+      questions that the model has; `coverage` is n/total, 0 to 1.
+    - `rank`: the rank by value, 1 = best, ties averaged; empty without a value (`status` gives the reason).
+    - `common_value`: the same measure on the `common_n` pairs or questions that every model with enough of them has.
+      A model that lacks the rare words, which are hard, has an easier benchmark. Its value and rank are therefore not
+      comparable; `common_rank` is. Enough means 100, or half of a benchmark with fewer than 200. A model with fewer
+      has neither value, and its `status` ends with "too_few_to_compare".
     """
     import pandas as pd
 
@@ -85,8 +88,10 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _items(measure: dict[str, Any]) -> tuple[np.ndarray | None, np.ndarray] | None:
-    """Ratings, if any, and the model's outcome by pair or question (NaN: it lacks a word); None of a part of a
-    benchmark, which is not kept."""
+    """Return the ratings, if any, and the model's outcome per pair or question (NaN: it lacks a word).
+
+    Returns None for a part of a benchmark, which is not kept.
+    """
     outcomes = measure.get("cosines", measure.get("right"))
     if outcomes is None:
         return None
@@ -105,7 +110,7 @@ def _inputs(study: Planned) -> dict[str, Any]:
 
 
 def _absent(study: Planned) -> list[dict[str, str]]:
-    """The rows of models and of benchmarks that could not be downloaded."""
+    """Return the rows of models and benchmarks that could not be downloaded."""
     return [
         {
             "model": evaluation.model,

@@ -1,4 +1,4 @@
-"""The tables of whether models and metrics order the same queries alike: two by two, and all together."""
+"""Tables of the agreement of models and metrics on the order of queries: pairwise, and all together."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 3  # queries
-DRAWS = 2000  # resamples of queries
+# Smallest number of queries of a correlation.
+FEWEST = 3
+# Number of resamples of queries.
+DRAWS = 2000
 
 
 def correlations(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -83,8 +85,11 @@ def agreement(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _units(
     inputs: Files, spec: Mapping[str, Any]
 ) -> Iterator[tuple[tuple[str, str], dict[tuple[str, ...], np.ndarray], np.ndarray]]:
-    """Of each criterion and template: each metric, model and debias method with its values of all queries, (queries,
-    1 + draws), the first of the words as they are; and the query in the config that each (sub-)query is of."""
+    """Yield the values of all metrics, models and debias methods, for each criterion and template.
+
+    The values are (queries, 1 + draws), the first with all words. The last array has each (sub-)query's query in the
+    config.
+    """
     table, samples = directed_values(inputs, spec)
     for place, part in table.groupby(["criterion", "template"]):
         queries = {name: i for i, name in enumerate(sorted(part["query"].unique()))}

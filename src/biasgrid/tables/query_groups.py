@@ -1,4 +1,4 @@
-"""Which queries of a study belong together, where its tables compare them."""
+"""Groups of queries that belong together when tables compare them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
 
 def parts_of(study: Planned) -> Parts:
-    """The sub-queries of the ranked criteria's queries, by metric, where a metric divides some: what
-    `tables.shared.places_of` takes."""
+    """Return the sub-queries of the ranked criteria's queries, by metric, if a metric divides some.
+
+    This is the argument `parts` of `tables.shared.places_of`.
+    """
     parts: dict[str, dict[str, list[list[str]]]] = {}
     for criterion in sorted(study.ranked_criteria):
         for key, queries in subqueries_of(study, criterion).items():
@@ -23,9 +25,11 @@ def parts_of(study: Planned) -> Parts:
 
 
 def clusters_of(study: Planned) -> Clusters:
-    """The (sub-)queries of the ranked criteria's clusters of queries, by metric, where one has several: what
-    `tables.shared.places_of` takes. Of a cluster are queries that have an attribute set with equal words in common,
-    or a sub-query, directly or through others, also of several criteria."""
+    """Return the (sub-)queries of the ranked criteria's clusters of several queries, by metric.
+
+    This is the argument `clusters` of `tables.shared.places_of`. Queries form a cluster if they share an attribute
+    set with equal words, or a sub-query, directly or through other queries, also across criteria.
+    """
     queries: dict[str, list[tuple[str, Sequence[Any]]]] = {}
     for criterion in sorted(study.ranked_criteria):
         for key, of_criterion in subqueries_of(study, criterion).items():
@@ -62,7 +66,7 @@ def set_sizes_of(study: Planned) -> SetSizes:
 
 
 def subqueries_of(study: Planned, criterion: str) -> dict[str, list[Sequence[Any]]]:
-    """The queries of a criterion by metric, each as its sub-queries."""
+    """Return the queries of a criterion by metric, each as its sub-queries."""
     queries = [study.queries[name] for name in sorted(study.config.criteria[criterion].queries)]
     by_template: dict[Any, list[Sequence[Any]]] = {}
     of_metric = {}

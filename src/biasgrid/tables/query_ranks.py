@@ -1,4 +1,4 @@
-"""The table of query ranks: which of its queries a model and a metric find the strongest, with intervals."""
+"""Table of query ranks: the order of a criterion's queries by each model and metric, with intervals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 
-UNIT = ["metric", "model", "debias"]  # what gives all queries of a criterion and a template a value
+# The columns whose combination gives every query of a criterion and a template a value.
+UNIT = ["metric", "model", "debias"]
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -37,10 +38,17 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def directed_values(inputs: Files, spec: Mapping[str, Any]) -> tuple[pd.DataFrame, np.ndarray]:
-    """The rows of scores.csv whose sign has a direction, all turned into the same one, with their template, and their
-    values in each resample of words (rows, draws); without a bootstrap there is no draw. NaN where there is no value.
+    """Return the scores whose sign has a direction, all in the same direction, and their resampled values.
 
-    inputs: "scores", and with a bootstrap what `rank_samples.value_samples` takes. spec: as `spec` gives it.
+    The rows of scores.csv get the column `template`. The resampled values are (rows, draws); without a bootstrap
+    there are no draws. Missing values are NaN.
+
+    Parameters
+    ----------
+    inputs
+        "scores", and with a bootstrap the inputs of `rank_samples.value_samples`.
+    spec
+        From the function `spec`.
     """
     directions = {(criterion, metric): rest for criterion, metric, *rest in spec["metrics"]}
     table = SCORES.read(inputs["scores"])
@@ -68,15 +76,19 @@ def directed_values(inputs: Files, spec: Mapping[str, Any]) -> tuple[pd.DataFram
 
 
 def ranks_of_units(table: pd.DataFrame, values: np.ndarray) -> np.ndarray:
-    """The rank of each query's value, 1 the highest, among those of its criterion, template, metric and model: in
-    each column of the values (rows, draws); NaN where there is no value."""
+    """Return the rank of each query's value among the queries of its criterion, template, metric and model.
+
+    Rank 1 is the highest. Each column of the values (rows, draws) is ranked; NaN values are not ranked.
+    """
     groups = table.reset_index(drop=True).groupby(["criterion", "template", *UNIT]).groups
     return ranks_of_resamples(-values[None], [list(rows) for rows in groups.values()])[0].astype(np.float64)
 
 
 def metrics_with_direction(study: Planned) -> list[list[Any]]:
-    """Criterion, metric, template, sign and neutral value of each metric whose values say which of two groups words
-    are nearer to. Sign -1: a positive value means the second group."""
+    """Return [criterion, metric, template, sign, no-bias value] of each metric that tells the nearer of two groups.
+
+    Sign -1 means that a positive value is nearer to the second group.
+    """
     metrics = []
     for criterion in study.config.criteria:
         for key in study.metrics(criterion):
@@ -95,7 +107,7 @@ def spec(study: Planned) -> dict[str, Any]:
 
 
 def inputs(study: Planned) -> dict[str, Any]:
-    """The scores and, with a bootstrap, the resamples of all cells of the table."""
+    """Return the scores and, with a bootstrap, the resamples of all cells of the table."""
     metric_keys = {(criterion, key) for criterion, key, *_ in metrics_with_direction(study)}
 
     def has_rank(cell: Any) -> bool:
@@ -107,7 +119,7 @@ def inputs(study: Planned) -> dict[str, Any]:
     return {"scores": study.paths.table_file("scores"), **samples}
 
 
-# what its tables are made from
+# Inputs of the tables of query ranks.
 OF_RANKS: dict[str, Any] = {
     "when": "query_ranks",
     "inputs": inputs,

@@ -1,4 +1,4 @@
-"""The table of rank intervals: a model's rank over bootstrap resamples."""
+"""Table of rank intervals: a model's rank over bootstrap resamples."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> pd.DataFrame:
-    """The rank_shared of each untouched model of the rankings over the resamples in which it has one, for each kind
-    of resamples; of few clusters of queries, of words.
+    """Summarise the rank_shared of each original model over the resamples in which it has one, for each kind.
 
-    `ranks` are those of rank_shared, (RESAMPLED, rows of the rankings, draws). In at most (1 - level) / 2 of the
-    resamples the rank is below `low`, and in as many above `high`.
+    With few clusters of queries, only words are resampled. `ranks` has the ranks by rank_shared, (RESAMPLED, rows of
+    the rankings, draws). The rank is below `low` in at most (1 - level) / 2 of the resamples, and above `high` in at
+    most the same share.
     """
     import pandas as pd
 
@@ -46,11 +46,11 @@ def rank_intervals(rankings: pd.DataFrame, ranks: np.ndarray, level: float) -> p
 def models_by_place(
     rankings: pd.DataFrame, ranks: np.ndarray
 ) -> Iterator[tuple[pd.DataFrame, tuple[int, ...]]]:
-    """The untouched models of each criterion and metric, and which kinds of resamples there are of their ranks."""
+    """Yield the original models of each criterion and metric, and the kinds of resamples in which they have ranks."""
     models = rankings[rankings["debias"] == UNTOUCHED]
     for _, part in models.groupby(["criterion", "metric"]):
         has_ranks = ~np.isnan(ranks[:, part.index]).all(axis=(1, 2))
-        # where nobody is ranked, all, and empty
+        # If no model is ranked, keep all kinds, with empty values.
         yield part, tuple(np.flatnonzero(has_ranks)) if has_ranks.any() else tuple(range(len(RESAMPLED)))
 
 

@@ -1,11 +1,15 @@
-"""The ranks of every bootstrap resample, as an array beside the tables (rank_samples.npy).
+"""Ranks of every bootstrap resample, as an array next to the tables (rank_samples.npy).
 
-A resample of the study is a draw of the words of every set, the same in all cells that have the set (see
-`inference.bootstrap`), so that each resample gives every model a rank of its own. Ranks are taken over three kinds of
-resamples: of the words; of the queries of each criterion, drawn again with replacement, as many as it has, a
-sub-query with the first query that has it, the same draw for all models and metrics; and of both. And two kinds of
-ranks: `rank` and `rank_shared` of the rankings. With fewer clusters of queries than
-`statistics.two_models` needs to say anything about other queries, rank_shared has resamples of words alone.
+A resample of the study draws the words of every set. The draw is the same in all cells that have the set (see
+`inference.bootstrap`), so that each resample gives every model a rank. There are three kinds of resamples:
+
+- of the words;
+- of the queries of each criterion, drawn with replacement. A sub-query follows the first query that has it, and all
+  models and metrics have the same draw;
+- of both.
+
+There are two kinds of ranks: `rank` and `rank_shared` of the rankings. If there are fewer clusters of queries than
+`statistics.two_models` needs for conclusions about other queries, rank_shared only has resamples of words.
 """
 
 from __future__ import annotations
@@ -41,7 +45,8 @@ if TYPE_CHECKING:
 
 
 NAME = "rank_samples"
-RANKS = ("rank", "rank_shared")  # the columns of the rankings whose resamples they are
+# The columns of the rankings that are resampled.
+RANKS = ("rank", "rank_shared")
 
 
 def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
@@ -50,11 +55,11 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
     Parameters
     ----------
     inputs
-        "scores": the table; "samples": the arrays of cells' values in resamples of words, and "inferences" the files
-        that say whose they are, in the same order.
+        "scores": the table; "samples": the arrays of cells' values in resamples of words; "inferences": the files
+        that name the scores of these values, in the same order.
     spec
-        "ranking": as `tables.rankings.rankings` takes it; "clusters": as `tables.shared.places_of` takes it; "draws";
-        "seed", the study's; "queries": the ids of each ranked criterion's queries.
+        "ranking": the arguments of `tables.rankings.rankings`; "clusters": as in `tables.shared.places_of`; "draws";
+        "seed": the study's seed; "queries": the ids of each ranked criterion's queries.
     """
     file = BytesIO()
     np.save(file, make(inputs, spec))
@@ -62,7 +67,7 @@ def write(inputs: Files, spec: Mapping[str, Any], output: Path | str) -> None:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> np.ndarray:
-    """What `write` writes."""
+    """Compute the array that `write` writes."""
     scores = read_ranked(inputs["scores"], spec["ranking"])
     samples = value_samples(scores, inputs, spec)
     return rank_samples(scores, *samples, **spec["ranking"], clusters=spec["clusters"])
@@ -83,8 +88,10 @@ def inputs(study: Planned) -> dict[str, Any]:
 
 
 def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
-    """What `write` wrote for a table of so many rows: (RANKS, RESAMPLED, rows, draws). Raises BiasgridError where it
-    is not there, or is that of another table."""
+    """Read the file that `write` wrote for a table with this number of rows: (RANKS, RESAMPLED, rows, draws).
+
+    Raises BiasgridError if the file is missing, or belongs to another table.
+    """
     return _load(
         path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid table --study CONFIG --table rankings"
     )
@@ -93,10 +100,10 @@ def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
 def value_samples(
     scores: pd.DataFrame, inputs: Files, spec: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each row of the scores, of ranked criteria, its value in every resample of words, NaN where undefined, and
-    how often its query is in every resample of queries: both (rows, draws).
+    """Return each row's value in every resample of words, and its query's count in every resample of queries.
 
-    Raises BiasgridError for a file of samples that is missing or of another study.
+    Both arrays are (rows, draws), for the rows of the scores in ranked criteria. Undefined values are NaN. Raises
+    BiasgridError for a file of samples that is missing or belongs to another study.
     """
     draws = spec["draws"]
     places = {key: place for place, key in enumerate(scores[KEYS].itertuples(index=False, name=None))}
@@ -113,7 +120,7 @@ def value_samples(
         for (cell, name), row in zip(
             cell_queries, _load(values, (len(cell_queries), draws), command), strict=True
         ):
-            # the first cell's, as in the scores
+            # As in the scores, a sub-query of several queries belongs to the first cell.
             key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
             place = places.pop(key, None)
             if place is not None and cell["criterion"] in query_counts:
@@ -123,7 +130,7 @@ def value_samples(
 
 
 def _draw_queries(seed: int, criterion: str, queries: Sequence[str], draws: int) -> dict[str, np.ndarray]:
-    """How often each query of a criterion is in each resample of its queries: query id -> (draws,)."""
+    """Count each query of a criterion in each resample of its queries: query id -> (draws,)."""
     rng = np.random.default_rng(seed_of(seed, f"queries/{criterion}"))
     places = rng.integers(len(queries), size=(draws, len(queries)))
     return {query: np.count_nonzero(places == i, axis=1) for i, query in enumerate(queries)}
@@ -142,11 +149,21 @@ def rank_samples(
     parts: Parts | None = None,
     clusters: Clusters | None = None,
 ) -> np.ndarray:
-    """The ranks of `tables.rankings` in each resample: float32 (RANKS, RESAMPLED, rows of the rankings, draws), NaN
-    where a model has none; `statistics.ranks` says how absolute values of resamples are avoided.
+    """Compute the ranks of `tables.rankings` in each resample.
 
-    samples  the value of each row of the scores with each draw of words (rows, draws)
-    counts   how often the row's query is in each draw of queries (rows, draws)
+    See `statistics.ranks` for how absolute values of resamples are avoided.
+
+    Parameters
+    ----------
+    samples
+        The value of each row of the scores with each draw of words, (rows, draws).
+    counts
+        How often the row's query is in each draw of queries, (rows, draws).
+
+    Returns
+    -------
+    numpy.ndarray
+        float32 (RANKS, RESAMPLED, rows of the rankings, draws); NaN if a model is not ranked.
     """
     units: list[tuple[np.ndarray, float]] = []
     shared_units: list[tuple[np.ndarray, float]] = []

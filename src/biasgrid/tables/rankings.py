@@ -1,4 +1,4 @@
-"""The table of rankings: models ranked by each metric."""
+"""Table of rankings: models ranked by each metric."""
 
 from __future__ import annotations
 
@@ -36,20 +36,36 @@ def rankings(
     coverage: float = COVERAGE,
     parts: Parts | None = None,
 ) -> pd.DataFrame:
-    """Models ranked by a metric, 1 the least biased, for each of the `ranked` criteria and "Overall".
+    """Rank the models by each metric, 1 the least biased, for each of the `ranked` criteria and "Overall".
 
-    by "distance": scores are measured from the metric's neutral value before they are aggregated, and a model
-    is ranked by the absolute aggregate: 0 is unbiased under every metric. by "value": WEFE's plain ascending
-    rank of the aggregated scores, which takes the least similar ECT (the most biased model) for the best.
-    Where the neutral value is 0 and the aggregation absolute, both are the same. `aggregation`: a name, or a
-    function of an array. `ties` as pandas.Series.rank has them: "average" (the case study's), "min", "max", "dense"
-    or "first" (WEFE's create_ranking, by order of the models' keys).
+    Parameters
+    ----------
+    scores
+        The table of scores.
+    ranked
+        Names of the ranked criteria.
+    neutral
+        The no-bias value of each metric.
+    aggregation
+        A name, or a function of an array.
+    by
+        "distance": scores are measured from the no-bias value before they are aggregated, and models are ranked by
+        the absolute aggregate, where 0 means no bias under every metric. "value": WEFE's plain ascending rank of the
+        aggregated scores, which ranks the least similar ECT (the most biased model) first. Both agree if the no-bias
+        value is 0 and the aggregation absolute.
+    ties
+        As in pandas.Series.rank: "average" (as in the case study), "min", "max", "dense" or "first" (as in WEFE's
+        create_ranking, by order of the models' keys).
+    coverage, parts
+        As in `tables.shared.places_of`.
 
-    `value` and `rank` are the case study's: a model under a transform ranks beside the models, and NaN cells are left
-    out, so that a model may be ranked by other queries than the others. `value_shared` and `rank_shared` compare like
-    with like (`tables.shared`, which says what `coverage` and `parts` are): the untouched models on the rows that all
-    of them have; `reason` says why a model has no such rank. A NaN aggregate has no rank. The ends of the ranks'
-    intervals are NaN.
+    Returns
+    -------
+    pandas.DataFrame
+        `value` and `rank` follow the case study: a debiased model is ranked among the models, and NaN cells are left
+        out, so that models may be ranked on different queries. `value_shared` and `rank_shared` compare the original
+        models on the rows that all of them have; `reason` tells why a model lacks such a rank. A NaN aggregate is not
+        ranked. The ends of the ranks' intervals are NaN.
     """
     import pandas as pd
 
@@ -88,7 +104,7 @@ def rankings(
 
 
 def aggregate_scores(values: np.ndarray, neutral: float, aggregation: Aggregation, by: str) -> float:
-    """What a model is ranked by: its scores (n,), without NaN, in one number; NaN of none."""
+    """Aggregate a model's scores (n,), without NaN, into the number by which it is ranked; NaN without scores."""
     if not len(values):
         return math.nan
     value = float(aggregator(aggregation)(values - (neutral if by == "distance" else 0.0)))
@@ -96,7 +112,7 @@ def aggregate_scores(values: np.ndarray, neutral: float, aggregation: Aggregatio
 
 
 def _reason(place: Place, column: int) -> str:
-    """Why a state has no rank among those that compare; empty where it has one."""
+    """Return why a model variant lacks a rank_shared; empty if it has one."""
     if place.states[column][1] != UNTOUCHED:
         return DEBIASED
     if not place.has_value[:, column].any():
@@ -107,25 +123,25 @@ def _reason(place: Place, column: int) -> str:
 
 
 def round_values(values: pd.Series) -> pd.Series:
-    """Values to rank: those that agree to twelve digits are a tie, not an order made by rounding."""
+    """Round values before ranking: values that agree to twelve digits are tied, despite rounding errors."""
     return values.map(lambda value: float(f"{value:.12g}"))
 
 
 def fewer_scores(rankings: pd.DataFrame) -> pd.Series:
-    """Whether a model lost queries that others have: its rank is of other questions than theirs."""
-    # a query that no model has a score of takes nothing from the comparison
+    """Return whether a model has fewer scores than others, so that its rank rests on fewer queries."""
+    # A query that no model has a score for does not affect the comparison.
     fullest = rankings.groupby(["criterion", "metric"])["cells_nan"].transform("min")
     return rankings["cells_nan"] > fullest
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """`rankings`, with 95 % intervals of the ranks (bootstrap over words) where the study has a bootstrap."""
+    """Compute `rankings`, with 95 % intervals of the ranks (bootstrap over words) if the study has a bootstrap."""
     table = rankings(read_ranked(inputs["scores"], spec["ranking"]), **spec["ranking"])
     if "bootstrap" in spec:
         ranks = read_ranks(inputs["rank_samples"], len(table), spec["bootstrap"]["draws"])
-        # of both kinds of ranks, low and high, side by side
+        # Put the low and high ends of both kinds of ranks next to each other.
         ends = [[rank_interval(row, spec["bootstrap"]["level"]) for row in ranks[kind, 0]] for kind in (0, 1)]
-        # where no criterion is ranked there are none
+        # The array is empty if no criterion is ranked.
         table[INTERVALS] = np.concatenate([np.reshape(part, (-1, 2)) for part in ends], axis=1)
     return table
 

@@ -1,4 +1,4 @@
-"""The table of ratings: how biases of words go with ratings of the words by people."""
+"""Table of ratings: correlations of words' biases with ratings of the words by people."""
 
 from __future__ import annotations
 
@@ -22,10 +22,15 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Correlations of biases of words with ratings: one row per method and cell whose criterion has ratings.
+    """Correlate biases of words with ratings: one row per method and cell whose criterion has ratings.
 
-    inputs: "words", the table, and "ratings", the files of ratings. spec: "cells", a list of which cell ("place", as
-    `words.cell_words` takes it), the name of its query and its file of ratings; "seed", the study's.
+    Parameters
+    ----------
+    inputs
+        "words": the table; "ratings": the files of ratings.
+    spec
+        "cells": a list with each cell's "place" (the argument of `words.cell_words`), query name and file of ratings;
+        "seed": the study's seed.
     """
     words, seed = WORDS.read(inputs["words"]), seed_of(spec["seed"], "ratings")
     rows = []
@@ -39,13 +44,13 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def rated_words(words: pd.DataFrame, place: Mapping[str, Any], file: str) -> pd.DataFrame:
-    """`words.cell_words` with a column rating, without the words that nobody rated."""
+    """Return `words.cell_words` with a column rating, without the words that nobody rated."""
     biases = cell_words(words, place)
     return biases.assign(rating=biases["word"].map(ratings.read(file))).dropna()
 
 
 def ratings_file(study: Planned, criterion: str) -> str:
-    """The file of a criterion's ratings."""
+    """Return the file of a criterion's ratings."""
     return study.config.criteria[criterion].ratings.file
 
 

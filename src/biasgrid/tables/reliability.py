@@ -1,4 +1,4 @@
-"""The table of reliability: would other words turn a score, are words ordered reliably, do metrics agree on them?"""
+"""Table of reliability: stability of scores, reliability of word orders, and agreement of metrics."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ SAME_NUMBERS = "both metrics have the same numbers of words"
 ICC, RANKS, AGREEMENT = "ICC(C,1)", "rank correlation", "ICC(A,1)"
 
 Row = dict[str, Any]
-# what `KEYS` are of -> set -> word -> number
+# Keys `KEYS` -> set -> word -> number.
 Numbers = dict[tuple, dict[str, dict[str, float]]]
 EMPTY: Row = {"set": "", "beside": "", "items": 0, "note": "", "value": math.nan}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Rows per score and question: see `QUESTIONS`.
+    """Return the rows of each score and question of `QUESTIONS`.
 
-    spec: "thresholds" of verdicts; "neutral", as [criterion, metric, value]; "draws", "seed" and "queries" of the
-    resamples; "words", what the numbers of words mean, of each [criterion, metric] (`word_scores`); "trainings", as
-    [name, models], of models that differ in their seed alone.
+    `spec` has "thresholds", the thresholds of the assessments, and "neutral", as [criterion, metric, value]. It has
+    "draws", "seed" and "queries" of the resamples, and "words", the meaning of words' numbers by criterion and metric
+    (`word_scores`). It has "trainings", as [name, models], for models that differ only in their seed.
     """
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
     scores = SCORES.read(inputs["scores"])
@@ -82,8 +82,11 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _orders(
     scores: pd.DataFrame, samples: np.ndarray, neutral: Mapping[tuple[str, str], float]
 ) -> Iterator[tuple[tuple, tuple[float, int]]]:
-    """For each score, in what share of cases another list of as many words orders its model and another one alike, by
-    distance from the neutral value, on average over the other models; and how many models there are."""
+    """Yield, for each score, how often another word list of the same size orders two models in the same way.
+
+    Models are ordered by distance from the no-bias value. The share is averaged over the other models, and comes with
+    the number of models.
+    """
     for (criterion, _, metric, _), part in scores.groupby(ACROSS_MODELS, sort=False):
         part = part[part["value"].notna()]
         center = neutral[criterion, metric]
@@ -95,7 +98,7 @@ def _orders(
             counts = np.isfinite(differences).sum(axis=1)
             is_known = counts > 0
             alike = (np.sign(differences) == orders[:, None]).sum(axis=1)
-            # a share of 0 or 1 of so many draws is not that of all
+            # Shrink the share, because a share of 0 or 1 in these draws need not be 0 or 1 in all.
             shares = ((alike + 0.5) / (counts + 1))[is_known]
             shares = np.array([of_another_list(NormalDist().inv_cdf(share)) for share in shares.tolist()])
             yield key, (float(shares.mean()) if len(shares) else math.nan, len(shares) + 1)
@@ -111,8 +114,11 @@ def _numbers_of_words(files: Any, spec: list[list[Any]], inferred: Mapping[tuple
 
 
 def _of_metrics(numbers: Numbers) -> Iterator[Row]:
-    """How alike two metrics score the words of a set: numbers about the neutral one, in units of their root mean
-    square, turned so that up means nearer to the same group."""
+    """Compare how two metrics score the words of a set.
+
+    Numbers are differences from the no-bias value, divided by their root mean square. They are signed so that higher
+    means nearer to the same group.
+    """
     by_place: dict[tuple, dict[str, dict[str, float]]] = {}
     for (criterion, query, metric, model, debias), by_set in numbers.items():
         for name, by_word in by_set.items():
@@ -128,8 +134,10 @@ def _of_metrics(numbers: Numbers) -> Iterator[Row]:
 
 
 def _of_trainings(numbers: Numbers, trainings: list[list[Any]]) -> Iterator[Row]:
-    """How alike models score the words of a set that differ in the seed of their training alone: in the row of the
-    first of them."""
+    """Compare how models that differ only in their training seed score the words of a set.
+
+    The row belongs to the first model.
+    """
     for name, models in trainings:
         for key, by_set in numbers.items():
             criterion, query, metric, model, debias = key
@@ -150,7 +158,7 @@ def _of_trainings(numbers: Numbers, trainings: list[list[Any]]) -> Iterator[Row]
 
 
 def _table(by_rater: Sequence[Mapping[str, float]]) -> np.ndarray:
-    """Words by raters, of the words that all of them have."""
+    """Return the numbers of the words that all raters have, (words, raters)."""
     common = set(by_rater[0]).intersection(*by_rater[1:])
     words = [word for word in by_rater[0] if word in common]
     return np.array([[*map(numbers.__getitem__, words)] for numbers in by_rater], dtype=float).T.copy()

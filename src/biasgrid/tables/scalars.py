@@ -1,4 +1,4 @@
-"""The table of auxiliary statistics: what metrics give besides their value."""
+"""Table of auxiliary statistics: numbers that metrics compute in addition to their value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On what scales a study's metrics measure, and what its rankings are made by."""
+"""Scales on which a study's metrics measure, and settings of its rankings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def neutrals(study: Planned) -> dict[tuple[str, str], float]:
-    """The value that means no bias, by criterion and metric key, of all criteria."""
+    """Return the no-bias value of each criterion and metric key."""
     return {
         (criterion, key): study.metric(criterion, key).neutral
         for criterion in study.config.criteria
@@ -23,12 +23,12 @@ def neutrals(study: Planned) -> dict[tuple[str, str], float]:
 
 
 def ranges(study: Planned) -> dict[tuple[str, str], tuple[float, float]]:
-    """The closed interval that values lie in, by criterion and metric key, of all criteria."""
+    """Return the closed range of values of each criterion and metric key."""
     return {(criterion, key): study.metric(criterion, key).range for criterion, key in neutrals(study)}
 
 
 def scaled_metrics(study: Planned) -> dict[str, list[str]]:
-    """Ranked criterion -> its metrics whose values grow with the length of vectors, if that is not normalised."""
+    """Return the metrics of each ranked criterion whose values depend on the length of vectors, unless normalised."""
     return {
         name: [
             key
@@ -44,12 +44,12 @@ def scaled_metrics(study: Planned) -> dict[str, list[str]]:
 
 
 def pair_scales(study: Planned) -> dict[str, dict[str, str]]:
-    """Return the scale that two models, and two variants of a model, are compared on: metric -> family -> scale.
+    """Return the scale on which two models, and two variants of a model, are compared: metric -> family -> scale.
 
-    No value is looked at. `STANDARDIZED`: each model is read against random groups of its own. Without random groups
-    two different models have no baseline, and are not compared: raw distances of vectors measure geometry, too.
-    `RAW`, the distance from the no-bias value: variants of one model without random groups; and metrics of sentences
-    and of counts, whose values mean the same for each model.
+    The choice does not depend on any value. `STANDARDIZED`: each model is compared with its own random groups.
+    Without random groups two different models lack a baseline and are not compared, because raw distances of vectors
+    also depend on geometry. `RAW`, the distance from the no-bias value: variants of one model without random groups.
+    Metrics of sentences and of counts also have this scale, because their values mean the same for each model.
     """
     has_groups = "random_groups" in study.config.inference.parts
     kinds = {
@@ -73,7 +73,7 @@ def metrics_without_common_zero(study: Planned) -> list[str]:
 
 
 def ranking(study: Planned) -> dict[str, Any]:
-    """What `tables.rankings` needs besides the scores."""
+    """Return the values that `tables.rankings` needs in addition to the scores."""
     return {
         "ranked": sorted(study.ranked_criteria),
         "neutral": {

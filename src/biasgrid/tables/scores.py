@@ -1,4 +1,4 @@
-"""The table of scores: every value of the grid."""
+"""Table of scores: every value of the results table."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """One row per criterion, (sub-)query, metric, model and debias method.
+    """Return one row per criterion, (sub-)query, metric, model and debias method.
 
-    Queries of one criterion may share a sub-query (WEFE: "removed by name"); it is one row, of the first cell that
-    has it, and the config's check has seen to it that one name means the same words.
+    Queries of one criterion may share a sub-query (WEFE: "removed by name"). It has one row, from the first cell with
+    it; the config's check ensures that one name means the same words.
 
     Parameters
     ----------
     inputs
-        "cells": the cells' files; "inferences": the files of their inference; "queries": those of the queries.
+        "cells": the cells' files; "inferences": the files of their inference; "queries": the files of the queries.
     spec
-        "interval": which interval ci_low and ci_high are the ends of ("jackknife", "percentile" or "bca"); "adjust":
-        how p-values are adjusted, see `adjust`; "level"; "tests": of each criterion and metric how many tests of
-        words it can have, as [criterion, metric, number].
+        "interval": the kind of interval of ci_low and ci_high ("jackknife", "percentile" or "bca"); "adjust": how
+        p-values are adjusted, see `adjust`; "level"; "tests": the possible number of tests of words for each
+        criterion and metric, as [criterion, metric, number].
     """
     import pandas as pd
 
@@ -77,7 +77,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
                 f"inference/{'/'.join((*key[3:], key[2]))}.json: nothing of {query!r} is in it; make it again: "
                 f"biasgrid infer --cell {cell}"
             )
-        # of the same cell as the value: another draws with another seed
+        # Take inference from the same cell as the value: another cell has another seed.
         inference = inference_results.get((key, query), {})
         row |= {column: inference.get(test, {}).get("p_value") for column, test in of_columns.items()}
         row["ci_low"], row["ci_high"] = inference.get("bootstrap", {}).get(spec["interval"], (None, None))
@@ -90,7 +90,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     table = pd.DataFrame(rows.values(), columns=SCORES.names).sort_values(KEYS, ignore_index=True)
     table = table.astype(dict.fromkeys(["value", *of_columns, "ci_low", "ci_high"], "float64"))
     table[STANDARDIZED] = _standardized(table, scales, spec["level"])
-    # a score after debiasing is read against the random groups of the model before it
+    # A score after debiasing is compared with the random groups of the original model.
     table["no_baseline"] = [
         without_baseline.get((*place, UNTOUCHED), "")
         for *place, _ in table[KEYS].itertuples(index=False, name=None)
@@ -124,8 +124,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _standardized(table: pd.DataFrame, scales: Mapping[tuple, Scale | None], level: float) -> np.ndarray:
     """Return the columns `STANDARDIZED` of scores: (scores, 4).
 
-    A score after debiasing is read against the random groups of the model before it; in the last column against its
-    own.
+    A score after debiasing is standardised with the random groups of the original model; in the last column, with the
+    random groups of the debiased model.
     """
     rows = []
     for *place, value, low, high in table[[*KEYS, "value", "ci_low", "ci_high"]].itertuples(
@@ -141,10 +141,10 @@ def _standardized(table: pd.DataFrame, scales: Mapping[tuple, Scale | None], lev
 def equal_tests(
     cells_inferred: Sequence[tuple[dict, list[dict]]], queries: Iterable[File]
 ) -> dict[str, dict[tuple, tuple[str, str]]]:
-    """The family and the test of each p-value of cells, as `results.cells` gives them, for `adjust`."""
+    """Return the family and the test of each p-value of cells (from `results.cells`), as input of `adjust`."""
     if not cells_inferred:
         return {}
-    # imported late: scipy.stats takes a second, which a study without inference need not wait
+    # Import late: scipy.stats takes a second, which a study without inference saves.
     from ..inference.families import tests_of_cells
 
     return tests_of_cells((cell for cell, _ in cells_inferred), queries)
@@ -156,27 +156,27 @@ def adjust(
     of_tests: Mapping[tuple, tuple[str, str]] | None = None,
     column: str = "p_value",
 ) -> pd.Series:
-    """p-values, each adjusted for the number of tests of its family.
+    """Adjust each p-value for the number of tests of its family.
 
     Parameters
     ----------
     table
-        A row per p-value, with the criterion, query, metric, model and debias method that it is of.
+        One row per p-value, with its criterion, query, metric, model and debias method.
     method
         "holm" or "benjamini-hochberg", see `biasgrid.statistics.adjustment`.
     of_tests
         (criterion, query, metric, model) -> (family, test), from `inference.families.tests_of_cells`. A criterion's
-        tests of one family are adjusted together, of original models and of debiased ones apart. Those of one name on
-        the same query, model and debias method count once: the largest of their p-values, which differ only where
-        their draws do, is that of all. A key that is missing stands for a test of words that is like no other
-        metric's.
+        tests of one family are adjusted together, separately for original and for debiased models. Tests with one
+        name on the same query, model and debias method count once. Their p-values differ only if their draws differ,
+        and the largest one is used for all. A missing key means a test of words that differs from all other metrics'
+        tests.
     column
-        The p-values' column; NaN is no test.
+        The p-values' column; NaN marks a missing test.
 
     Returns
     -------
     pandas.Series
-        As long as the table, from 0 to 1. NaN where there is no test.
+        One value per row of the table, from 0 to 1; NaN without a test.
     """
     import pandas as pd
 
@@ -190,11 +190,11 @@ def _test(
     lowest: pd.Series | None = None,
     test_of: str | None = None,
 ) -> PValues:
-    """A column of p-values as a test; `of` "words": without tests of labels."""
+    """Return a column of p-values as a test; `test_of` "words" leaves out tests of labels."""
     families, names, is_of = [], [], []
     for criterion, query, metric, model, debias in table[KEYS].itertuples(index=False, name=None):
         family, test = (of_tests or {}).get((criterion, query, metric, model), ("words", metric))
-        # debiased states are a family of their own
+        # Debiased models are a separate family.
         families.append((criterion, family, debias == UNTOUCHED))
         names.append((query, model, debias, test))
         is_of.append(test_of in (None, family))
@@ -203,9 +203,9 @@ def _test(
 
 
 def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
-    """The table from its file, for who ranks by it (`ranking`: as `tables.rankings.rankings` takes it).
+    """Read the table from its file for rankings (`ranking`: the arguments of `tables.rankings.rankings`).
 
-    Raises BiasgridError as `Table.read`, and for a table of another study, with metrics that this one does not have.
+    Raises BiasgridError like `Table.read`, and for a table of another study, which has metrics that this one lacks.
     """
     table = SCORES.read(path)
     metrics = table.loc[table["criterion"].isin(ranking["ranked"]), "metric"]
@@ -218,7 +218,7 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _absent(study: Planned) -> list[dict[str, str]]:
-    """The rows of the models that could not be downloaded."""
+    """Return the rows of the models that could not be downloaded."""
     planned = study.planned
     rows: dict[tuple, dict[str, str]] = {}
     for cell in planned.grid.cells.values():
@@ -245,7 +245,7 @@ def _spec(study: Planned) -> dict[str, Any]:
     return {"interval": study.config.inference.interval, "tests": tests}
 
 
-# of scores and of aggregates
+# Columns of scores and of aggregates.
 EVIDENCE = (
     Column(
         "evidence",
@@ -293,7 +293,7 @@ STANDARDIZED = [column.name for column in OF_SCALE]
 
 
 def _columns() -> list[Column]:
-    """The columns; those of plugins' tests come last."""
+    """Return the columns; the columns of plugins' tests come last."""
     shipped = [test for test in tests() if REGISTRY.is_shipped(test.name)]
     first, *others = [pair for test in shipped for pair in _p_values(test)]
     return [

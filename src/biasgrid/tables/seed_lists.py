@@ -1,4 +1,4 @@
-"""The table of seed lists: how a score spreads over lists of words for one concept, of which a study takes one."""
+"""Table of seed lists: how a score varies over word lists for one concept, of which a study uses one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The scores of each concept's lists, one row per metric and model.
+    """Summarise the scores of each concept's lists, one row per metric and model.
 
-    spec: "concepts", as `concepts` gives them; "neutral", as [criterion, metric, value].
+    spec: "concepts", from `concepts`; "neutral", as [criterion, metric, value].
     """
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
     values = spreads.with_errors(spread(SCORES.read(inputs["scores"]), spec["concepts"]), inputs)
@@ -36,7 +36,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
-    """The scores of concepts' lists, one row per list: with the columns concept, part and list besides."""
+    """Return the scores of concepts' lists, one row per list, with the added columns concept, part and list."""
     import pandas as pd
 
     lists = [
@@ -49,10 +49,10 @@ def spread(scores: pd.DataFrame, concepts: list[list[Any]]) -> pd.DataFrame:
 
 
 def concepts(study: Planned) -> Iterator[list[Any]]:
-    """Criterion, concept, part, metric and [list, (sub-)query] of every concept of a study.
+    """Yield criterion, concept, part, metric and [list, (sub-)query] of every concept of a study.
 
-    A metric may divide a query into sub-queries. Then each of them is compared with its like in the other lists; a
-    part is named by the sets that all lists have.
+    A metric may divide a query into sub-queries. Each of them is then compared with the matching sub-query of the
+    other lists; a part is named after the sets that all lists have.
     """
     for criterion, entry in study.config.criteria.items():
         for concept, lists in (entry.seed_lists or {}).items():

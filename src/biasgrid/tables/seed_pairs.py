@@ -1,4 +1,4 @@
-"""The table of seed pairs: how well each pair stands for the direction of its list."""
+"""Table of seed pairs: how well each pair represents the direction of its list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per pair, in the order of `evaluation.seed_pairs.representative`."""
+    """Return one row per pair, in the order of `evaluation.seed_pairs.representative`."""
     import pandas as pd
 
     rows = []
@@ -29,7 +29,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def pair_evaluations(study: Planned) -> list[Evaluation]:
-    """The evaluations that have lists of pairs."""
+    """Return the evaluations that have lists of pairs."""
     return [e for e in study.grid.evaluations.values() if study.evaluation_specs[e.criterion].seed_pairs]
 
 

@@ -1,4 +1,4 @@
-"""The table of sensitivity: how far single words, and half of the words, move each score."""
+"""Table of sensitivity: how much single words, and half of the words, change each score."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per score: the word whose leaving out changes it most, and how far half the words move it.
+    """Return one row per score: its most influential word, and its change with half of the words.
 
-    spec: "ranges", the interval of values, as [criterion, metric, low, high].
+    spec: "ranges", the ranges of values, as [criterion, metric, low, high].
     """
     ranges = {(criterion, metric): (low, high) for criterion, metric, low, high in spec["ranges"]}
     rows: dict[tuple, dict] = {}
     for key, _, result in results(inputs["inferences"]):
-        if key in rows:  # as in the scores: a sub-query of several queries is the first one's
+        # As in the scores, a sub-query of several queries belongs to the first.
+        if key in rows:
             continue
         word_changes = [(name, word, change) for name, word, change in changes(result) if change is not None]
-        # of words that differ by rounding alone, the first
+        # Take the first of words whose influence differs only by rounding.
         most = max(word_changes, key=lambda entry: float(f"{abs(entry[2]):.9g}"), default=(None, None, None))
         row = dict(zip((*KEYS, "set", "word", "influence"), (*key, *most), strict=True))
         low, high = ranges[key[0], key[2]]

@@ -1,4 +1,4 @@
-"""The rows of scores.csv on which models are compared, by criterion and metric (`statistics.shared`)."""
+"""Rows of scores.csv on which models are compared, by criterion and metric (`statistics.shared`)."""
 
 from __future__ import annotations
 
@@ -16,27 +16,38 @@ from ..statistics.shared import COVERAGE, Shared, count_complete, shared_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-State = tuple[str, str]  # a model's key and a debias method's
-# criterion -> metric -> the sub-queries of each query, of metrics that divide queries
+# The keys of a model and of a debias method.
+State = tuple[str, str]
+# Criterion -> metric -> the sub-queries of each query, for metrics that divide queries.
 Parts = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
-# metric -> criterion and name of the (sub-)queries of each cluster
+# Metric -> criterion and name of the (sub-)queries of each cluster.
 Clusters = Mapping[str, Sequence[Sequence[tuple[str, str]]]]
-# criterion -> metric -> (sub-)query -> the number of words in its smallest set
+# Criterion -> metric -> (sub-)query -> the number of words in its smallest set.
 SetSizes = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a metric says on a criterion, or on all: rows by states.
+    """Scores of a metric on a criterion, or on all criteria: rows by model variants.
 
-    criterion, metric  their keys
-    states     the models and their debiased states, in the order of their keys
-    names      the (sub-)queries of the rows
-    places     (rows, states) where a state's score stands in the table of scores; -1 where it was not measured
-    has_value  (rows, states)
-    queries    (queries, rows) which rows a query has
-    clusters   (clusters, rows) which rows a cluster has, of queries that share attribute sets
-    shared     the untouched models that are ranked, of all states, and the rows on which
+    Attributes
+    ----------
+    criterion, metric
+        Their keys.
+    states
+        The models and their debiased variants, in the order of their keys.
+    names
+        The (sub-)queries of the rows.
+    places
+        (rows, states) row number of a variant's score in the table of scores; -1 if it was not measured.
+    has_value
+        (rows, states) whether the score has a value.
+    queries
+        (queries, rows) mask of each query's rows.
+    clusters
+        (clusters, rows) mask of each cluster's rows; a cluster has queries that share attribute sets.
+    shared
+        The original models that are ranked, among all variants, and the rows on which they are ranked.
     """
 
     criterion: str
@@ -50,22 +61,25 @@ class Place:
     shared: Shared
 
     def column(self, state: State) -> int:
-        """Where a state stands among the states."""
+        """Return the position of a model variant among the states."""
         return self.states.index(state)
 
     def is_ranked(self, model: str) -> bool:
-        """Whether a model is ranked, as it is without debiasing."""
+        """Return whether a model without debiasing is ranked."""
         state = (model, UNTOUCHED)
         return state in self.states and bool(self.shared.units[self.column(state)])
 
     def rows_of(self, state: State) -> np.ndarray:
-        """The rows (rows,) on which a state's value compares with others': those that all ranked models have. Of a
-        debiased state, its model's. None where the model is not ranked, or the state lost one of them."""
+        """Return the mask (rows,) of the rows on which a variant's value is compared with others.
+
+        These are the rows that all ranked models have; a debiased variant has the rows of its original model. The
+        mask is empty if the model is not ranked, or if the variant lacks a value in one of these rows.
+        """
         is_compared = self.is_ranked(state[0]) and self.has_value[self.shared.rows, self.column(state)].all()
         return self.shared.rows & is_compared
 
     def count_queries(self, rows: np.ndarray) -> int:
-        """How many queries have all of their rows among these."""
+        """Return the number of queries whose rows are all among these."""
         return count_complete(rows, self.queries)
 
     def count_clusters(self, rows: np.ndarray) -> int:
@@ -91,21 +105,21 @@ def places_of(
     parts: Parts | None = None,
     clusters: Clusters | None = None,
 ) -> Iterator[Place]:
-    """The rows on which models are compared, for each metric on each criterion and on all together.
+    """Yield the rows on which models are compared, for each metric on each criterion and on all together.
 
     Parameters
     ----------
     scores
         The table.
     criteria
-        The names of those that are ranked.
+        The names of the ranked criteria.
     coverage
-        As `statistics.shared.shared_rows` takes it.
+        As in `statistics.shared.shared_rows`.
     parts
-        The sub-queries of queries; a row that stands in none is a query of its own.
+        The sub-queries of queries; a row outside all of them is a query of its own.
     clusters
-        The (sub-)queries of queries that share attribute sets, also of several criteria; a row that stands in none is
-        a cluster of its own.
+        The (sub-)queries of queries that share attribute sets, also across criteria; a row outside all of them is a
+        cluster of its own.
     """
     by_place: dict[tuple[str, str], dict[State, np.ndarray]] = {}
     for (criterion, metric, model, debias), places in groups(scores, criteria):
@@ -114,7 +128,7 @@ def places_of(
     keys = list(zip(scores["criterion"], scores["query"], strict=True))
     for (criterion, metric), by_state in sorted(by_place.items()):
         states = tuple(sorted(by_state))
-        # in the order of the scores, so that sums have one order
+        # Keep the order of the scores, so that sums always have one order.
         in_order = np.sort(np.concatenate([by_state[state] for state in states]))
         rows = {key: row for row, key in enumerate(dict.fromkeys(keys[place] for place in in_order))}
         places = np.full((len(rows), len(states)), -1)
@@ -136,7 +150,7 @@ def places_of(
 
 
 def _members(rows: Mapping[tuple[str, str], int], groups: Iterable[Sequence[tuple[str, str]]]) -> np.ndarray:
-    """Which rows each query has, or each cluster, (queries, rows); a row of none is one of its own."""
+    """Return the mask of each query's rows, or each cluster's, (queries, rows); other rows form one of their own."""
     members: dict[tuple[int, ...], None] = {}
     for keys in groups:
         if of_group := tuple(rows[key] for key in keys if key in rows):

@@ -1,4 +1,4 @@
-"""The table of shuffled text: how far from neutral a metric is where no word is nearer to one than to another."""
+"""Table of shuffled text: how far a metric is from its no-bias value without associations of words."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Values of models of real and of shuffled text, one row per (sub-)query, metric, training and corpus.
+    """Compare models of real and of shuffled text, one row per (sub-)query, metric, training and corpus.
 
-    spec: "shuffled", as `pairs` gives it; "neutral", as [criterion, metric, value].
+    spec: "shuffled", from `pairs`; "neutral", as [criterion, metric, value].
     """
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutral"]}
     scores = SCORES.read(inputs["scores"])
@@ -49,7 +49,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _compare_texts(values: Mapping[str, pd.Series], neutral: float, exact: bool) -> dict[str, Any]:
-    """What the table says of the values of real and of shuffled text."""
+    """Return the table's numbers for the values of real and of shuffled text."""
     numbers: dict[str, Any] = {"neutral": neutral}
     distances = {}
     for text, text_values in values.items():
@@ -75,8 +75,11 @@ def _ends(name: str, interval: tuple[float, float], least: float = -inf) -> dict
 
 
 def pairs(study: Planned) -> list[dict[str, Any]]:
-    """Of each entry of a study's `shuffled` and each corpus: its "name", "corpus", keys of "real" and "shuffled"
-    models; "exact" where nothing is drawn at random for the real ones."""
+    """Return one entry for each corpus of each entry of a study's `shuffled`.
+
+    An entry has its "name", "corpus", the keys of "real" and "shuffled" models, and "exact": whether the training of
+    the real models does not depend on chance.
+    """
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
     for name, entry in (study.config.shuffled or {}).items():
         for text in ("real", "shuffled"):
@@ -86,7 +89,7 @@ def pairs(study: Planned) -> list[dict[str, Any]]:
                 pair = pairs_of_corpora.setdefault((name, corpus), pair)
                 pair[text].append(model)
                 pair["exact"] &= text == "shuffled" or not _has_seed(study, model)
-    # without one of both where it could not be downloaded
+    # Leave out entries that lack one of both texts because of a failed download.
     return [pair for pair in pairs_of_corpora.values() if pair["real"] and pair["shuffled"]]
 
 
@@ -96,7 +99,7 @@ def _has_seed(study: Planned, model: str) -> bool:
 
 
 def shuffled_cells(study: Planned) -> Iterator[Any]:
-    """The cells of the models of a study's `shuffled`."""
+    """Return the cells of the models of a study's `shuffled`."""
     models = {key for pair in pairs(study) for text in ("real", "shuffled") for key in pair[text]}
     return (cell for cell in study.grid.cells.values() if cell.model in models)
 

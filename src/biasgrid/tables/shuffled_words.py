@@ -1,4 +1,4 @@
-"""The table of words in shuffled text: how a word's value correlates with its frequency."""
+"""Table of words in shuffled text: correlations of words' values with their frequency."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ CELL = ["criterion", "metric", "model", "debias", "detail"]
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Correlations of words' values with their log frequency, one row per query, metric, training, corpus and text.
+    """Correlate words' values with their log frequency: one row per query, metric, training, corpus and text.
 
-    spec: "rows", as `_rows` gives them; "seed", the study's.
+    spec: "rows", from `_rows`; "seed", the study's seed.
     """
     counts: dict[str, dict[str, Any]] = {}
     for file in inputs["frequencies"]:
@@ -55,7 +55,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> dict[str, Any]:
-    """What the table says of some models' words: their (log frequencies, values)."""
+    """Return the table's numbers for the words of some models, given as (log frequencies, values)."""
     models = [(x, y) for x, y in models if len(x) > 2 and np.ptp(x) and np.ptp(y)]
     numbers: dict[str, Any] = {"models": len(models), "rising": 0, "ci_of": ""}
     if not models:
@@ -75,7 +75,7 @@ def _summarise_words(models: list[tuple[np.ndarray, np.ndarray]], seed: int) -> 
 
 
 def _cells(study: Planned) -> Iterator[tuple[dict[str, Any], str, Any]]:
-    """Each pair of `shuffled`, "real" or "shuffled", and a cell of it whose words have a value between two groups."""
+    """Yield each entry of `shuffled`, "real" or "shuffled", and its cells with a word value between two groups."""
     for pair in pairs(study):
         for text in ("real", "shuffled"):
             for cell in two_group_cells(study):

@@ -1,4 +1,4 @@
-"""How a value spreads over choices that a study has to make, such as lists of words or trainings of a model."""
+"""Variation of a value over choices that a study has to make, such as word lists or training runs of a model."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ if TYPE_CHECKING:
 
 
 def with_errors(values: pd.DataFrame, inputs: Files) -> pd.DataFrame:
-    """Scores with a column `standard_error`, which is NaN in a study without a bootstrap."""
+    """Add a column `standard_error` to scores; it is NaN in a study without a bootstrap."""
     if "intervals" not in inputs:
         return values.assign(standard_error=math.nan)
     return values.merge(standard_errors(INTERVALS.read(inputs["intervals"])), on=KEYS, how="left")
 
 
 def summary(part: pd.DataFrame, plural: str, neutral: float) -> dict[str, Any]:
-    """What a table says of some scores: how many, where they lie, how far apart.
+    """Summarise some scores: their number, location and spread.
 
     Parameters
     ----------
     part
-        The scores, one per choice: columns `value`, `standard_error` and `name`, the choice's.
+        The scores, one per choice, with columns `value`, `standard_error` and `name`, the choice's name.
     plural
-        What the choices are called, as in `columns`.
+        Plural noun for the choices, as in `columns`.
     neutral
-        The metric's value that means no bias.
+        The metric's no-bias value.
 
     Returns
     -------
     dict
-        `lowest` and `highest` name choices; a standard deviation needs two values, and a standard error that each
-        value has one.
+        `lowest` and `highest` name choices. A standard deviation needs two values; a standard error needs one for
+        each value.
     """
     with_value = part.dropna(subset="value").sort_values("value", kind="stable")
     values = with_value["value"].to_numpy()
@@ -60,7 +60,7 @@ def summary(part: pd.DataFrame, plural: str, neutral: float) -> dict[str, Any]:
 
 
 def columns(singular: str, plural: str) -> tuple[Column, ...]:
-    """The columns of a summary; `singular` and `plural` say what is summarised."""
+    """Return the columns of a summary; `singular` and `plural` name the choices."""
     return (
         Column.count(plural, f"number of {plural} with a value"),
         Column.count(f"{plural}_lost", f"number of {plural} without a value"),

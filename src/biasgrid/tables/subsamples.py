@@ -1,4 +1,4 @@
-"""The table of subsamples: how WEAT's effect size hangs on which of the target words are drawn."""
+"""Table of subsamples: how WEAT's effect size depends on the choice of target words."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ LEVEL = 0.05
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per cell of WEAT's effect size, in criteria with `subsamples`.
+    """Return one row per cell of WEAT's effect size, in criteria with `subsamples`.
 
-    inputs: "cells", their files. spec: "subsamples", criterion -> "words" and "draws"; "ddof", a list of [criterion,
-    metric, ddof]; "seed", the study's.
+    Parameters
+    ----------
+    inputs
+        "cells": their files.
+    spec
+        "subsamples": criterion -> "words" and "draws"; "ddof": a list of [criterion, metric, ddof]; "seed": the
+        study's seed.
     """
     seed = seed_of(spec["seed"], "subsamples")
     ddof = {(criterion, metric): number for criterion, metric, number in spec["ddof"]}

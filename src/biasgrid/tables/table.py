@@ -1,4 +1,4 @@
-"""What a table of a study is: its columns, what it is made from, how."""
+"""Table of a study: its columns, its inputs, and how it is computed."""
 
 from __future__ import annotations
 
@@ -27,38 +27,55 @@ if TYPE_CHECKING:
 
     from ..planned import Cell, Planned
 
-ROUNDING = 1e-9  # how far a number may lie outside of its range
-# a text that a spreadsheet would compute, or one with ' before it
+# Tolerance for numbers outside of their range.
+ROUNDING = 1e-9
+# A text that a spreadsheet would compute, also after apostrophes.
 FORMULA = re.compile(r"'*[=+@\t\r-]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 __all__ = ["ANY", "Column", "Files", "Table"]
 
-# a role -> a file (`files.File`), or a list of files
+# Map a role to a file (`files.File`), or to a list of files.
 Files = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a study: one file of this package, or of a plugin.
+    """Table of a study: one file of this package, or of a plugin.
 
-    name     the table's; its file is results/<study>/<name>.csv
-    meaning  what it says, in a sentence that begins with what a row is
-    columns  those that `make` makes, in their order; `ends` follow by themselves
-    make     (inputs, spec) -> the table, with its columns, sorted
-    reads    what it is made from: names of tables, and of what `inputs.SOURCES` has. `make` gets the files by name
-    when     what a study must have for it: names of `inputs.WHEN`, joined by " and ", or study -> whether it does
-    inputs   study -> files that it alone reads, by role: a path, or a list of paths. Nothing: the study has no such
-             table
-    facts    what of `inputs.FACTS` it depends on
-    spec     study -> whatever else it depends on, as JSON has it
-    key      the columns that no two rows have alike
-    cells    study -> the cells that it is of, if not of all: those read, and those whose queries its rows have.
-             Nothing: the study has no such table
-    absent   study -> the rows of what could not be downloaded, by column, with those that the table ends with; their
-             numbers are empty, and their `status` says so
-    remedy   what is said of a file that is no such table; left out, which command of biasgrid makes it
-    gone     column that tables of former versions have -> what has taken its place
+    Attributes
+    ----------
+    name
+        The table's name; its file is results/<study>/<name>.csv.
+    meaning
+        Description of the table.
+    columns
+        The columns that `make` computes, in their order; `ends` are added automatically.
+    make
+        (inputs, spec) -> the table, with its columns, sorted.
+    reads
+        Inputs: names of tables, and of `inputs.SOURCES`. `make` gets the files by name.
+    when
+        Condition on the study: names of `inputs.WHEN`, joined by " and ", or study -> whether the condition holds.
+    inputs
+        study -> files that only this table reads, by role: a path, or a list of paths. If empty, the study does not
+        have the table.
+    facts
+        Names of `inputs.FACTS` on which the table depends.
+    spec
+        study -> all other values on which the table depends, JSON-compatible.
+    key
+        The columns that identify a row.
+    cells
+        study -> the cells of the table, if not all: the cells that are read, and whose queries the rows have. If
+        empty, the study does not have the table.
+    absent
+        study -> the rows of models or data that could not be downloaded, by column, with the last columns. Their
+        numbers are empty, and their `status` gives the reason.
+    remedy
+        Advice in the message about a file that is not such a table; by default, the biasgrid command that makes it.
+    gone
+        Column of tables of former versions -> its replacement.
     """
 
     name: str
@@ -78,23 +95,26 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns that `make` makes."""
+        """Return the names of the columns that `make` computes."""
         return [column.name for column in self.columns]
 
     @property
     def ends(self) -> tuple[Column, ...]:
-        """The columns that follow those that `make` makes: see `tables.ends`."""
+        """Return the last columns, after the columns that `make` computes: see `tables.ends`."""
         return ends.ends_of(self.columns)
 
     @property
     def lead(self) -> list[str]:
-        """The names of the texts that lead the table: what a row is of."""
+        """Return the names of the leading columns of text, which identify a row."""
         return [column.name for column in takewhile(lambda column: column.dtype == "text", self.columns)]
 
     def finish(self, rows: Iterable[Any], first: bool = False) -> pd.DataFrame:
-        """The table of its rows, each a sequence or a mapping: sorted by the texts that lead it, with the types that
-        its columns declare. `first`: of rows in which these are equal, the first alone counts."""
-        # imported late: a plan makes no table
+        """Build the table from its rows, each a sequence or a mapping.
+
+        The table is sorted by its leading columns of text, and has the types that its columns declare. With `first`,
+        only the first of rows with equal leading columns counts.
+        """
+        # Import late: a plan does not compute tables.
         import pandas as pd
 
         table = pd.DataFrame(rows, columns=self.names)
@@ -103,12 +123,12 @@ class Table:
         return self.typed(table.sort_values(self.lead, ignore_index=True))
 
     def typed(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table with the types that its columns declare."""
+        """Convert the columns to the types that they declare."""
         types = {"number": "float64", "count": "int64"}
         return table.astype({c.name: types[c.dtype] for c in self.columns if c.dtype in types})
 
     def inputs_of(self, study: Planned) -> dict[str, Any]:
-        """The files that it is made from, by role; nothing where the study has no such table."""
+        """Return the files from which the table is computed, by role; empty if the study does not have the table."""
         if not holds(study, self.when):
             return {}
         cells = list(self.cells(study)) if self.cells else None
@@ -119,29 +139,29 @@ class Table:
         return files | {"cells": cell_files(study, cells)} if "cells" in self.reads else files
 
     def spec_of(self, study: Planned) -> dict[str, Any]:
-        """Whatever the table depends on besides its files: `write` and `frame` take it."""
+        """Return all values on which the table depends apart from its files: the argument of `write` and `frame`."""
         cells = self.cells(study) if self.cells else study.grid.cells.values()
         spec = facts_of(study, self.facts) | self.spec(study) | ends.spec_of(self.ends, study, cells)
         return spec | self.absent_spec(study)
 
     def absent_spec(self, study: Planned) -> dict[str, Any]:
-        """The part of the spec that says which rows could not be downloaded."""
+        """Return the part of the spec that lists the rows that could not be downloaded."""
         rows = self.absent(study) if study.absent else []
         return {STATUS: rows} if rows else {}
 
     def write(self, inputs: Files, spec: Mapping[str, Any], output: Path | str) -> int:
-        """Make the table and write it; returns its number of rows.
+        """Compute the table, write it, and return its number of rows.
 
         CSV: UTF-8, floats in the shortest form that reads back the same, NaN empty. A text that a spreadsheet would
-        compute has a ' before it, which `read` takes off. Raises BiasgridError for an input that is missing, damaged
-        or of something else.
+        compute gets a leading ', which `read` removes. Raises BiasgridError for an input that is missing, damaged or
+        of the wrong kind.
         """
         table = _in_texts(self._make_with_ends(inputs, spec), "=+-@\t\r'", _as_text)
         write_text(output, table.to_csv(index=False, lineterminator="\n"))
         return len(table)
 
     def frame(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-        """The table as `read` gives it from the file that `write` writes of the same inputs, without the file."""
+        """Compute the table without a file, equal to the table that `read` reads from the file of `write`."""
         table = self._make_with_ends(inputs, spec)
         for column in (*self.columns, *self.ends):
             values = table[column.name]
@@ -152,7 +172,8 @@ class Table:
         return table
 
     def _make_with_ends(self, inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-        if not inputs and STATUS in spec:  # all that it would be of could not be downloaded
+        # If nothing could be downloaded, the table has only absent rows.
+        if not inputs and STATUS in spec:
             return self._absent_rows(spec[STATUS])
         with without_collection():
             table = self.make(inputs, spec)
@@ -179,23 +200,25 @@ class Table:
         return pd.DataFrame(columns)
 
     def is_whole(self, path: File) -> bool:
-        """Whether a file has all columns that `make` makes, which one of older code may lack; any other error is
-        reported when it is read."""
+        """Return whether a file has all columns that `make` computes; files of older code may lack some.
+
+        Any other error is reported when the file is read.
+        """
         return isinstance(path, InMemory) or set(self.names) <= _header(path)
 
     def has_ends(self, path: File) -> bool:
-        """Whether a file has the columns that follow those."""
+        """Return whether a file has the last columns, `ends`."""
         return isinstance(path, InMemory) or {end.name for end in self.ends} <= _header(path)
 
     def read(self, path: File, absent: bool = False) -> pd.DataFrame:
-        """The table from its file: text stays text, an empty number is NaN; columns of later versions stay text.
+        """Read the table from its file: text stays text, an empty number is NaN; columns of later versions stay text.
 
-        Rows of what could not be downloaded are left out, unless `absent` asks for them. Raises BiasgridError, naming
-        column and line, for a file that is no such table.
+        Rows that could not be downloaded are left out, unless `absent` is true. Raises BiasgridError with column and
+        line for a file that is not such a table.
         """
         if isinstance(path, InMemory):
             return path.content.copy() if absent else _present(path.content.copy())
-        # imported late: a plan reads no table
+        # Import late: a plan does not read tables.
         import pandas as pd
 
         remedy = self.remedy or f"make it again: biasgrid table --study CONFIG --table {self.name}"
@@ -203,7 +226,8 @@ class Table:
             table = pd.read_csv(path, keep_default_na=False, dtype="str", encoding="utf-8")
         except OSError as error:
             raise BiasgridError(f"{path}: cannot read it: {error.strerror or error}; {remedy}") from None
-        except ValueError as error:  # pandas' own errors, and bytes that are no UTF-8
+        # Catch pandas' own errors, and bytes that are not UTF-8.
+        except ValueError as error:
             raise BiasgridError(
                 f"{path}: not a table ({' '.join(str(error).split())[:100]}); {remedy}"
             ) from None
@@ -211,15 +235,16 @@ class Table:
         if missing:
             former = "".join(f" ({self.gone[name]})" for name in self.gone if name in table.columns)
             raise BiasgridError(f"{path}: has no column {join_names(missing)}{former}; {remedy}")
-        # pandas takes what stands before the first column for an index
+        # If lines have more fields than columns, pandas uses the first fields as an index.
         if not isinstance(table.index, pd.RangeIndex):
             raise BiasgridError(f"{path}: line 2: more fields than columns; {remedy}")
         with open(path, "rb") as file:
             file.seek(-1, os.SEEK_END)
-            if file.read() not in (b"\n", b"\r"):  # pandas takes what is missing for empty
+            # Check for a cut-off last line: pandas reads its missing fields as empty.
+            if file.read() not in (b"\n", b"\r"):
                 raise BiasgridError(f"{path}: line {len(table) + 1}: the file is cut off in it; {remedy}")
         table = _in_texts(table, "'", _as_was)
-        # nothing but its place is known of a row that could not be downloaded
+        # Rows that could not be downloaded have only their keys.
         is_present = ~_is_absent(table)
         for column in self.columns:
             texts = table[column.name]
@@ -241,7 +266,7 @@ class Table:
 
 
 def _in_texts(table: pd.DataFrame, first: str, change: Callable[[Any], Any]) -> pd.DataFrame:
-    """The table with its texts changed, in columns that have one with such a first character."""
+    """Change the texts of the columns in which one text starts with such a character."""
     import pandas as pd
 
     for name, values in table.items():
@@ -254,25 +279,25 @@ def _in_texts(table: pd.DataFrame, first: str, change: Callable[[Any], Any]) -> 
 
 
 def _as_text(value: Any) -> Any:
-    """A text with a ' before it where a spreadsheet would compute it, or where `_as_was` would take one off."""
+    """Put a ' before a text that a spreadsheet would compute, or from which `_as_was` would remove one."""
     if not isinstance(value, str) or not FORMULA.match(value) or NUMBER.fullmatch(value):
         return value
     return f"'{value}"
 
 
 def _as_was(text: str) -> str:
-    """What `_as_text` made a text of."""
+    """Undo `_as_text`."""
     return text[1:] if text[:1] == "'" and FORMULA.match(text) else text
 
 
 def _present(table: pd.DataFrame) -> pd.DataFrame:
-    """The table without the rows of what could not be downloaded."""
+    """Return the table without the rows that could not be downloaded."""
     is_absent = _is_absent(table)
     return table[~is_absent].reset_index(drop=True) if is_absent.any() else table
 
 
 def _is_absent(table: pd.DataFrame) -> np.ndarray:
-    """Return which rows are of what could not be downloaded."""
+    """Return the mask of the rows that could not be downloaded."""
     import numpy as np
 
     if "status" not in table:
@@ -283,7 +308,7 @@ def _is_absent(table: pd.DataFrame) -> np.ndarray:
 def _first_unknown(texts: pd.Series, column: Column, is_present: np.ndarray) -> int | None:
     """Return the first row with a text that the column does not declare; None if there is none.
 
-    A column that is empty in all rows is read, too: the data of a picture have only what it shows.
+    A column that is empty in all rows is allowed: the data of a picture have only the columns that it shows.
     """
     there = {*texts.unique()}
     if not column.values or there <= {*column.values} or there == {""}:
@@ -300,13 +325,14 @@ def _first_outside(numbers: pd.Series, column: Column) -> int | None:
     low, high = column.range or ANY
     with np.errstate(invalid="ignore"):
         is_outside = (values < low - ROUNDING) | (values > high + ROUNDING)
-    if column.dtype == "number":  # a count may be larger than a float can tell
+    # Skip counts: they may be too large for a float.
+    if column.dtype == "number":
         is_outside |= np.isinf(values)
     return int(is_outside.argmax()) if is_outside.any() else None
 
 
 def _header(path: Path | str) -> set[str]:
-    """The columns of a file; none where it cannot be read."""
+    """Return the columns of a file; empty if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace", newline="") as lines:
             return set(next(csv.reader(lines), []))
@@ -318,14 +344,15 @@ def _numbers(values: pd.Series, column: Column, path: Path | str, remedy: str) -
     import numpy as np
     import pandas as pd
 
-    # a tenth of the time that pandas takes for a column of strings
+    # Convert from objects: this takes a tenth of the time that pandas takes for a column of strings.
     texts = values.to_numpy(object)
     empty = texts == ""
     numbers = pd.to_numeric(np.where(empty, None, texts), errors="coerce")
     wrong = np.isnan(numbers) & ~(empty & (column.dtype != "count"))
     if "count" in column.dtype:
         wrong |= numbers > np.floor(numbers)
-    if column.dtype == "count":  # an optional one that is more than a float can tell is infinite
+    # Optional counts may be infinite, if they are too large for a float.
+    if column.dtype == "count":
         wrong |= ~(np.abs(numbers) < 2**63)
     if wrong.any():
         line = int(wrong.argmax())
@@ -335,5 +362,5 @@ def _numbers(values: pd.Series, column: Column, path: Path | str, remedy: str) -
         )
     if column.dtype == "count":
         return numbers.astype("int64")
-    # to_numeric of pandas 2 misses the last bit of some
+    # Let numpy convert the texts: to_numeric of pandas 2 loses the last bit of some numbers.
     return np.where(np.isnan(numbers), "nan", texts).astype("float64")

@@ -1,4 +1,4 @@
-"""The table of tests: every test of every score in full."""
+"""Table of tests: every test of every score in full."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_VALUE = "the score has no value"
-# of a test's record
+# Fields of a test's record.
 NUMBERS = ("p_value", "p_low", "p_high", "p_lowest", "p_normal", "partitions", "draws")
 TEXTS = ("alternative", "method", "reason", "test_of", "frequency")
 MIDDLE = ("compared_low", "compared_median", "compared_high")
@@ -25,8 +25,10 @@ METHODS = {"p_holm": "holm", "p_benjamini_hochberg": "benjamini-hochberg"}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per score and test that was asked for, with both adjustments for the number of tests of its criterion, or
-    why there is no p-value."""
+    """Return one row per score and requested test, with both adjustments, or why the p-value is missing.
+
+    p-values are adjusted for the number of tests in their criterion.
+    """
     cells_inferred = list(cells(inputs["inferences"]))
     known_tests = tests()
     rows = []
@@ -37,7 +39,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
             row = dict(zip(KEYS, key_of(cell, result), strict=True)) | {"test": test_name}
             row |= {name: record.get(name) for name in (*NUMBERS, *TEXTS)}
             rows.append(row | dict(zip(MIDDLE, record.get("middle") or (None,) * 3, strict=True)))
-    # as in the scores: a sub-query of several queries is the first one's
+    # As in the scores, a sub-query of several queries belongs to the first.
     table = TABLE.finish(rows, first=True)
     of_tests = equal_tests(cells_inferred, inputs["queries"])
     for test in known_tests:
@@ -48,14 +50,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def with_counts(table: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """The table with these columns as counts, some of which are missing."""
+    """Convert these columns to counts, some of which are missing."""
     import pandas as pd
 
     return table.assign(**{name: pd.Series([_count(v) for v in table[name]], dtype=object) for name in names})
 
 
 def _count(value: float | None) -> int | float | None:
-    """A count in digits; one of more digits than a float has (permutations of many words), as a float."""
+    """Return a count as an integer, or as a float if it is too large (permutations of many words)."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     value = int(value)

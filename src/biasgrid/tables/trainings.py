@@ -1,4 +1,4 @@
-"""The table of trainings: how a score spreads over hyper-parameters of training, and over its seeds alone."""
+"""Table of trainings: how a score varies over hyper-parameters of training, and over training seeds."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from ..planned import Planned
 
 
-SEED = "seed"  # the parameter whose models differ by chance
-LEVEL = 0.95  # of the interval in which another seed's value lies
+# The parameter whose models differ only by chance.
+SEED = "seed"
+# Level of the prediction interval for another seed.
+LEVEL = 0.95
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The scores of the models of each training, one row per (sub-)query, metric and parameter.
+    """Summarise the scores of the models of each training, one row per (sub-)query, metric and parameter.
 
     spec: "trainings", as [name, parameter, models]; "neutral", as [criterion, metric, value].
     """
@@ -46,7 +48,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _beside_seeds(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows with the numbers that need the values of the same training over seeds."""
+    """Return the rows with the numbers that need the values of the same training over seeds."""
     import pandas as pd
 
     keys = [*ACROSS_MODELS, "training"]
@@ -65,21 +67,24 @@ def _beside_seeds(rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def interval(values: np.ndarray) -> tuple[float, float]:
-    """In which the value of one more seed lies with a probability of `LEVEL`, if values are normal: m -+ t s
-    sqrt(1 + 1/n), Student's t with n - 1 degrees of freedom. NaN values do not count."""
-    from scipy.stats import t  # late: it takes a third of a second
+    """Compute the prediction interval for one more seed, at the level `LEVEL`, if values are normal.
+
+    It is m -+ t s sqrt(1 + 1/n), with Student's t with n - 1 degrees of freedom. NaN values do not count.
+    """
+    # Import late: the import takes a third of a second.
+    from scipy.stats import t
 
     values = values[np.isfinite(values)]
     n = len(values)
     if n < 2:
         return math.nan, math.nan
     reach = t.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) * math.sqrt(1 + 1 / n)
-    # all of the seeds lie in it, also where they are equal and their mean is rounded
+    # Include all seeds in the interval, also if they are equal and their mean is rounded.
     return min(values.mean() - reach, values.min()), max(values.mean() + reach, values.max())
 
 
 def trainings(study: Planned) -> list[list[Any]]:
-    """Name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
+    """Return name, parameter and [model, its value of the parameter] of a study's trainings, the base first."""
     return [
         [
             name,
@@ -99,7 +104,7 @@ def _value(study: Planned, model: str, parameter: str) -> str:
 
 
 def training_cells(study: Planned) -> Iterator[Any]:
-    """The cells of the models of a study's trainings."""
+    """Return the cells of the models of a study's trainings."""
     models = {model for *_, entries in trainings(study) for model, _ in entries}
     return (cell for cell in study.grid.cells.values() if cell.model in models)
 

@@ -1,8 +1,8 @@
-"""Variants of a model whose vectors have other lengths: by some metrics, these variants do not compare.
+"""Model variants whose vectors have other lengths: by some metrics, these variants are not comparable.
 
 RND, RIPA and RNSB measure distances or projections, so a value grows with the length of vectors (`Metric.scaled`).
 Some debias methods scale all vectors to length 1. Values then shrink, whatever the bias is. Each score of such a
-metric has the mean length of its words' vectors, as they were measured: 1 where a study normalises them.
+metric has the mean length of its words' vectors, as measured: 1 if a study normalises them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# the longer mean length over the shorter one, up to which lengths are alike: a value that is proportional to length
-# changes by a tenth at most
+# Largest ratio of two mean lengths that count as alike: a value that is proportional to length then changes by a
+# tenth at most.
 ALIKE = 1.1
 
-# criterion, metric -> model and debias method -> mean length
+# (Criterion, metric) -> model and debias method -> mean length.
 Lengths = Mapping[tuple[str, str], Mapping[tuple[str, str], float]]
 
 
@@ -36,7 +36,7 @@ def mean_lengths(scalars: pd.DataFrame, scaled: Mapping[str, Sequence[str]]) -> 
     scalars
         The study's scalars.csv: rows of the quantity `LENGTH`.
     scaled
-        Ranked criterion -> its metrics that grow with length (`tables.scales.scaled_metrics`). "Overall" is the mean
+        Ranked criterion -> its metrics that depend on length (`tables.scales.scaled_metrics`). "Overall" is the mean
         over all of these criteria.
     """
     places = zip(scalars["criterion"], scalars["metric"], strict=True)
@@ -53,8 +53,10 @@ def mean_lengths(scalars: pd.DataFrame, scaled: Mapping[str, Sequence[str]]) -> 
 def have_other_lengths(
     lengths: Lengths, place: tuple[str, str], a: tuple[str, str], b: tuple[str, str]
 ) -> bool:
-    """Return whether the vectors of two variants differ in mean length by more than a tenth, where a metric grows
-    with length; without known lengths, False."""
+    """Return whether two variants' mean vector lengths differ too much for a metric that depends on them.
+
+    They differ too much if one is longer by more than a tenth. Without known lengths, the result is False.
+    """
     of_place = lengths.get(place, {})
     if a not in of_place or b not in of_place:
         return False
@@ -62,8 +64,7 @@ def have_other_lengths(
 
 
 def variants_of_other_lengths(lengths: Lengths) -> set[tuple[str, str, str, str]]:
-    """Return the debiased variants whose lengths differ from their original model's: criterion, metric, model,
-    debias method."""
+    """Return (criterion, metric, model, debias method) of the debiased variants whose vector lengths have changed."""
     return {
         (*place, model, debias)
         for place, of_place in lengths.items()

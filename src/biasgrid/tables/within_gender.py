@@ -1,4 +1,4 @@
-"""The table of WEAT's effect size within grammatical genders: each target word less the mean of its gender."""
+"""Table of WEAT's effect size within grammatical genders: each target word minus the mean of its gender."""
 
 from __future__ import annotations
 
@@ -23,10 +23,15 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per cell of WEAT's effect size with words of a gender in each target set, in criteria with `genders`.
+    """Return one row per cell of WEAT's effect size with gendered words in both target sets.
 
-    inputs: "cells", their files. spec: "genders", criterion -> gender -> words; "ddof", a list of [criterion, metric,
-    ddof]; "level", of the intervals.
+    Parameters
+    ----------
+    inputs
+        "cells": their files.
+    spec
+        "genders": criterion -> gender -> words, for criteria with `genders`; "ddof": a list of [criterion, metric,
+        ddof]; "level": the level of the intervals.
     """
     ddof = {(criterion, metric): number for criterion, metric, number in spec["ddof"]}
     tail = (1 - spec["level"]) / 2
@@ -54,7 +59,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _by_gender(
     result: Mapping[str, Any], genders: Mapping[str, Sequence[str]]
 ) -> dict[str, list[list[float]]]:
-    """Target set -> of each gender, the associations of its words."""
+    """Return, for each target set, the associations of the words of each gender."""
     by_set = {}
     for of_set, associations in result["detail"].get("association", {}).items():
         found = result["found"].get(of_set, {})
@@ -69,11 +74,13 @@ def _by_gender(
 def _effect_sizes(
     associations: Sequence[np.ndarray], genders: Sequence[np.ndarray], ddof: int, tail: float
 ) -> list[float]:
-    """The effect size of the words as they are, and that of each less the mean of its gender; each with its interval
-    over the words by the jackknife, or none where a set has one word."""
+    """Compute the effect size of the words, and the effect size after subtracting the mean of each word's gender.
+
+    Each comes with its jackknife interval over the words, which is missing if a set has one word.
+    """
     values, gender = np.concatenate(associations), np.concatenate(genders)
     is_first = np.arange(len(values)) < len(associations[0])
-    # all words, and all but one
+    # Weight all words, and then all but one.
     weights = np.vstack([np.ones(len(values)), 1 - np.eye(len(values))])
     is_of_gender = np.eye(1 + gender.max())[gender]
     counts = np.maximum(weights @ is_of_gender, 1)

@@ -1,4 +1,4 @@
-"""The one number that a metric gives of a word: what says to which of two groups it is nearer."""
+"""Number of a word by a metric, which tells the nearer of two groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ TAKEN: dict[str, Callable[[list[float]], float]] = {
 
 
 def spec_of(study: Planned) -> list[list[Any]]:
-    """[criterion, metric, what its number of a word is]; None where that does not say which group a word is near."""
+    """Return [criterion, metric, description of its number of a word].
+
+    The description is None if the number does not tell the nearer group.
+    """
     entries: list[list[Any]] = []
     for criterion in study.config.criteria:
         for key in study.metrics(criterion):
@@ -29,8 +32,10 @@ def spec_of(study: Planned) -> list[list[Any]]:
 
 
 def word_scores(result: Mapping[str, Any], entry: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Set -> vocabulary entry -> its number (`Metric.scored_by`) less the neutral one, turned so that more is nearer
-    to the first group."""
+    """Return each set's vocabulary entries with their number (`Metric.scored_by`) minus the no-bias value.
+
+    The sign is such that higher means nearer to the first group.
+    """
     take = TAKEN.get(entry["taken"], lambda values: values[0])
     sign, neutral = entry["sign"], entry["neutral"]
 

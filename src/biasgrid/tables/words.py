@@ -1,4 +1,4 @@
-"""The table of words: what metrics say of each word."""
+"""Table of words: the numbers that metrics compute for each word."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 def _found(
     cell: Mapping[str, Any], result: Mapping[str, Any], of_set: str, entry: str
 ) -> tuple[str, str, str]:
-    """Which words of a set were found as an entry, in which form, and which other words have its vector."""
+    """Return the words of a set that were found as an entry, their forms, and other words with the same vector."""
     listed = [word for word, entries in result["found"].get(of_set, {}).items() if entry in entries]
     first = form_of(recorded_forms(cell["words"])[0])
     forms = [result.get("forms", {}).get(of_set, {}).get(word, first) for word in listed]
@@ -43,19 +43,19 @@ def _found(
 
 
 def cell_words(words: pd.DataFrame, place: Mapping[str, Any]) -> pd.DataFrame:
-    """Of a table of words, what a cell says of each: which of two groups it is nearer to (word, value).
+    """Return a cell's value of each word, from a table of words: the nearer of two groups (word, value).
 
-    `place` says which cell: see `place_of`.
+    `place` describes the cell: see `place_of`.
     """
     rows = words["query"].isin(place["queries"])
     for name in ("criterion", "metric", "model", "debias", "detail"):
         rows &= words[name] == place[name]
-    # a word of several sets has one value: it is of the word and the groups
+    # A word in several sets has one value, which depends only on the word and the groups.
     return words.loc[rows, ["word", "value"]].drop_duplicates("word")
 
 
 def place_of(study: Planned, cell: Cell) -> dict[str, Any]:
-    """Which rows of the table are a cell's: its columns, with the names of all its (sub-)queries."""
+    """Return a description of a cell's rows in the table: their columns, with the names of all its (sub-)queries."""
     metric = study.metric(cell.criterion, cell.metric)
     return {
         "criterion": cell.criterion,

@@ -1,1 +1,1 @@
-"""What a study's tables say, by one rule each: every surface reads these."""
+"""Conclusions from a study's tables, by one rule each, for every page, figure and message."""

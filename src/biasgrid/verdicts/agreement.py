@@ -1,4 +1,4 @@
-"""Do metrics agree in what they decide of the models of a criterion?"""
+"""Agreement of metrics on the order of a criterion's models."""
 
 from __future__ import annotations
 
@@ -8,24 +8,31 @@ from dataclasses import dataclass
 from .least_biased import Answer
 from .text import count_name
 
-FEW_MODELS = 8  # of fewer, a correlation of ranks says little
+# With fewer models, a correlation of ranks tells little.
+FEW_MODELS = 8
 
 
 def of_few_models(models: int) -> str:
-    """Say that so many models are too few for correlations of metrics."""
+    """Say that this number of models is too small for correlations of metrics."""
     return f"{count_name(models).capitalize()} models are too few to say whether metrics agree"
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Whether metrics order the models alike on a criterion.
+    """Agreement of metrics on the order of a criterion's models.
 
-    order      the models, the least biased first, if every pair is decided by some metric and no two metrics decide a
-               pair in opposite ways; else empty
-    against    pairs that are decided in opposite ways: a, b, the metrics by which a is the less biased, and those by
-               which b is
-    n_decided  how many pairs some metric decides
-    pairs      how many pairs there are of models that have a value
+    Attributes
+    ----------
+    order
+        The models, the least biased first, if every pair clearly differs by some metric and no two metrics contradict
+        each other; otherwise empty.
+    against
+        Pairs on which metrics contradict each other: a, b, the metrics by which a is clearly less biased, and the
+        metrics by which b is.
+    n_decided
+        Number of pairs that clearly differ by some metric.
+    pairs
+        Number of pairs of models with a value.
     """
 
     order: tuple[str, ...]
@@ -35,7 +42,7 @@ class Agreement:
 
 
 def agreement(of_criterion: Iterable[Answer]) -> Agreement:
-    """Whether the metrics of a criterion agree in what they decide of its untouched models."""
+    """Compare the clear differences between original models that the metrics of a criterion find."""
     by_pair: dict[tuple[str, str], list[str]] = {}
     models: dict[str, None] = {}
     for answer in of_criterion:
@@ -52,7 +59,7 @@ def agreement(of_criterion: Iterable[Answer]) -> Agreement:
     order: tuple[str, ...] = ()
     if pairs and n_decided == pairs and not against:
         better = {model: sum(pair[0] == model for pair in by_pair) for model in models}
-        # decisions may be circular
+        # Several metrics together may order the models in a circle.
         if sorted(better.values()) == list(range(len(models))):
             order = tuple(sorted(models, key=lambda model: -better[model]))
     return Agreement(order, against, n_decided, pairs)

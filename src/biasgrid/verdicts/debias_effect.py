@@ -1,4 +1,4 @@
-"""What debias methods did to their own topic and to others."""
+"""Effects of debias methods on their own topic and on others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .least_biased import Answer
 
 @dataclass
 class Counts:
-    """How many comparisons of a model before and after debiasing find less bias, and more, of how many."""
+    """Numbers of comparisons of a model before and after debiasing that find less bias, and more, and of all."""
 
     less: int = 0
     more: int = 0
@@ -21,20 +21,21 @@ class Counts:
 
 @dataclass
 class Effect:
-    """What a debias method did.
+    """Effect of a debias method.
 
     Parameters
     ----------
     method, topic
         Its key, and its own topic.
     counts
-        By topic.
+        Counts by topic.
     models
         The models that it debiased.
     by_length
-        Metrics that do not compare, as debiasing changes the length of vectors.
+        Metrics that cannot compare models before and after debiasing, because debiasing changes the length of
+        vectors.
     left
-        Metric -> the share of the bias on its own topic that is left, if one model was debiased.
+        Metric -> remaining share of the bias on its own topic, if one model was debiased.
     """
 
     method: str
@@ -46,14 +47,14 @@ class Effect:
 
 
 def effects(answers: Iterable[Answer], topics: Mapping[str, str], criteria: Iterable[str]) -> list[Effect]:
-    """Return what each debias method did, as far as models before and after it can be compared.
+    """Count the effects of each debias method, for models that can be compared before and after it.
 
     Parameters
     ----------
     answers
-        What each metric says of the models.
+        Each metric's comparison of the models.
     topics
-        The own topic of each method.
+        Each method's own topic.
     criteria
         The topics that count.
     """
@@ -92,5 +93,5 @@ def pooled(of_methods: Iterable[Effect], is_own: bool) -> Counts:
 
 
 def metrics_by_length(of_methods: Iterable[Effect]) -> list[str]:
-    """Return the metrics that do not compare models before and after debiasing, in order."""
+    """Return the metrics that cannot compare models before and after debiasing, in order."""
     return list(dict.fromkeys(metric for effect in of_methods for metric in effect.by_length))

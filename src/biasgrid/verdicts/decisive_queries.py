@@ -1,4 +1,4 @@
-"""The queries without which another model would come first."""
+"""Queries without which another model would come first."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ def decisive_queries(
     aggregation: Aggregation = "abs_avg",
     by: str = "distance",
 ) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
-    """The (sub-)queries without which another model comes first, and that model, by criterion and metric, "Overall"
-    included, where models are ranked.
+    """Return the (sub-)queries without which another model comes first, and that model, by criterion and metric.
+
+    The criteria include "Overall". Only criteria and metrics with ranked models have an entry.
 
     Parameters
     ----------
     places
-        As `tables.shared.places_of` yields them, of scores of models without debiasing.
+        From `tables.shared.places_of`, for scores of models without debiasing.
     values
         The values of these scores.
     neutral, aggregation, by
-        As of `tables.rankings.rankings`.
+        As in `tables.rankings.rankings`.
     """
     by_place = {}
     for place in places:
         zero = neutral[place.metric] if by == "distance" else 0.0
         distances = np.where(place.has_value, values[place.places] - zero, np.nan)
-        # which model comes first: of the ranked ones, on the rows that all of them have
+        # Compare the ranked models on the rows that all of them have.
         columns, rows = np.flatnonzero(place.shared.units), np.flatnonzero(place.shared.rows)
         if not len(columns):
             continue
@@ -49,10 +50,10 @@ def decisive_queries(
 
 
 def _first(values: np.ndarray, aggregation: Aggregation, by: str) -> int:
-    """The column with the lowest aggregate, of values (rows, columns) without NaN."""
+    """Return the column with the lowest aggregate, of values (rows, columns) without NaN."""
     aggregate = aggregator(aggregation)
     aggregates = [float(aggregate(column)) for column in values.T]
-    # as ranks are taken: by the absolute aggregate, to twelve digits
+    # Order models like ranks do: by the absolute aggregate, to twelve digits.
     return int(
         np.argmin([float(f"{abs(value) if by == 'distance' else value:.12g}") for value in aggregates])
     )

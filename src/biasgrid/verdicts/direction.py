@@ -1,4 +1,4 @@
-"""On which queries a metric finds two models biased in opposite directions, with evidence on both sides."""
+"""Queries on which a metric finds two models biased in opposite directions, with evidence on both sides."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ READ = {*PLACE, "model", "debias", "value", "evidence"}
 
 
 def directions(scores: pd.DataFrame | None, sides: Iterable[tuple[str, str, float]]) -> pd.DataFrame:
-    """The (sub-)queries on which a metric can tell directions apart, and whether models differ in direction.
+    """Return the (sub-)queries on which a metric shows directions, and whether models differ in direction.
 
-    Two models differ in direction where one score lies above the neutral value and one below, each with evidence by
-    every test that the metric has. Signs of other scores may be noise around the neutral value, and do not count.
+    Two models differ in direction if one score is above the no-bias value and one below, and if all tests of the
+    metric are significant for both. Signs of other scores may be noise around the no-bias value, and do not count.
 
     Parameters
     ----------
     scores
-        scores.csv; None, or one of older code: no rows.
+        scores.csv. None, or a table of older code, has an empty result.
     sides
-        (criterion, metric, neutral value) of each metric whose sign is a direction of bias.
+        (criterion, metric, no-bias value) of each metric whose sign is a direction of bias.
 
     Returns
     -------
     DataFrame
-        A row for each metric and (sub-)query of which two or more models without debiasing have a score with a test:
+        One row for each metric and (sub-)query for which two or more models without debiasing have a tested score:
         the columns of `PLACE`, and `is_opposed`.
     """
     import pandas as pd
@@ -51,7 +51,7 @@ def directions(scores: pd.DataFrame | None, sides: Iterable[tuple[str, str, floa
 
 
 def of_directions(table: pd.DataFrame) -> str:
-    """On how many queries of the study models differ in direction, by any metric: a sentence; empty of no rows."""
+    """Say on how many queries models differ in direction by any metric; empty if the table is empty."""
     by_query = table.groupby(["criterion", "query_id"])["is_opposed"].any()
     if by_query.empty:
         return ""

@@ -1,7 +1,7 @@
-"""What a score, or an aggregate, is evidence for: one rule, which all surfaces read (`evidence` of scores.csv).
+"""Evidence of bias in a score or an aggregate: one rule for all pages and figures (`evidence` of scores.csv).
 
-Two tests are about the words that a query asks about: the permutation test, and that against random groups. A
-permutation test of the labels that a classifier learns from says nothing of them, and does not count.
+Two tests are about the words of a query: the permutation test, and the test against random groups. A permutation test
+of the labels from which a classifier learns is not about these words, and does not count.
 """
 
 from __future__ import annotations
@@ -25,11 +25,12 @@ ALL, PERMUTATION, GROUPS, NONE, UNTESTED, OUT_OF_REACH = VERDICTS = (
     "untested",
     "out_of_reach",
 )
-# in the order in which one is named where both are as strong
+# If both tests are equally strong, the first is named.
 COUNTING: dict[str, significance.Test] = {test.counts: test for test in significance.tests() if test.counts}
 TESTS = tuple(COUNTING)
-LEVEL = 0.95  # of a study without a bootstrap
-# verdict -> what marks it: "full", "half", "open", "dot"; no mark of what is not tested
+# Level of a study without a bootstrap.
+LEVEL = 0.95
+# Type of evidence -> its mark: "full", "half", "open", "dot", or "" for scores without a test.
 MARKS = {ALL: "full", PERMUTATION: "half", GROUPS: "half", NONE: "open", OUT_OF_REACH: "dot", UNTESTED: ""}
 IN_A_FAMILY = ", among so many tests"
 MEANINGS = {
@@ -40,7 +41,7 @@ MEANINGS = {
     OUT_OF_REACH: f"cannot reach significance: too few words or random draws{IN_A_FAMILY}",
     UNTESTED: "no test of words was made",
 }
-# The phrase that people read in place of a verdict, on every surface; `phrase` fits it to the tests that were made.
+# Phrases for the types of evidence, for all pages and figures; `phrase` adapts them to the tests that were made.
 PHRASES = {
     ALL: "clear evidence of bias",
     PERMUTATION: "weak evidence: unrelated word groups differ as much",
@@ -53,11 +54,11 @@ NOT_MADE = {
     PERMUTATION: "weak evidence: not compared with unrelated word groups",
     GROUPS: "weak evidence: not compared with shuffled words",
 }
-# of a metric that can have one test alone, or a score that has one
+# Phrases for a metric that can have only one test, or a score that has one.
 ONLY_TEST = "evidence of bias in the only test"
 NONE_IN_ONE = "no evidence of bias in this test"
 
-# what the tests of one score, together, say beyond that
+# Further explanations of the tests of one score.
 READINGS = {
     ALL: "",
     PERMUTATION: "The sets differ, but random groups of this model's words may differ as much.",
@@ -68,12 +69,18 @@ READINGS = {
 
 
 class Test(NamedTuple):
-    """A test of all scores, each (n,).
+    """Test of all scores, each (n,).
 
-    p_value  NaN where it was not made
-    lowest   the smallest p-value that it could have given
-    family   which p-values are adjusted together
-    name     those of one family and name are one test, whose p-values differ by their draws alone
+    Attributes
+    ----------
+    p_value
+        p-values; NaN if the test was not made.
+    lowest
+        Smallest p-values that the test can reach.
+    family
+        Families of p-values that are adjusted together.
+    name
+        Names: p-values of one family and name are one test, and differ only by their random draws.
     """
 
     p_value: np.ndarray
@@ -83,15 +90,18 @@ class Test(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Of each score, (n,): one of `VERDICTS`, and the p-value of all its tests together, adjusted; NaN where not all
-    that the metric can have were made."""
+    """Evidence of each score, (n,).
+
+    It is one of `VERDICTS`, with the adjusted p-value of all tests together. The p-value is NaN if a test that the
+    metric can have was not made.
+    """
 
     verdict: np.ndarray
     p_value: np.ndarray
 
 
 def tests_of(metric: Metric) -> tuple[str, ...]:
-    """The tests of words that a metric can have on the kind of model that it needs."""
+    """Return the tests of words that a metric can have on the type of model that it needs."""
     has_vectors = KINDS[metric.needs].random_groups
     return tuple(
         name
@@ -101,8 +111,7 @@ def tests_of(metric: Metric) -> tuple[str, ...]:
 
 
 def evidence_of(result: Result, metric: Metric, level: float = LEVEL) -> str:
-    """What a single result is evidence for, one of `VERDICTS`: alone it has no family, and its p-values are not
-    adjusted."""
+    """Return the evidence of a single result, one of `VERDICTS`; its p-values are not adjusted for other tests."""
     tests = {}
     for name in tests_of(metric):
         record = (result.inference or {}).get(COUNTING[name].name, {})
@@ -119,12 +128,12 @@ def phrase(verdict: str, possible: int = 2, made: int = 2) -> str:
     verdict
         One of `VERDICTS`.
     possible, made
-        How many tests of words the metric can have, and how many of them were made.
+        Number of tests of words that the metric can have, and number of tests that were made.
 
     Notes
     -----
-    A metric with one possible test has no "clear" evidence: nothing confirms that test. A test that was not made
-    found nothing.
+    A metric with one possible test never has "clear" evidence, because no second test confirms it. A test that was
+    not made found nothing.
     """
     if verdict == ALL and possible == 1:
         return ONLY_TEST
@@ -134,7 +143,7 @@ def phrase(verdict: str, possible: int = 2, made: int = 2) -> str:
 
 
 def reading(result: Result, metric: Metric) -> list[str]:
-    """What the tests of a single result say, in sentences; none where no test was made."""
+    """Return sentences on the tests of a single result; empty if no test was made."""
     if result.evidence == UNTESTED:
         return []
     untested = [name for name in tests_of(metric) if COUNTING[name].name not in (result.inference or {})]
@@ -155,25 +164,26 @@ def judge(
     method: str,
     level: float = LEVEL,
 ) -> Evidence:
-    """What scores are evidence for.
+    """Judge the evidence of scores.
 
-    "all": every test that a metric can have was made, and the larger of their p-values, adjusted in one family, is at
-    most 1 - level. The larger p-value is that of the union of the null hypotheses (intersection-union test). Two
-    lists that are adjusted apart would not bound the share of false ones among what is in both.
-    "permutation", "groups": that test alone is significant, adjusted in its own family; if both are, the one with the
-    smaller p-value.
-    "out_of_reach": not significant, and it would not be with the smallest p-value that its tests can give, all other
-    p-values as they are. But "none" where a test that can give a p-value of at most 1 - level gave a larger one.
-    "untested": no test was made.
+    - "all": every test that a metric can have was made, and the larger of their p-values, adjusted in one family, is
+      at most 1 - level. The larger p-value tests the union of the null hypotheses (intersection-union test). If two
+      lists were adjusted separately, the share of false rejections among their common scores would not be bounded.
+    - "permutation", "groups": only this test is significant, adjusted in its own family; if both are, the test with
+      the smaller p-value.
+    - "out_of_reach": not significant, and not even with the smallest p-value that its tests can reach, all other
+      p-values being equal. The result is "none" instead if a test that can reach a p-value of at most 1 - level gave
+      a larger one.
+    - "untested": no test was made.
 
     Parameters
     ----------
     tests
-        "permutation" and "groups", where the study has them.
+        "permutation" and "groups", if the study has them.
     possible
-        How many tests of words the metric can have on this kind of model, (n,).
+        Number of tests of words that the metric can have on this type of model, (n,).
     families
-        Which scores are adjusted together for "all".
+        Families of scores that are adjusted together for "all".
     method
         "holm" or "benjamini-hochberg".
 
@@ -208,16 +218,16 @@ def judge(
 
 
 def lowest_p_values(tests: Iterable[Test]) -> np.ndarray:
-    """The smallest p-value that all tests of a score that were made can give together, (n,); NaN where none was."""
+    """Return the smallest p-value that all tests of a score can reach together, (n,); NaN without a test."""
     return _largest(
         np.array([np.where(np.isnan(test.p_value), np.nan, test.lowest) for test in tests], float)
     )
 
 
 def adjust(test: Test, method: str) -> np.ndarray:
-    """p-values, each adjusted for the number of different tests of its family, (n,); NaN where there is no test.
+    """Adjust p-values for the number of different tests of their family, (n,); NaN marks a missing test.
 
-    Those of one family and name count once: the largest of them is that of all.
+    Tests with one family and name count once, and the largest of their p-values is used for all.
     """
     values = np.full(len(test.p_value), np.nan)
     for rows_of_names in _families(test).values():
@@ -228,7 +238,7 @@ def adjust(test: Test, method: str) -> np.ndarray:
 
 
 def _lowest_adjusted(test: Test, rows: np.ndarray, method: str) -> np.ndarray:
-    """The adjusted p-value of each of some scores if its own were as small as it can be."""
+    """Return the adjusted p-value of each of some scores if its own p-value were as small as possible."""
     asked, values = set(rows.tolist()), np.full(len(test.p_value), np.nan)
     for rows_of_names in _families(test).values():
         p_values = np.array([test.p_value[places].max() for places in rows_of_names.values()])
@@ -241,7 +251,7 @@ def _lowest_adjusted(test: Test, rows: np.ndarray, method: str) -> np.ndarray:
 
 
 def _families(test: Test) -> dict[Hashable, dict[Hashable, list[int]]]:
-    """Family -> test's name -> the places of its p-values."""
+    """Return family -> test's name -> the row numbers of its p-values."""
     places: dict[Hashable, dict[Hashable, list[int]]] = {}
     for row in np.flatnonzero(~np.isnan(test.p_value)).tolist():
         places.setdefault(test.family[row], {}).setdefault(test.name[row], []).append(row)
@@ -249,5 +259,5 @@ def _families(test: Test) -> dict[Hashable, dict[Hashable, list[int]]]:
 
 
 def _largest(values: np.ndarray) -> np.ndarray:
-    """The largest of each column that is not NaN; NaN where none is."""
+    """Return the largest value of each column, ignoring NaN; NaN if all values are NaN."""
     return np.fmax.reduce(values) if len(values) else np.full(values.shape[1], np.nan)

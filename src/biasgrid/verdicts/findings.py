@@ -1,4 +1,4 @@
-"""On which queries there is evidence of bias, in how many models, and which scores could have none."""
+"""Queries with evidence of bias, their numbers of models, and scores that could not be significant."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Found:
-    """A query with clear evidence of bias.
+    """Query with clear evidence of bias.
 
-    Its label, in how many models, of how many that were tested, and the metrics that find it.
+    It has the query's label, the number of models with evidence and of tested models, and the metrics that find it.
     """
 
     label: str
@@ -30,7 +30,7 @@ class Found:
 
 @dataclass(frozen=True)
 class TopicFindings:
-    """A topic's queries with clear evidence, most models first, and the models that have it on any of them."""
+    """Queries of a topic with clear evidence, most models first, and the models with evidence on any of them."""
 
     name: str
     found: tuple[Found, ...]
@@ -40,20 +40,20 @@ class TopicFindings:
 
 @dataclass(frozen=True)
 class Findings:
-    """What the tests of the scores of original models found.
+    """Findings of the tests of original models' scores.
 
     Parameters
     ----------
     topics
-        Of every topic with a test.
+        Every topic with a test.
     queries
-        How many queries were tested.
+        Number of tested queries.
     weak
-        How many queries without clear evidence have a score that is significant in one of two tests.
+        Number of queries without clear evidence but with a score that is significant in one of two tests.
     is_weak_beside_groups
         Whether any of these scores was tested against random groups.
     has_two_tests
-        Whether scores can have both tests of words. Then scores of metrics that can have one test alone do not count.
+        Whether scores can have both tests of words. Metrics that can only have one test do not count then.
     has_groups
         Whether any score was tested against random groups.
     is_out_of_reach
@@ -70,17 +70,17 @@ class Findings:
 
     @property
     def clear(self) -> list[TopicFindings]:
-        """The topics with a query that has clear evidence."""
+        """Return the topics with a query that has clear evidence."""
         return [topic for topic in self.topics if topic.found]
 
     @property
     def found(self) -> int:
-        """How many queries have clear evidence."""
+        """Return the number of queries with clear evidence."""
         return sum(len(topic.found) for topic in self.topics)
 
 
 def find_evidence(scores: pd.DataFrame | None, queries: Mapping[str, str]) -> Findings | None:
-    """Return what the tests of original models found; None without tested scores.
+    """Return the findings of the tests of original models; None without tested scores.
 
     A query counts once for a model, whichever metric finds it, and a query's sub-queries count as the query.
 
@@ -100,7 +100,7 @@ def find_evidence(scores: pd.DataFrame | None, queries: Mapping[str, str]) -> Fi
     has_groups = not (is_of_two.any() and "p_groups" in scores and scores["p_groups"].isna().all())
     has_two = bool(is_of_two.any())
     rows = scores[is_of_two] if has_two else scores
-    # the id of a sub-query's row is that of its query
+    # A sub-query's row has the id of its query.
     ids = rows["query_id"] if "query_id" in rows else rows["query"]
     rows = rows.assign(
         asked=[queries.get(key, str(query)) for key, query in zip(ids, rows["query"], strict=True)]
@@ -144,18 +144,18 @@ def _topic(name: str, rows: pd.DataFrame, has_groups: bool) -> TopicFindings:
 
 @dataclass(frozen=True)
 class Untestable:
-    """How many scores of original models could not be significant, and why.
+    """Number of original models' scores that could not be significant, and the reasons.
 
     Parameters
     ----------
     few_words, few_draws
-        How many have too few words, or too few random draws.
+        Number of scores with too few words, or too few random draws.
     draws
-        About how many draws would do; 0 if none are too few.
+        Approximate number of sufficient draws; 0 if all scores have enough.
     no_baseline
-        How many have no random-word baseline.
+        Number of scores without a random-word baseline.
     reasons, topics
-        Why these have none, and of which topics they are.
+        Reasons for the missing baselines, and topics of these scores.
     """
 
     few_words: int
@@ -174,7 +174,7 @@ def find_untestable(scores: pd.DataFrame | None, spec: Mapping[str, Any]) -> Unt
     scores
         scores.csv.
     spec
-        As `summary.conclude` takes it.
+        As in `summary.conclude`.
     """
     if scores is None or not {"evidence", "tests", "p_lowest"} <= {*scores.columns}:
         return Untestable(0, 0, 0, 0, (), ())
@@ -197,11 +197,11 @@ def find_untestable(scores: pd.DataFrame | None, spec: Mapping[str, Any]) -> Unt
 
 
 def _draws_needed(p_lowest: float, family: pd.DataFrame, spec: Mapping[str, Any]) -> int:
-    """Return how many draws would let a test that is out of reach be significant; 0 if none would.
+    """Return the number of draws that would let a test that is out of reach be significant; 0 if no number would.
 
-    More draws do not help where permutations are enumerated, or where there are too few topics. A p-value of
-    k / (n + 1), the smallest of n draws, k the tails, is significant among m tests of which R are if it is at most
-    (1 - level) (R + 1) / m (Benjamini and Hochberg), or (1 - level) / (m - R) (Holm).
+    More draws do not help if permutations are enumerated, or if there are too few topics. The smallest p-value of n
+    draws is k / (n + 1), with k tails. Let R of m tests be significant. Its limit is then (1 - level) (R + 1) / m
+    (Benjamini and Hochberg), or (1 - level) / (m - R) (Holm).
     """
     limited = [(k, n) for n in spec["draws"] for k in (1, 2) if isclose(p_lowest, k / (n + 1), rel_tol=1e-9)]
     if not limited:
@@ -209,7 +209,7 @@ def _draws_needed(p_lowest: float, family: pd.DataFrame, spec: Mapping[str, Any]
     tails, draws = limited[0]
     tests, significant = int((family["evidence"] != UNTESTED).sum()), int((family["evidence"] == ALL).sum())
     share = tests - significant if spec["adjust"] == "holm" else tests / (significant + 1)
-    # to two digits
+    # Round up to two digits.
     number = max(tails * share / (1 - spec["level"]), draws + 1)
     unit = 10 ** max(0, len(str(int(number))) - 2)
     return ceil(number / unit) * unit

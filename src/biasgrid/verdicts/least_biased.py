@@ -1,9 +1,9 @@
-"""Which model is clearly the least biased, by criterion and metric.
+"""Models that are clearly the least biased, by criterion and metric.
 
 A model is clearly the least biased if it differs significantly from every other model that it can be compared with,
-and is below it. pairs.csv says which models can be compared, and on which scale. Ranks are of raw values, as WEFE's,
-and decide nothing; a model with values on too few queries is not ranked (`biasgrid.statistics.shared`). This module
-alone reads rankings.csv and pairs.csv.
+and is below it. pairs.csv has the pairs that can be compared, and their scale. Ranks are ranks of raw values, as in
+WEFE, and do not affect this conclusion. A model with values on too few queries is not ranked
+(`biasgrid.statistics.shared`). Only this module reads rankings.csv and pairs.csv.
 """
 
 from __future__ import annotations
@@ -25,20 +25,29 @@ from ..statistics.two_models import ALIKE, MODELS, STATES
 if TYPE_CHECKING:
     import pandas as pd
 
-State = tuple[str, str]  # a model's key and a debias method's
+# The keys of a model and of a debias method.
+State = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class RankedState:
-    """A state of a model under a metric.
+    """Model variant under a metric.
 
-    model, debias  its keys
-    value, rank    `value_shared` and `rank_shared` of rankings.csv, of raw values: NaN where it has none
-    different      the models that it is shown to be different from
-    queries        how many of the queries it has all values of, of so many (`queries_of`)
-    p_first        p-value of its difference from the first state, adjusted over all pairs of the family; NaN for the
-                   first state, and where the two were not compared
-    reason         why it is not ranked, as in rankings.csv
+    Attributes
+    ----------
+    model, debias
+        Its keys.
+    value, rank
+        `value_shared` and `rank_shared` of rankings.csv, for raw values; NaN if missing.
+    different
+        The models that differ significantly from it.
+    queries, queries_of
+        Number of queries on which it has all values, and of all queries.
+    p_first
+        p-value of its difference from the first variant, adjusted over all pairs of the family. NaN for the first
+        variant, and if the two were not compared.
+    reason
+        Why it is not ranked, as in rankings.csv.
     """
 
     model: str
@@ -53,21 +62,30 @@ class RankedState:
 
     @property
     def has_lost_queries(self) -> bool:
-        """Whether it has no value for some queries: wherever it is named, "n of m queries" or a dagger stands."""
+        """Return whether it lacks a value for some queries; its label then has a mark or "n of m queries"."""
         return self.queries < self.queries_of
 
 
 @dataclass(frozen=True)
 class DebiasedState:
-    """A debiased state of a model beside the model without debiasing.
+    """Debiased variant of a model, compared with the model without debiasing.
 
-    model, debias  its keys
-    reason         why the two cannot be compared, as in pairs.csv; empty where they can
-    direction      "less" or "more" biased than the model without debiasing; "" where neither is decided
-    p_adjusted     of the difference, adjusted over all pairs of the model's states; NaN where there is no test
-    smallest_difference  as in pairs.csv
-    queries, queries_of  how many queries both were compared on, of how many
-    share_left     the raw distance from no bias after debiasing, as a share of that before; NaN without one
+    Attributes
+    ----------
+    model, debias
+        Its keys.
+    reason
+        Why the two cannot be compared, as in pairs.csv; empty if they can.
+    direction
+        "less" or "more" biased than the model without debiasing; "" without a significant difference.
+    p_adjusted
+        p-value of the difference, adjusted over all pairs of the model's variants; NaN without a test.
+    smallest_difference
+        As in pairs.csv.
+    queries, queries_of
+        Number of queries on which both were compared, and of all queries.
+    share_left
+        Raw distance from no bias after debiasing, as a share of the distance before; NaN if missing.
     """
 
     model: str
@@ -83,8 +101,7 @@ class DebiasedState:
 
 @dataclass(frozen=True)
 class Rival:
-    """A model that cannot be compared with the first one, why (as in pairs.csv), and how many queries both have, of
-    how many."""
+    """Model that cannot be compared with the first one, the reason (as in pairs.csv), and the common queries."""
 
     model: str
     reason: str
@@ -94,28 +111,48 @@ class Rival:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a metric says of the models on a criterion.
+    """Comparison of the models by a metric on a criterion.
 
-    criterion, metric  their keys
-    level          confidence level of the comparison
-    models         the ranked models, on the scale of their comparisons: the one that is clearly the least biased
-                   first, then those that are below most others; by their ranks where models are not compared
-    not_ranked     the other models, those with most queries first
-    reason         why no model is ranked, as in rankings.csv; empty where some are
-    debiased       each debiased state beside its model without debiasing, where both have a value
-    has_test       whether the study compares pairs: it has a bootstrap and more than one model
-    not_compared   why no two models are compared by the metric, as in pairs.csv: "no baseline" of random groups, or
-                   "no common zero"; empty where some are
-    least_biased   the model that is decided to be the least biased, if any
-    comparable     the rivals that the first model can be compared with
-    undecided      those of them of which it is not decided
-    incomparable   the rivals that it cannot be compared with
-    p_adjusted     the largest p-value over the rivals that it can be compared with; NaN of none
-    smallest_difference  the smallest difference from an undecided rival that would be found with 80 % power; NaN
-                   where nothing is undecided
-    queries, queries_of  the fewest queries on which the first model was compared with a rival, of how many
-    decided_pairs  pairs of untouched models that differ significantly, the less biased first
-    compared_pairs, alike_pairs  how many pairs of models are compared, and how many of them are alike
+    Attributes
+    ----------
+    criterion, metric
+        Their keys.
+    level
+        Confidence level of the comparison.
+    models
+        The ranked models, on the scale of their comparisons: the clearly least biased model first, then by the number
+        of models above them; by their ranks if models are not compared.
+    not_ranked
+        The other models, most queries first.
+    reason
+        Why no model is ranked, as in rankings.csv; empty if some are.
+    debiased
+        Each debiased variant that has a value, like its original model.
+    has_test
+        Whether the study compares pairs: it has a bootstrap and more than one model.
+    not_compared
+        Why the metric compares no two models, as in pairs.csv: "no baseline" of random groups, or "no common zero";
+        empty if it compares some.
+    least_biased
+        The model that is clearly the least biased, if any.
+    comparable
+        The models with which the first model can be compared.
+    undecided
+        The comparable models that do not differ significantly from the first one.
+    incomparable
+        The models with which the first model cannot be compared.
+    p_adjusted
+        The largest p-value among the comparable models; NaN if there are no such models.
+    smallest_difference
+        The smallest difference from an undecided model that would be found with 80 % power; NaN if all models differ
+        significantly.
+    queries, queries_of
+        The smallest number of queries on which the first model was compared with another one, and the number of all
+        queries.
+    decided_pairs
+        Pairs of original models that differ significantly, the less biased first.
+    compared_pairs, alike_pairs
+        Number of compared pairs of models, and of pairs that are alike.
     """
 
     criterion: str
@@ -141,45 +178,45 @@ class Answer:
 
     @property
     def is_decided(self) -> bool:
-        """Whether one model is the least biased."""
+        """Return whether one model is clearly the least biased."""
         return self.least_biased is not None
 
     @property
     def rivals(self) -> tuple[RankedState, ...]:
-        """All models but the first one."""
+        """Return all models except the first one."""
         return (*self.models[1:], *self.not_ranked)
 
     @property
     def models_with_value(self) -> list[str]:
-        """The untouched models that have a value, ranked or not."""
+        """Return the original models that have a value, ranked or not."""
         return [state.model for state in (*self.models, *self.not_ranked) if state.reason != NO_VALUE]
 
 
 def decisions(difference: np.ndarray, p_adjusted: np.ndarray, limit: float) -> np.ndarray:
-    """Which of two states is decided to be the less biased: -1 the first, 1 the second, 0 neither.
+    """Return which of two variants is significantly less biased: -1 the first, 1 the second, 0 neither.
 
     Parameters
     ----------
     difference, p_adjusted
-        Of pairs, as in pairs.csv, (pairs,); NaN decides nothing.
+        Differences and p-values of pairs, as in pairs.csv, (pairs,); the result is 0 for NaN.
     limit
-        The largest p-value that decides, 1 less the level of the bootstrap.
+        Largest significant p-value, 1 minus the level of the bootstrap.
     """
-    # the rounding of 1 - .9 takes no p-value away
+    # Add a tolerance for the rounding of 1 - .9.
     return np.where(np.asarray(p_adjusted) <= limit + 1e-12, np.nan_to_num(np.sign(difference)), 0).astype(
         int
     )
 
 
 class Pairs:
-    """The compared pairs of a family, in both directions.
+    """Compared pairs of a family, in both directions.
 
     Parameters
     ----------
     rows
-        Of pairs.csv, of one criterion, metric and family: tuples with its names.
+        Rows of pairs.csv of one criterion, metric and family: tuples with its names.
     level
-        1 less the limit of p-values.
+        1 minus the largest significant p-value.
     """
 
     def __init__(self, rows: Sequence[Any], level: float) -> None:
@@ -196,19 +233,19 @@ class Pairs:
             self.differences[a, b], self.differences[b, a] = row.difference, -row.difference
 
     def count(self, holds: Callable[[Any], bool]) -> int:
-        """Return how many pairs something holds for; each is in `rows` in both directions."""
+        """Return for how many pairs a condition holds; each pair is in `rows` in both directions."""
         return sum(map(holds, self.rows.values())) // 2
 
     def p_adjusted(self, a: State | None, b: State) -> float:
-        """NaN of two that were not compared."""
+        """Return the adjusted p-value of two variants; NaN if they were not compared."""
         return self.rows[a, b].p_adjusted if a is not None and (a, b) in self.rows else nan
 
     def reason(self, a: State, b: State) -> str:
-        """Why the two cannot be compared, as in pairs.csv; "no value" of two that have no row."""
+        """Return why the two cannot be compared, as in pairs.csv; "no value" for two without a row."""
         return str(self.rows[a, b].reason) if (a, b) in self.rows else NO_VALUE
 
     def is_comparable(self, a: State, b: State) -> bool:
-        """Whether the two can be compared."""
+        """Return whether the two can be compared."""
         return not self.reason(a, b)
 
     def count_above(self, a: State) -> int:
@@ -216,11 +253,11 @@ class Pairs:
         return sum(difference < 0 for (first, _), difference in self.differences.items() if first == a)
 
     def is_decided(self, a: State, b: State) -> bool:
-        """Whether the first is decided to be less biased than the second."""
+        """Return whether the first is significantly less biased than the second."""
         return self.signs.get((a, b)) == -1
 
     def differ(self, a: State, b: State) -> bool:
-        """Whether one of the two is decided to be less biased than the other."""
+        """Return whether the two differ significantly."""
         return self.is_decided(a, b) or self.is_decided(b, a)
 
 
@@ -237,8 +274,8 @@ def find_least_biased(models: Iterable[State], pairs: Pairs) -> State | None:
     Returns
     -------
     tuple of str, optional
-        The model that is different from, and below, every other one that it can be compared with. There is at most
-        one if all models can be compared; of several, there is none.
+        The model that differs from, and is below, every other one with which it can be compared. If all models can be
+        compared, at most one model does; None if several do.
     """
     models = list(models)
     found = []
@@ -252,7 +289,7 @@ def find_least_biased(models: Iterable[State], pairs: Pairs) -> State | None:
 def answers(
     rankings: pd.DataFrame, pairs: pd.DataFrame | None, order: Sequence[str], level: float
 ) -> list[Answer]:
-    """What each metric says of the models, by criterion ("Overall" last) and in the order of the metrics.
+    """Return each metric's comparison of the models, by criterion ("Overall" last) and in the order of the metrics.
 
     Parameters
     ----------
@@ -261,10 +298,10 @@ def answers(
     order
         The metrics' keys.
     level
-        Of the bootstrap: two models differ where the adjusted p-value is at most 1 less it.
+        Level of the bootstrap: two models differ if the adjusted p-value is at most 1 minus the level.
     """
     by_family: dict[tuple[str, ...], list[Any]] = {}
-    # each table is taken apart once: part by part, it would take ten times as long
+    # Split each table once; selecting part by part would take ten times as long.
     for row in pairs.itertuples() if pairs is not None else ():
         by_family.setdefault((row.criterion, row.metric, row.family), []).append(row)
     parts: dict[tuple[str, str], list[Any]] = {}
@@ -291,7 +328,7 @@ def _answer(
     rows = {(row.model, row.debias): row for row in part}
     untouched = {state: row for state, row in rows.items() if state[1] == UNTOUCHED}
     with_value = [state for state, row in untouched.items() if not isnan(row.value)]
-    # ranks are of raw values, and do not say which model is clearly the least biased
+    # Ranks are ranks of raw values, and do not tell which model is clearly the least biased.
     clear = find_least_biased(with_value, pairs)
     ranking = sorted(
         (state for state, row in untouched.items() if not row.reason),
@@ -353,7 +390,7 @@ def _answer(
 
 
 def _largest(numbers: Iterable[float]) -> float:
-    """The largest of numbers that are not NaN; NaN of none."""
+    """Return the largest number, ignoring NaN; NaN if there is none."""
     return max((number for number in numbers if not isnan(number)), default=nan)
 
 

@@ -1,6 +1,6 @@
-"""What the two first pictures of a study show: the bias of each query in each model, and of each model on each topic.
+"""Data of a study's first two pictures: the bias of each query in each model, and of each model on each topic.
 
-The page and the figures `bias` and `models` draw the same rows.
+The report and the figures `bias` and `models` draw the same rows.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 BASELINE = "standard deviations above the random-word baseline"
 DISTANCE = "distance from the no-bias value, on the metric's own scale"
-# what 0 on such an axis means
+# Meaning of 0 on such an axis.
 ZEROS = {BASELINE: "0: as much bias as unrelated words of the same model.", DISTANCE: "0: no bias."}
-# what it means that a model has no mark in a row
+# Meaning of a missing mark in a row.
 NO_MARKS = {
     BASELINE: "No mark: the score or its baseline is missing.",
     DISTANCE: "No mark: the score is missing.",
@@ -40,18 +40,18 @@ NO_WINNER, CANNOT_TELL = "no clear winner", "cannot tell"
 
 @dataclass(frozen=True)
 class Mark:
-    """A model's value in a row.
+    """Value of a model in a row.
 
     Parameters
     ----------
     model
         Its key.
     value, low, high
-        On the scale of the picture; `low` and `high`, the ends of the interval, are NaN without one.
+        Value and ends of its interval on the scale of the picture; the ends are NaN without an interval.
     evidence
         One of `evidence.VERDICTS`.
     tests
-        How many tests of words the metric can have.
+        Number of tests of words that the metric can have.
     """
 
     model: str
@@ -63,13 +63,13 @@ class Mark:
 
     @property
     def is_clear(self) -> bool:
-        """Whether every test that the metric can have is significant."""
+        """Return whether every test that the metric can have is significant."""
         return self.evidence == ALL
 
 
 @dataclass(frozen=True)
 class Row:
-    """A query: its name, its label beside its topic, its marks, and why there are none."""
+    """Row of a query: its name, its label next to the topic's, its marks, and why it lacks marks."""
 
     query: str
     label: str
@@ -79,7 +79,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic: its name, what the names of all its queries begin with, and a row per query, most bias first."""
+    """Topic: its name, the common start of its queries' names, and one row per query, most bias first."""
 
     name: str
     shared: str
@@ -88,16 +88,16 @@ class Topic:
 
 @dataclass(frozen=True)
 class BiasPicture:
-    """What is biased, and in which models, according to one metric.
+    """Bias of queries in models, according to one metric.
 
     Parameters
     ----------
     metric
         Its key.
     axis
-        What the values are: `BASELINE`, which all metrics share, or `DISTANCE`.
+        Unit of the values: `BASELINE`, which all metrics share, or `DISTANCE`.
     topics
-        In the order of the study.
+        The topics, in the order of the study.
     """
 
     metric: str
@@ -106,18 +106,18 @@ class BiasPicture:
 
     @property
     def marks(self) -> list[Mark]:
-        """All marks."""
+        """Return all marks."""
         return [mark for topic in self.topics for row in topic.rows for mark in row.marks]
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The ends of the axis: all values and 0 are between them."""
+        """Return the ends of the axis, which includes all values and 0."""
         values = [0.0, *(mark.value for mark in self.marks)]
         return min(values), max(values)
 
     @property
     def filled(self) -> str:
-        """What a filled mark means; empty if no score was tested."""
+        """Return the meaning of a filled mark; empty if no score was tested."""
         marks = self.marks
         if all(mark.evidence == UNTESTED for mark in marks):
             return ""
@@ -128,20 +128,20 @@ class BiasPicture:
 
 @dataclass(frozen=True)
 class ModelsCell:
-    """The models on one topic according to one metric.
+    """Comparison of the models on one topic according to one metric.
 
     Parameters
     ----------
     criterion, metric
         Their keys.
     axis
-        As of `BiasPicture`.
+        As in `BiasPicture`.
     marks
-        Of the models that are ranked on the topic.
+        Marks of the models that are ranked on the topic.
     clear
         The model that is clearly the least biased, if there is one.
     text
-        What the comparison of the models says, in a few words.
+        Result of the comparison in a few words.
     """
 
     criterion: str
@@ -159,7 +159,7 @@ def bias_pictures(
     models: Sequence[str],
     neutrals: Iterable[tuple[str, str, float]],
 ) -> Iterator[BiasPicture]:
-    """Return what is biased according to each metric that has marks.
+    """Yield the bias of queries in models, for each metric with marks.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def bias_picture(
     models: Sequence[str],
     neutral: Mapping[str, float] | float,
 ) -> BiasPicture | None:
-    """Return what is biased according to a metric, in models without debiasing; None if it has no values.
+    """Return the bias of queries in models without debiasing, for a metric; None without values.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def bias_picture(
     metric
         Its key.
     criteria, models
-        In their order.
+        Keys, in their order.
     neutral
         The no-bias value of the metric, or by criterion.
     """
@@ -220,7 +220,7 @@ _COLUMNS = (
 
 
 def _as_distance(rows: pd.DataFrame, zero: Any) -> pd.DataFrame:
-    """Return rows with the raw distance from no bias, and its interval, in place of the common scale."""
+    """Return rows with the raw distance from no bias and its interval, in the columns of standardised bias."""
     distance, low, high = ((rows[name].astype(float) - zero) for name in ("value", "ci_low", "ci_high"))
     below = distance < 0
     low, high = low.where(~below, -high), high.where(~below, -low)
@@ -243,7 +243,7 @@ def _topic(name: str, rows: pd.DataFrame, models: Sequence[str], is_scaled: bool
         )
         missing = "" if marks else _why_missing(of_query, is_scaled)
         made.append(Row(str(query), labels[str(query)], marks, missing))
-    # without marks last
+    # Put rows without marks last.
     made.sort(key=lambda row: -_mean(row.marks) if row.marks else float("inf"))
     return Topic(name, shared, tuple(made))
 
@@ -265,20 +265,20 @@ def models_picture(
     labels: Mapping[str, str],
     margin: float,
 ) -> list[ModelsCell]:
-    """Return what each metric says of the models on each topic, where it has two of them.
+    """Return each metric's comparison of the models on each topic, if at least two models have values.
 
     Parameters
     ----------
     answers
-        What each metric says of the models.
+        Each metric's comparison of the models.
     aggregates
         aggregates.csv, if the study has it.
     aggregation
-        How the values are aggregated that models are ranked by.
+        The aggregation by which models are ranked.
     labels
-        Of models.
+        Labels of models.
     margin
-        Within which two models are alike, in standard deviations.
+        Largest difference of two models that are alike, in standard deviations.
     """
     of_place = _aggregates(aggregates, aggregation)
     scaled = {metric for (_, metric, _), row in of_place.items() if not isnan(row.standardized)}
@@ -312,9 +312,9 @@ def _aggregates(aggregates: pd.DataFrame | None, aggregation: str) -> dict[tuple
 
 
 def models_axes(cells: Iterable[ModelsCell]) -> dict[str, tuple[float, float]]:
-    """Return the ends of each metric's axis: one for all on the common scale, and one of its own for any other.
+    """Return the ends of each metric's axis: a common axis for standardised bias, and an own axis for other metrics.
 
-    Intervals may be far longer than the marks are apart. They are cut off at half of that beyond the marks.
+    Intervals may be far wider than the range of the marks. They are cut off at half of that range beyond the marks.
     """
     groups: dict[str, list[ModelsCell]] = {}
     for cell in cells:
@@ -332,7 +332,7 @@ def models_axes(cells: Iterable[ModelsCell]) -> dict[str, tuple[float, float]]:
 
 
 def how_to_read_models(is_scaled: bool) -> str:
-    """Return how to read the picture of models; `is_scaled`: whether any metric is on the common scale."""
+    """Return how to read the picture of models; `is_scaled` tells whether any metric is on the common scale."""
     if is_scaled:
         unit = (
             f"{capitalized(BASELINE)}, averaged over queries; further right is more bias. {ZEROS[BASELINE]}"
@@ -358,7 +358,7 @@ def coverage_text(answers: Sequence[Answer], labels: Mapping[str, str]) -> str:
 
 
 def comparison_text(answer: Answer, labels: Mapping[str, str], margin: float) -> str:
-    """Say in a few words what a metric's comparison of the models on a topic says."""
+    """Say in a few words what a metric's comparison of the models on a topic finds."""
     if answer.not_compared:
         return NOT_COMPARED[answer.not_compared]
     if not answer.has_test:
@@ -383,5 +383,5 @@ def comparison_text(answer: Answer, labels: Mapping[str, str], margin: float) ->
 
 
 def topic_label(criterion: str) -> str:
-    """Return what a topic is called: "All topics" in place of `OVERALL`."""
+    """Return the name of a topic: "All topics" in place of `OVERALL`."""
     return "All topics" if criterion == OVERALL else criterion

@@ -1,8 +1,9 @@
-"""How far a score can be trusted, in words: one rule per question, from intervals and resamples alone.
+"""Trustworthiness of a score in words: one rule per question, from intervals and resamples only.
 
 Cutoffs of reliability are conventions. Nunnally (Psychometric Theory, 1978) names .7 for early research, .8 for basic
-research, .9 for decisions on single cases; Lance, Butts, Michels (2006) show how little the .7 rests on. Koo, Li
-(2016) compare the interval with them, not the coefficient, so that a short list cannot pass by luck; so does this.
+research, .9 for decisions on single cases. Lance, Butts, Michels (2006) show how weak the basis of .7 is. Koo, Li
+(2016) compare the interval with the cutoffs, not the coefficient, so that a short list cannot pass by luck. This
+module does the same.
 """
 
 from __future__ import annotations
@@ -29,18 +30,22 @@ EXCELLENT, GOOD, ACCEPTABLE, UNDECIDED, POOR, NONE = LEVELS = (
 )
 HOLDS, MAY_TURN = "holds", "may turn"
 VERDICTS = (*LEVELS, HOLDS, MAY_TURN)
-# levels that have another name where people read them
+# Levels that have another name in texts for readers.
 LEVEL_NAMES = {UNDECIDED: "inconclusive", NONE: "unreliable"}
 THRESHOLDS = {"acceptable": 0.7, "good": 0.8, "excellent": 0.9, "holds": 0.95}
 SCORE, WORDS, METRICS, TRAININGS = QUESTIONS = ("score", "words", "metrics", "trainings")
 SIGN, ORDER = "sign", "order"
 NO_SIGN = "the metric's sign does not show a direction of bias"
-GOAL = 0.8  # the reliability that lengths of lists are given for
+# The reliability on which required lengths of lists are based.
+GOAL = 0.8
 
 
 def of_interval(low: float, high: float, thresholds: Mapping[str, float] = THRESHOLDS) -> str:
-    """Return the highest of `LEVELS` that the whole interval is above; "poor" if it is below all; "undecided" if it
-    contains the lowest; "" without an interval."""
+    """Return the highest of `LEVELS` that the whole interval reaches.
+
+    The result is "poor" if the interval is below all levels, "undecided" if it contains the lowest one, and ""
+    without an interval.
+    """
     if not (math.isfinite(low) and math.isfinite(high)):
         return ""
     for level in (EXCELLENT, GOOD, ACCEPTABLE):
@@ -50,43 +55,48 @@ def of_interval(low: float, high: float, thresholds: Mapping[str, float] = THRES
 
 
 def of_share(share: float, thresholds: Mapping[str, float] = THRESHOLDS) -> str:
-    """Whether what another list gives in this share of cases "holds" or "may turn"; "" where it is not known."""
+    """Return "holds" or "may turn" for the share of cases in which another list agrees; "" if it is unknown."""
     if math.isnan(share):
         return ""
     return HOLDS if share >= thresholds["holds"] else MAY_TURN
 
 
 def times_for_sign(z: float) -> float:
-    """How many times as long all lists must be for the score to be told from the neutral value with a dependability
-    (Brennan's Phi(lambda)) of .8: 4 / (z^2 - 1), with z^2 less its bias of 1; NaN where no length is known to do."""
+    """Return by which factor all lists must be longer for the score to differ from the no-bias value.
+
+    The factor is for a dependability (Brennan's Phi(lambda)) of .8: 4 / (z^2 - 1), where the bias of 1 is subtracted
+    from z^2. It is NaN if no length is known to suffice.
+    """
     return GOAL / (1 - GOAL) / (z**2 - 1) if z**2 > 1 else math.nan
 
 
 def card(
     record: Mapping[str, Any], words: int, thresholds: Mapping[str, float] = THRESHOLDS
 ) -> list[dict[str, Any]]:
-    """What is said of one score by itself.
+    """Return the reliability of one score by itself.
 
     Parameters
     ----------
     record
-        A score's inference: `bootstrap`, and `reliability` where it was asked for.
+        A score's inference: `bootstrap`, and `reliability` if it was requested.
     words
-        How many words of its query were used.
+        Number of words of its query that were used.
     thresholds
-        As `THRESHOLDS`.
+        Thresholds as in `THRESHOLDS`.
 
     Returns
     -------
     list of dict
-        question     "score": would another list turn its sign? "words": would other items order its words alike?
-        coefficient, value, low, high, set, words, items, note  as in reliability.csv
-        z            of "score": standard errors from the neutral value
-        mc_error     of "words": the Monte Carlo error of a split-half
-        percentile   of "words": the share of random groups whose coefficient is lower; NaN where none were asked for
-        times        how many times as long the lists must be for .8
-        verdict      one of `VERDICTS`, or ""
-        says         the same in a sentence
+        Each has the keys:
+
+        - question: "score": could another list change its sign? "words": would other items order its words alike?
+        - coefficient, value, low, high, set, words, items, note: as in reliability.csv
+        - z: for "score", the distance from the no-bias value in standard errors
+        - mc_error: for "words", the Monte Carlo error of a split-half
+        - percentile: for "words", the share of random groups whose coefficient is lower; NaN if none were requested
+        - times: by which factor the lists must be longer for .8
+        - verdict: one of `VERDICTS`, or ""
+        - says: the same in a sentence
     """
     rows: list[dict[str, Any]] = []
     if "bootstrap" in record:
@@ -103,7 +113,7 @@ def card(
 
 
 def judged(row: Mapping[str, Any], thresholds: Mapping[str, float] = THRESHOLDS) -> dict[str, Any]:
-    """A row of the card with its `verdict`, and what it `says`."""
+    """Add its `verdict` to a row of reliability.csv, and the sentence `says`."""
     if row["question"] == SCORE:
         verdict = of_share(row["value"], thresholds)
     else:
@@ -137,51 +147,53 @@ def _number(value: float | None) -> float:
 
 
 def of_another_list(z: float) -> float:
-    """Return the share of cases in which another list of as many words gives the same sign: Phi(z / sqrt 2).
+    """Return the share of cases in which another list of the same size gives the same sign: Phi(z / sqrt 2).
 
     Parameters
     ----------
     z
-        How many standard errors over words the number is away from zero, on the side that is asked for. A resample
-        says where this list's number may be. That of another list errs as much again: the difference of the two has
-        sqrt 2 times the standard error.
+        Distance of the number from zero, in standard errors over words, on the side in question. A resample shows
+        where this list's number may be. The number of another list has the same error again, so the difference of the
+        two has sqrt 2 times the standard error.
     """
     return 0.5 * (1 + math.erf(z / 2))
 
 
 def sentence(what: str, share: float, words: int) -> str:
-    """Say in what share of cases another list of as many words gives the same: `what` is "sign" or "order"."""
+    """Say in what share of cases another list of the same size gives the same "sign" or "order" (`what`)."""
     gives = {"sign": "give the same sign", "order": "order two models alike"}[what]
     about = "more than 99 %" if share > 0.995 else f"about {percentage(share)}"
     return f"Another list of {words} words would {gives} in {about} of cases."
 
 
 def of_scores(table: pd.DataFrame) -> pd.DataFrame:
-    """Of reliability.csv one row per score, with the verdict of its sign; of a metric without a sign, with that of
-    its order among the models."""
+    """Return one row of reliability.csv per score: the assessment of its sign, or of its order without a sign."""
     rows = table[(table["question"] == SCORE) & (table["verdict"] != "")]
     return rows.sort_values("coefficient", ascending=False, kind="stable").drop_duplicates(KEYS).sort_index()
 
 
 def of_word_orders(table: pd.DataFrame) -> pd.DataFrame:
-    """Of reliability.csv one row per score, with the verdict of the order of its words, of all sets together."""
+    """Return one row of reliability.csv per score: the assessment of its word order, over all sets together."""
     rows = table[(table["question"] == WORDS) & (table["verdict"] != "")]
     return rows.sort_values("set", kind="stable").drop_duplicates(KEYS).sort_index()
 
 
 def turned(rows: pd.DataFrame) -> str:
-    """Of how many of a metric's scores, as `of_scores` has them, another list may turn what: "3 of 8 signs"."""
+    """Count the signs or orders of a metric's scores that another list may change: "3 of 8 signs".
+
+    The rows are from `of_scores`.
+    """
     what = {SIGN: "signs", ORDER: "orders"}[rows["coefficient"].iloc[0]]
     return f"{(rows['verdict'] == MAY_TURN).sum()} of {len(rows)} {what}"
 
 
 def unstable_by_metric(table: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Return by metric how many scores could change sign with another list of words of the same size.
+    """Count by metric the scores that could change sign with another list of words of the same size.
 
     Returns
     -------
     DataFrame, optional
-        By metric "sum", of "size" scores, and their "mean", in the table's order; None without such scores.
+        For each metric "sum", out of "size" scores, and their "mean", in the table's order; None without such scores.
     """
     if table is None or (rows := table[(table["coefficient"] == SIGN) & (table["verdict"] != "")]).empty:
         return None

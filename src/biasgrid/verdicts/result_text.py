@@ -1,4 +1,4 @@
-"""A single result in words: what Python prints, and what a notebook's card shows."""
+"""Text of a single result: printed in Python, and shown as a card in notebooks."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .text import join_names, pluralize
 
 WIDTH = 80
 NO_P = "no p-value"
-FEW_SETS = 3  # of more, a sentence counts them
+# Up to this number, sets are named; more are counted.
+FEW_SETS = 3
 VERY_UNLIKELY = 0.01
 MOST_DIGITS = 6
 SIDES = {"targets": "target", "attributes": "attribute"}
 
 
 class TestRow(NamedTuple):
-    """A test of a result: its short and its long name, the p-value, what that says, and what limits it, if anything
-    does."""
+    """Test of a result: its short and long name, the p-value, a comment on it, and its limitation, if any."""
 
     name: str
     long_name: str
@@ -39,24 +39,24 @@ class TestRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Reading:
-    """A result as people read it.
+    """Texts about a result for readers.
 
     Attributes
     ----------
     label, value, interval
-        The metric, its value, and "95 % interval 0.14 to 0.96", or why there is none; empty unless it was asked for.
+        The metric, its value, and "95 % interval 0.14 to 0.96", or why it is missing; empty unless it was requested.
     finding
-        What the value means, in a sentence; why there is no value, if there is none.
+        Sentence on the meaning of the value, or on why it is missing.
     tests
-        The tests that were made, or that have no p-value.
+        The tests that were made, or that lack a p-value.
     evidence
-        The phrase of `evidence.PHRASES`; empty of a result without a value.
+        The phrase of `evidence.PHRASES`; empty for a result without a value.
     standardized
-        Standardised bias, and its interval with what 0 means; None unless there is one.
+        Standardised bias, and its interval with the meaning of 0; None without it.
     notes
-        What limits the numbers, in sentences.
+        Sentences on what limits the numbers.
     digits
-        As many significant digits as tell the value from no bias.
+        Number of significant digits that are needed to tell the value from no bias.
     """
 
     label: str
@@ -71,7 +71,7 @@ class Reading:
 
 
 def read(result: Result) -> Reading:
-    """Return a result in words."""
+    """Return the texts about a result."""
     digits = _digits(result)
     return Reading(
         label=result.wording.label or result.metric,
@@ -87,7 +87,7 @@ def read(result: Result) -> Reading:
 
 
 def text(result: Result) -> str:
-    """Return what `print` shows: the value, what it means, a line per test, and what all that is evidence for."""
+    """Return the text that `print` shows: the value, its meaning, a line per test, and the evidence."""
     reading = read(result)
     head = f"{reading.label} {reading.value}" if reading.value != NO_VALUE else f"{reading.label}: {NO_VALUE}"
     lines = [*_wrapped(reading.interval, f"{head}   ", hanging=True), *_wrapped(reading.finding)]
@@ -102,7 +102,7 @@ def text(result: Result) -> str:
 
 
 def one_line(result: Result) -> str:
-    """Return what a prompt shows of a result, and of a list of them."""
+    """Return the line that a prompt shows for a result, also in a list of results."""
     reading = read(result)
     facts = [ONE_WORD if result.is_fixed else "", reading.interval]
     for row in reading.tests:
@@ -122,7 +122,7 @@ def one_line(result: Result) -> str:
 
 
 def _wrapped(sentence: str, indent: str = "", hanging: bool = False) -> list[str]:
-    """Return a sentence in lines; a hanging indent begins the first one and is blank before the others."""
+    """Wrap a sentence into lines; a hanging indent begins the first line and is blank before the others."""
     after = " " * len(indent) if hanging else indent
     lines = textwrap.wrap(
         sentence, WIDTH, initial_indent=indent, subsequent_indent=after, break_on_hyphens=False
@@ -203,7 +203,7 @@ def _tests(result: Result) -> Iterator[TestRow]:
 
 
 def _comment(result: Result, p: float, permutes: bool) -> str:
-    """Return what a p-value says."""
+    """Return a comment on a p-value."""
     if permutes and p <= 1 - level_of(result) + 1e-12:
         return "very unlikely by chance" if p <= VERY_UNLIKELY else "unlikely by chance"
     differ = "differ this much" if result.wording.ends else "are as extreme"
@@ -213,7 +213,7 @@ def _comment(result: Result, p: float, permutes: bool) -> str:
 
 
 def _long_name(result: Result, test: significance.Test, is_of_labels: bool) -> str:
-    """Return what a test shuffles or draws, with the sets' names."""
+    """Describe what a test shuffles or draws, with the sets' names."""
     wording = result.wording
     if is_of_labels:
         return "Labels of the classifier's words shuffled"
@@ -249,7 +249,7 @@ def _standardized(result: Result) -> tuple[str, str] | None:
 
 
 def _notes(result: Result) -> Iterator[str]:
-    """What limits a result's numbers, in sentences."""
+    """Yield sentences on what limits a result's numbers."""
     if result.is_fixed:
         yield f"{ONE_WORD[0].upper()}{ONE_WORD[1:]}."
     low, high = (result.scalars.get(end, math.nan) for end in ("ci_low", "ci_high"))

@@ -1,6 +1,6 @@
-"""What a study says, by rule: a headline, answers to four questions, and what is missing.
+"""Conclusions of a study, by rule: a headline, answers to four questions, and notes on missing results.
 
-The page, `Grid.summary`, the end of a run and README show the same `Conclusion`.
+The report, `Grid.summary`, the end of a run and README show the same `Conclusion`.
 """
 
 from __future__ import annotations
@@ -28,20 +28,26 @@ from .text import capitalized, count_name, join_names, number_of, pluralize, wit
 if TYPE_CHECKING:
     import pandas as pd
 
-# the tables that it reads, beside those of `least_biased.answers`
+# The tables that this module reads, in addition to the tables of `least_biased.answers`.
 READ = ("scores", "aggregates", "pairs", "comparison", "reliability")
-LONGEST_HEADLINE = 10  # words
-FEW_METRICS = 2  # more are counted
-MOST_NAMED = 3  # queries of a topic, topics
-MOST_SENTENCES = 2  # of a card that are seen at once
-FEW_METHODS = 2  # of more debias methods, the counts are added
+# In words.
+LONGEST_HEADLINE = 10
+# More metrics are counted.
+FEW_METRICS = 2
+# Largest number of named queries of a topic, and of named topics.
+MOST_NAMED = 3
+# Number of a card's sentences that are visible at first.
+MOST_SENTENCES = 2
+# If there are more debias methods, their counts are added up.
+FEW_METHODS = 2
 BIAS, MODELS_TOPIC, OTHER_WORDS, DEBIASING = "Bias", "Models", "Other words", "Debiasing"
-# why a score is missing
+# Reasons for missing scores.
 REASONS = {
     "lost_words": "models lack too many of the words",
     "degenerate": "the metric is not defined for these vectors",
 }
-NOT_RANKED = "can be called the least biased"  # of models that are not compared
+# The end of a headline about models that are not compared.
+NOT_RANKED = "can be called the least biased"
 NO_BOOTSTRAP = "Models are not compared, because the study has no bootstrap."
 NO_GROUPS = (
     "Models are not compared, because the study has no random-word baseline. To get one, add random_groups to its "
@@ -63,18 +69,18 @@ ONE_COMPARISON = (
 
 @dataclass(frozen=True)
 class Card:
-    """An answer to one of a study's questions.
+    """Answer to one of a study's questions.
 
     Parameters
     ----------
     topic
-        What the summary calls it, in a word or two.
+        Heading in the summary, a word or two.
     question
         The question.
     figure, unit
-        The answer's number or name, and what it counts; together they are a sentence.
+        The answer's number or name, and its unit; together they are a sentence.
     sentences
-        What else there is to say, most important first.
+        Further sentences, most important first.
     bars
         Labels and shares of 1 that show the answer, if there are any.
     """
@@ -88,32 +94,32 @@ class Card:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The sentences that are seen at once; the page folds the others."""
+        """Return the sentences that are visible at first; the report folds the others."""
         return self.sentences[:MOST_SENTENCES]
 
     @property
     def text(self) -> str:
-        """The answer and the sentences that are seen at once."""
+        """Return the answer and the sentences that are visible at first."""
         return " ".join([f"{self.figure} {self.unit}".strip() + ".", *self.first])
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What a study says.
+    """Conclusions of a study.
 
     Parameters
     ----------
     title
-        What the study is called.
+        The study's title.
     headline
         The finding in at most ten words.
     subtitle
-        What was measured, and what it says of the models.
+        What was measured, and the result about the models.
     cards
-        Answers to: is there bias, which model has least, would other words change that, does debiasing help? One is
-        left out if the study does not ask it.
+        Answers to: is there bias, which model has least, would other words change that, does debiasing help? A card
+        is left out if the study does not ask its question.
     notes
-        Topic -> sentences on what is missing, what cannot be told, and what is reproduced.
+        Topic -> sentences on missing scores, on limits of the tests, and on reproduced numbers.
     """
 
     title: str
@@ -124,7 +130,7 @@ class Conclusion:
 
     @property
     def topics(self) -> dict[str, str]:
-        """Topic -> what is seen at once of it, in order: of a note its first sentence."""
+        """Return topic -> the text that is visible at first, in order; for a note, its first sentence."""
         notes = {topic: sentences[0] for topic, sentences in self.notes.items()}
         return {card.topic: card.text for card in self.cards} | notes
 
@@ -132,21 +138,21 @@ class Conclusion:
 def conclude(
     answers: Sequence[Answer], tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
 ) -> Conclusion:
-    """Return what a study says.
+    """Draw the conclusions of a study.
 
     Parameters
     ----------
     answers
-        What each metric says of the models.
+        Each metric's comparison of the models.
     tables
         The tables of `READ` that the study has, by name.
     spec
-        As `biasgrid.tables.answers.summary_spec` gives it. "title"; "topics", all criteria, and "criteria", the
-        ranked ones; "metrics", in their order; "labels"; "queries", names by id; "models", how many; "absent", labels
-        of models that could not be downloaded; "debias", the topic of each method; "recovery", whether the study
-        measures how much bias can be recovered; "sides", as `direction.directions` takes it; "aggregation", by which
-        models are ranked; "margin", within which two models are alike; "adjust" and "level", how p-values are
-        adjusted, and what they are compared with; "draws" of the tests of words.
+        From `biasgrid.tables.answers.summary_spec`. "title"; "topics", all criteria, and "criteria", the ranked ones;
+        "metrics", in their order; "labels"; "queries", names by id; "models", their number; "absent", labels of
+        models that could not be downloaded; "debias", the topic of each method; "recovery", whether the study
+        measures how much bias can be recovered; "sides", the argument of `direction.directions`; "aggregation", by
+        which models are ranked; "margin", within which two models are alike; "adjust" and "level", the adjustment and
+        the level of the p-values; "draws" of the tests of words.
     """
     scores, labels = tables.get("scores"), spec["labels"]
     findings = find_evidence(scores, spec["queries"])
@@ -177,7 +183,7 @@ def conclude(
 
 
 def lines(conclusion: Conclusion, width: int) -> list[str]:
-    """Return what a study says in lines of at most so many characters: the headline, then a list of topics."""
+    """Return the conclusions in lines of at most `width` characters: the headline, then a list of topics."""
     topics = conclusion.topics
     room = max(map(len, topics), default=0) + 2
 
@@ -203,7 +209,7 @@ def lines(conclusion: Conclusion, width: int) -> list[str]:
 
 
 def headline(scores: pd.DataFrame, queries: Mapping[str, str], longest: int = LONGEST_HEADLINE) -> str:
-    """Return what the tests of scores found, in at most so many words.
+    """Return the findings of the tests of scores as a headline with a limited number of words.
 
     Parameters
     ----------
@@ -212,7 +218,7 @@ def headline(scores: pd.DataFrame, queries: Mapping[str, str], longest: int = LO
     queries
         Names of queries by id.
     longest
-        How many words the headline may have.
+        Largest number of words.
     """
     return _headline(find_evidence(scores, queries), "", scores, longest)
 
@@ -220,7 +226,7 @@ def headline(scores: pd.DataFrame, queries: Mapping[str, str], longest: int = LO
 def _headline(
     findings: Findings | None, models: str, scores: pd.DataFrame | None, longest: int = LONGEST_HEADLINE
 ) -> str:
-    """Return the finding in at most so many words; without tests, `models`, what is said of the models."""
+    """Return the finding as a short headline; without tests, `models`, the headline on the models."""
     if findings is None:
         if models and not models.endswith(NOT_RANKED):
             return models
@@ -254,21 +260,21 @@ def _clear_headlines(findings: Findings) -> list[str]:
 
 
 def _first_short(texts: Sequence[str], longest: int = LONGEST_HEADLINE) -> str:
-    """Return the first text of at most so many words, or the last."""
+    """Return the first text with at most `longest` words, or the last text."""
     return next((text for text in texts if len(text.split()) <= longest), texts[-1])
 
 
 def models_headline(answers: Sequence[Answer], criteria: Sequence[str], labels: Mapping[str, str]) -> str:
-    """Return which model is clearly the least biased in at most `LONGEST_HEADLINE` words; empty without two models.
+    """Say which model is clearly the least biased in at most `LONGEST_HEADLINE` words; empty without two models.
 
     Parameters
     ----------
     answers
-        What each metric says of the models.
+        Each metric's comparison of the models.
     criteria
-        The ranked ones.
+        The ranked criteria.
     labels
-        Of models and metrics.
+        Labels of models and metrics.
     """
     of_all = _on_all_topics(answers, criteria)
     if not of_all:
@@ -284,7 +290,7 @@ def models_headline(answers: Sequence[Answer], criteria: Sequence[str], labels: 
 
 
 def _on_all_topics(answers: Sequence[Answer], criteria: Sequence[str]) -> list[Answer]:
-    """Return the answers on all topics together, or on the only one, of metrics with values of two models."""
+    """Return the comparisons on all topics together, or on the only topic, by metrics with values of two models."""
     together = criteria[0] if len(criteria) == 1 else OVERALL
     return [
         answer for answer in answers if answer.criterion == together and len(answer.models_with_value) > 1
@@ -303,7 +309,7 @@ def _of_models(count: int, total: int) -> str:
 
 
 def _subtitle(scores: pd.DataFrame | None, models: Card | None, spec: Mapping[str, Any]) -> str:
-    """Say how much was measured, and what that says of the models."""
+    """Say how much was measured, and the result about the models."""
     if scores is None or scores.empty:
         return ""
     measured_topics = {*scores["criterion"].astype(str)}
@@ -347,7 +353,7 @@ def _bias_card(
 def _queries_of(topic: TopicFindings, spec: Mapping[str, Any]) -> str:
     """Name a topic's queries with evidence: "Gender: Man Roles and Woman Roles (all 4 models)."
 
-    If the first metric, which the picture shows at first, does not find it, the metrics that do are named.
+    If the first metric, which the picture shows at first, does not find the evidence, the metrics that do are named.
     """
     named = []
     for query in topic.found[:MOST_NAMED]:
@@ -362,7 +368,7 @@ def _queries_of(topic: TopicFindings, spec: Mapping[str, Any]) -> str:
 
 
 def _few(names: Sequence[str], last: str = "and") -> str:
-    """Return names, or of many how many there are."""
+    """Join a few names; if there are many, return their number."""
     return join_names(names, last) if len(names) <= MOST_NAMED else f"{len(names)} other topics"
 
 
@@ -411,7 +417,7 @@ def _models_card(
 
 
 def _winner(compared: Sequence[Answer], labels: Mapping[str, str]) -> tuple[str, str]:
-    """Return which model is clearly the least biased, and according to how many of these answers."""
+    """Return which model is clearly the least biased, and according to how many of these comparisons."""
     if not compared:
         return "No model", NOT_RANKED
     metrics: dict[str, list[Answer]] = {}
@@ -430,7 +436,7 @@ def _winner(compared: Sequence[Answer], labels: Mapping[str, str]) -> tuple[str,
 
 
 def _not_compared_with(answers: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:
-    """Say which models the clearly least biased one was not compared with, and why."""
+    """Say with which models the clearly least biased model was not compared, and why."""
     rivals = dict.fromkeys(rival for answer in answers if answer.is_decided for rival in answer.incomparable)
     names = [
         with_note(
@@ -445,7 +451,7 @@ def _not_compared_with(answers: Iterable[Answer], labels: Mapping[str, str]) -> 
 def _extremes(
     compared: Sequence[Answer], cells: Sequence[ModelsCell], labels: Mapping[str, str]
 ) -> list[str]:
-    """Say which model has most bias, which has least, by the first metric, and whether these clearly differ."""
+    """Say which model has most bias and which least by the first metric, and whether these clearly differ."""
     by_metric = {cell.metric: cell for cell in cells}
     for answer in compared:
         marks = by_metric[answer.metric].marks if answer.metric in by_metric else ()
@@ -497,7 +503,7 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
             *_could_find(rows),
         ]
     parts = [f"{different:,} find a clear difference"]
-    # raw distances have other units for each metric, and are never alike
+    # Count alike pairs only on the common scale: raw distances have other units for each metric.
     if is_scaled.any():
         parts.append(f"{alike:,} find both alike within {plain(margin)} SD")
     if unclear:
@@ -516,7 +522,7 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
 
 
 def _could_find(rows: pd.DataFrame) -> list[str]:
-    """Say which difference half of the comparisons that cannot tell would have found."""
+    """Say which difference half of the inconclusive comparisons would have found."""
     is_unclear = (rows["answer"] == CANNOT_TELL) & (rows["scale"] == STANDARDIZED)
     smallest = rows.loc[is_unclear, "smallest_difference"]
     if smallest.empty:
@@ -526,11 +532,12 @@ def _could_find(rows: pd.DataFrame) -> list[str]:
 
 
 def _not_compared(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
-    """Say by which metrics models are not compared, and why, if others compare them."""
+    """Say by which metrics models are not compared, and why, if other metrics compare them."""
     labels = spec["labels"]
     of_all = _on_all_topics(answers, spec["criteria"])
     if not any(answer.comparable for answer in of_all) and {a.not_compared for a in of_all} == {NO_BASELINE}:
-        return []  # the models' card says it
+        # The card on models already has this text.
+        return []
     sentences = []
     for reason, why in WHY_NOT_COMPARED.items():
         if metrics := [labels.get(a.metric, a.metric) for a in of_all if a.not_compared == reason]:
@@ -603,7 +610,7 @@ def of_absent(labels: Sequence[str]) -> str:
 
 
 def _missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapping[str, str]) -> list[str]:
-    """Say how many scores could not be computed and why, of which model most are, and where it is not ranked."""
+    """Say how many scores could not be computed and why, for which model most, and its topics without a rank."""
     if scores is None or scores.empty:
         return []
     missing = scores[scores["value"].isna()]
@@ -623,7 +630,7 @@ def _missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Map
     ]
     unranked: dict[str, list[str]] = {}
     for answer in answers:
-        # a single model is not ranked either, whatever it has
+        # A single model is never ranked.
         has_rivals = len(answer.models) + len(answer.not_ranked) > 1
         for state in answer.not_ranked if has_rivals and answer.criterion != OVERALL else ():
             topics = unranked.setdefault(state.model, [])
@@ -641,7 +648,7 @@ def _cannot_tell(untestable: Untestable) -> list[str]:
     """Say how many scores could not be significant, whatever their values, and why."""
     sentences = []
     if untestable.no_baseline:
-        # records of older code have a sentence of its own for each score
+        # Records of older code have a different sentence for each score.
         few = len(untestable.reasons) <= MOST_NAMED
         why = f": {join_names(untestable.reasons, 'or')}" if few and untestable.reasons else ""
         have = "has" if untestable.no_baseline == 1 else "have"
@@ -664,9 +671,9 @@ def _cannot_tell(untestable: Untestable) -> list[str]:
 
 
 def reproduced(comparison: pd.DataFrame | None) -> str:
-    """Say how many published numbers, rankings and correlation matrices are reproduced, each counted apart.
+    """Say how many published numbers, rankings and correlation matrices are reproduced, each counted separately.
 
-    Empty if none is of these models.
+    The text is empty without published results of these models.
     """
     if comparison is None or comparison.empty:
         return ""
@@ -677,7 +684,7 @@ def reproduced(comparison: pd.DataFrame | None) -> str:
 
 
 def _reproduced(verdicts: pd.Series, noun: str, plural: str) -> str:
-    """Say how many of the published numbers, or wholes, of a noun are reproduced."""
+    """Say how many of the published numbers, rankings or matrices are reproduced."""
     counts = verdicts.value_counts()
     judged_rows = [
         (name, int(counts[name])) for name in VERDICTS if name in counts.index and name not in UNJUDGED

@@ -1,4 +1,4 @@
-"""Sentences of verdicts: numbers, lists and models in them."""
+"""Numbers, lists and labels in sentences."""
 
 from __future__ import annotations
 
@@ -10,45 +10,46 @@ NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight
 
 
 def count_name(number: int) -> str:
-    """A small number in letters."""
+    """Return a small number in words."""
     return NUMBERS[number] if number < len(NUMBERS) else count(number)
 
 
 def number_of(count: int, total: int) -> str:
-    """So many of some: "one of seven", "all seven", "both"."""
+    """Return a share of a total in words: "one of seven", "all seven", "both"."""
     if count < total:
         return f"{count_name(count)} of {count_name(total)}"
     return "both" if total == 2 else f"all {count_name(total)}"
 
 
 def pluralize(n: int, noun: str, plural: str = "") -> str:
-    """A number of things: "1 model", "2 models"."""
+    """Return a number with its noun: "1 model", "2 models"."""
     return f"{count(n)} {noun if n == 1 else plural or noun + 's'}"
 
 
 def join_names(names: Iterable[str], last: str = "and") -> str:
-    """Names in a sentence: "a, b and c"."""
+    """Join names in a sentence: "a, b and c"."""
     *first_names, end = names
     return f"{', '.join(first_names)} {last} {end}" if first_names else end
 
 
 def with_note(label: str, note: str) -> str:
-    """A label with a note in its brackets."""
+    """Add a note to a label, inside the label's brackets if it has some."""
     if not note:
         return label
     return f"{label[:-1]}; {note})" if label.endswith(")") else f"{label} ({note})"
 
 
 AND = " and "
-WRT = " wrt "  # between the target sets and the attribute sets of a query's name
+# Separator of the target sets and the attribute sets in a query's name.
+WRT = " wrt "
 
 
 def query_labels(names: Iterable[str]) -> tuple[str, dict[str, str]]:
-    """Return what the names of all queries of a topic begin with, and a label of each query beside that.
+    """Return the common start of the names of a topic's queries, and a label for the rest of each name.
 
-    "Male terms and Female terms wrt Math and Arts" is "Math and Arts" beside "Male terms and Female terms", if all
-    queries are about these two; if all are about male terms, it is "Female terms: Math and Arts" beside "Male terms
-    and ...".
+    For example, "Male terms and Female terms wrt Math and Arts" has the label "Math and Arts". The start is then
+    "Male terms and Female terms", if all queries are about these two. If all queries are about male terms, the label
+    is "Female terms: Math and Arts", and the start is "Male terms and ...".
     """
     halves = {name: name.partition(WRT) for name in names}
     starts = {targets for targets, _, _ in halves.values()}
@@ -67,5 +68,5 @@ def query_labels(names: Iterable[str]) -> tuple[str, dict[str, str]]:
 
 
 def capitalized(text: str) -> str:
-    """Return a text that begins with a capital; the rest stays."""
+    """Capitalise the first letter of a text; the rest is unchanged."""
     return f"{text[:1].upper()}{text[1:]}"

@@ -1,1 +1,1 @@
-"""The types of figures: what a panel of each looks like. A kind of figure says which, and with what."""
+"""Types of figures: the look of their panels. A kind of figure chooses a type and supplies its data."""

@@ -1,4 +1,4 @@
-"""Horizontal bars, as stacks of segments, with what they add up to at their ends."""
+"""Horizontal bars, as stacks of segments, with their sums at the ends."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-End = Sequence[tuple[str, Look]]  # texts one after the other at the end of a bar, and how they look
-GAP = 0.05  # inches before such a text
+# Texts one after the other at the end of a bar, with their looks.
+End = Sequence[tuple[str, Look]]
+# Inches before such a text.
+GAP = 0.05
 
 
 def inches_of_one(parts: Iterable[tuple[pd.DataFrame, Sequence[End]]], inches: float) -> float:
-    """Inches of a bar of length 1 in panels of one scale, so wide that every bar has room for its end."""
+    """Return the inches of a bar of length 1 in panels of one scale, so that every bar has room for its end."""
     room = [
         (inches - sum(_width(text) for text, _ in end)) / length
         for values, ends in parts
@@ -46,25 +48,24 @@ def bars(
     Parameters
     ----------
     values
-        Rows x series: how long the segments are; a NaN is none.
+        Rows x series: lengths of the segments; NaN for a missing segment.
     names
-        What the rows are called.
+        The names of the rows.
     looks
         Series -> its area; with a `label`, the segments are found by it.
     ends
-        What stands behind each bar.
+        The texts after each bar.
     inches
-        How wide the panel is.
+        Width of the panel.
     one
-        Of those how many a bar of length 1 has (`inches_of_one`): a number that is wider than its segment is left
-        out.
+        Length of a bar of length 1 in inches (`inches_of_one`): a number that is wider than its segment is left out.
     """
     y, left = np.arange(len(values)), np.zeros(len(values))
     for series in values:
         lengths, look = values[series].to_numpy(), looks[series]
         known = ~np.isnan(lengths)
         axes.barh(y[known], lengths[known], left=left[known], height=0.76, **look)
-        # a hatch ends before the number
+        # End the hatch before the number.
         clear = {"boxstyle": "square,pad=0.05", "facecolor": look["facecolor"], "linewidth": 0}
         for row in y[known]:
             text = plain(lengths[row])

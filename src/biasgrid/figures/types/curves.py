@@ -1,4 +1,4 @@
-"""Curves: how numbers change along a scale, a line per series."""
+"""Curves: numbers along a scale, a line per series."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-HEIGHT = 1.6  # inches
+# In inches.
+HEIGHT = 1.6
 
 
 def curves(axes: Axes, table: pd.DataFrame, x: str, y: str, looks: Mapping[str, Look], **options) -> None:
-    """Draw column `y` of a table along its column `x`: a line per `series`, one of `looks`, with marks or, if
-    `options` has a linestyle, without."""
+    """Draw column `y` of a table along its column `x`: a line per `series`, with its look.
+
+    Lines have marks, unless `options` has a linestyle.
+    """
     import seaborn
 
     marked: Look = {

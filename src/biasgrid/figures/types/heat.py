@@ -1,4 +1,4 @@
-"""Heat maps: a matrix of numbers, shaded and written."""
+"""Heat maps: a matrix of numbers, as shades and texts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-SIDE = 5  # points of a marked corner
-LONGEST, THICK = 2.4, 0.1  # inches of a scale
-TICK = 0.4  # of it, that the text of a tick needs
+# Size of a marked corner in points.
+SIDE = 5
+# Inches of a scale.
+LONGEST, THICK = 2.4, 0.1
+# Inches of the scale that the text of a tick needs.
+TICK = 0.4
 
 
 def heat(
@@ -39,27 +42,27 @@ def heat(
     Parameters
     ----------
     matrix
-        The numbers, which cells are shaded by; a NaN is a hatched cell.
+        The numbers that determine the shades; NaN is a hatched cell.
     texts
-        What is written in each cell, of the same shape.
+        Texts of the cells, of the same shape.
     ends
         The numbers of the first and the last shade.
     shades
         A colour map, or the colours of one.
     names
-        What rows and columns are called, if not as the matrix calls them.
+        Names of rows and columns; by default the matrix's index and columns.
     hidden
-        (rows, columns): which cells are not drawn.
+        (rows, columns): mask of cells that are not drawn.
     corners
-        (rows, columns): which cells have a marked corner: those on one side of the middle shade, as in greyscale
-        both sides look alike. The figure says what it means.
+        (rows, columns): mask of cells with a marked corner: the cells on one side of the middle shade, because both
+        sides look alike in greyscale. The figure explains the corner.
     on_top
-        Whether the columns' names stand above the matrix.
+        Whether the columns' names are above the matrix.
     is_triangle
-        Whether what lies above the diagonal is not drawn: each column's name stands above its first cell, where there
-        is room for a long one.
+        Whether the part above the diagonal is left out. Each column's name is then above its first cell, with room
+        for a long name.
     looks
-        (row, column) -> how its text looks, if not as others do.
+        (row, column) -> the look of its text, if it differs from the others.
     """
     import seaborn
     from matplotlib.backend_bases import FigureCanvasBase
@@ -75,7 +78,7 @@ def heat(
     low, high = ends
     figure: Any = axes.get_figure(root=True)
     canvas = figure.canvas
-    # seaborn draws the whole figure, to see whether labels overlap: on this canvas that is nothing
+    # seaborn draws the whole figure to check whether labels overlap: on this canvas that costs nothing.
     FigureCanvasBase(figure)
     mask = hidden | matrix.isna()
     seaborn.heatmap(
@@ -93,7 +96,7 @@ def heat(
             {"bbox": {"boxstyle": "square,pad=0.15", "fc": "#E8E8E8", "lw": 0}} if np.isnan(value) else {}
         )
         of_cell: Look = {"ha": "center", "va": "center", "size": SMALL, "color": colour, **box}
-        # inside of the panel: no matter of the layout, which would measure each
+        # Exclude the text from the layout, which would measure it: it is inside the panel.
         of_cell |= {"x": column + 0.5, "y": row + 0.5, "s": texts.iat[row, column], "in_layout": False}
         axes.text(**of_cell | dict((looks or {}).get((row, column), {})))
         if corners is not None and corners[row, column]:
@@ -119,8 +122,10 @@ def heat(
 
 
 def coefficient_text(value: float, low: float = np.nan, high: float = np.nan, lines: int = 3) -> str:
-    """Return what is written in a cell of coefficients: under one its interval, if it has both ends and the cell has
-    two lines or more for both."""
+    """Return the text of a coefficient's cell, with its interval below it.
+
+    The interval is left out if one end is missing, or if the cell has fewer than two lines.
+    """
     if np.isnan(value):
         return "n/a"
     text = typeset(value, form=coefficient)
@@ -131,14 +136,14 @@ def coefficient_text(value: float, low: float = np.nan, high: float = np.nan, li
 
 
 def missing_cell(axes: Axes, row: int, column: int) -> None:
-    """A hatched cell."""
+    """Draw a hatched cell."""
     from matplotlib.patches import Rectangle
 
     axes.add_patch(Rectangle((column + 0.03, row + 0.03), 0.94, 0.94, **MISSING_CELL))
 
 
 def readable_on(axes: Axes, place: float) -> str:
-    """The colour of a text on a shade, which is so far (0 to 1) from the first one to the last."""
+    """Return the colour of text on a shade at a position from 0 (first shade) to 1 (last shade)."""
     mesh = axes.collections[0]
     red, green, blue, _ = mesh.get_cmap()(place)
     light = sum(
@@ -154,7 +159,7 @@ def _colours(shades: Any) -> Any:
 def scale(
     axes: Sequence[Axes], ends: tuple[float, float], shades: Any, text: str, ticks: Sequence[float]
 ) -> None:
-    """What shades mean, below panels."""
+    """Draw the scale of the shades below panels."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
 

@@ -1,4 +1,4 @@
-"""Histograms: how many of some values lie where."""
+"""Histograms: numbers of values in bins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
-HEIGHT = 1.2  # inches
+# In inches.
+HEIGHT = 1.2
 BAR: Look = {"facecolor": PLAIN, "edgecolor": "white", "linewidth": 0.6}
 MEAN: Look = {"color": "black", "linewidth": 1.4}
 
@@ -24,11 +25,11 @@ def histogram(axes: Axes, values: np.ndarray, bins: int, *, named: str, neutral:
     Parameters
     ----------
     bins
-        How many bars there are.
+        Number of bars.
     named
-        What the values are; the legend says what is counted (`legend_histogram`).
+        The name of the values; the legend has the name of the counted items (`legend_histogram`).
     neutral
-        Where a dashed line stands, and a solid one at the values' mean; None: there are neither.
+        Position of a dashed line, drawn with a solid line at the values' mean; both are left out if it is None.
     """
     import seaborn
 
@@ -43,7 +44,7 @@ def histogram(axes: Axes, values: np.ndarray, bins: int, *, named: str, neutral:
 
 
 def legend_histogram(of: str, neutral: str = "") -> list[tuple[str, Artist]]:
-    """What stands for what; `neutral`: what the dashed line is, if there is one."""
+    """Return the legend's entries; `neutral` is the meaning of the dashed line, if there is one."""
     bars = [(f"number of {of}", legend_area(**BAR))]
     lines = [("their mean", legend_line(**MEAN)), (neutral, legend_line(**DASHED))]
     return bars + lines * bool(neutral)

@@ -17,31 +17,35 @@ if TYPE_CHECKING:
 
     from ..frame import Frame
 
-LANE = 0.07  # inches between two marks of a row
-LINE = 0.115  # inches of a line of a row's name
+# Inches between two marks of a row.
+LANE = 0.07
+# Inches of a line of a row's name.
+LINE = 0.115
 
 
 def height(names: Mapping[Any, str], lanes: float = 1) -> float:
-    """Inches of rows of these names, with so many marks one below the other in each."""
+    """Return the height in inches of rows with these names, with `lanes` marks below each other in each."""
     lines = max(map(line_count, names.values()))
     return len(names) * max(lines * LINE + 0.05, lanes * LANE + 0.05)
 
 
 def width(names: Mapping[Any, str]) -> float:
-    """Inches of the rows' names."""
+    """Return the width in inches of the rows' names."""
     return max(text_width(name, SMALL) for name in names.values()) + 0.1
 
 
 def row_panels(
     page: Frame, heads: Mapping[Any, str], names: Mapping[Any, str], lanes: float = 1, **options: Any
 ) -> dict[Any, Axes]:
-    """Panels by key, each with its head and all with rows of these names; `lanes` as of `height`, `options` as of
-    `Frame.panels`."""
+    """Create panels by key, each with its head, and all with rows of these names.
+
+    `lanes` is as in `height`, `options` as in `Frame.panels`.
+    """
     return page.panels(heads, height(names, lanes), labels=width(names), **options)
 
 
 def _places(table: pd.DataFrame, rows: list[Any], series: list[Any]) -> np.ndarray:
-    """How far down the marks stand: those of a row below each other, in the order of their series."""
+    """Return the vertical positions of marks: marks of a row are below each other, in the order of their series."""
     row = np.array([rows.index(key) for key in table["row"]], dtype=int)
     code = row * len(series) + np.array([series.index(key) for key in table["series"]], dtype=int)
     codes = np.unique(code)
@@ -66,23 +70,23 @@ def rows(
     ----------
     table
         A row per mark: `row`, one of `names`; `series`, one of `looks`; its `value`; the ends of its interval, `low`
-        and `high` (without these, `ci_low` and `ci_high`), if it has one; and `says`, the words that stand in place
-        of a mark without a value.
+        and `high` (by default `ci_low` and `ci_high`), if it has one; and `says`, the text in place of a mark without
+        a value.
     names
-        Row -> what it is called.
+        Row -> its name.
     looks
         Series -> its mark.
     neutral
-        Where a dashed line stands.
+        Position of a dashed line.
     interval
-        How lines of intervals look, if not as they mostly do.
+        Look of the lines of intervals, if it differs from the usual one.
     empty
-        What stands in a row that the table has no mark of.
+        Text in a row without a mark in the table.
 
     Returns
     -------
     dict
-        (row, series) -> how far down the mark stands.
+        (row, series) -> the vertical position of the mark.
     """
     zebra(axes, len(names))
     row_names(axes, [*names.values()])
@@ -99,7 +103,7 @@ def rows(
         known = part["value"].notna()
         if known.any():
             axes.plot(part.loc[known, "value"], part.loc[known, "y"], zorder=3, **look)
-    # a row has room for one text
+    # A row has room for one text.
     missing = table.assign(y=y)[table["value"].isna() & (table["says"] != "")]
     for _, part in missing.groupby([[*names].index(key) for key in missing["row"]]):
         in_place_of_mark(axes, part["y"].mean(), ", ".join(dict.fromkeys(part["says"])))

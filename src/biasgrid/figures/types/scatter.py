@@ -1,4 +1,4 @@
-"""Marks in two dimensions: how far what they are a mean of reaches, and their names beside them."""
+"""Marks in two dimensions: the ranges of the values behind them, and names next to them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-MARK = 0.05  # inches of a mark's radius, with room around it
-DETOUR = 0.15  # inches that a text goes further, rather than to be nearer to another mark than to its own
-LINE = 0.136  # inches from line to line of a text
+# Inches of a mark's radius, with room around it.
+MARK = 0.05
+# Extra distance in inches for which a text avoids a place nearer to another mark than to its own.
+DETOUR = 0.15
+# Inches from line to line of a text.
+LINE = 0.136
 REACH: Look = {"color": "#BBBBBB", "linewidth": 0.8, "zorder": 3}
 
 
 def spans(axes: Axes, table: pd.DataFrame) -> None:
-    """Lines through marks at x and y: from x_low to x_high, and from y_low to y_high."""
+    """Draw lines through marks at x and y: from x_low to x_high, and from y_low to y_high."""
     axes.hlines(table["y"], table["x_low"], table["x_high"], **REACH)
     axes.vlines(table["x"], table["y_low"], table["y_high"], **REACH)
 
@@ -34,10 +37,11 @@ def label_marks(
     room: np.ndarray | None = None,
     reach: float = np.inf,
 ) -> None:
-    """Write texts beside their marks, each joined to its own by a line; a text without room is left out.
+    """Write texts next to their marks, each joined to its own by a line; a text without room is left out.
 
-    As `free_places`, in a panel that is laid out and has its limits: `points` are the marks' (x, y), those that have
-    a text first, and `room` is the part of the panel that may have texts, from its lower left corner on, in inches.
+    The arguments are as in `free_places`, for a panel that is laid out and has its limits. `points` are the marks'
+    (x, y), marks with a text first. `room` is the part of the panel for texts, from its lower left corner on, in
+    inches.
     """
     box = axes.get_window_extent()
     size = np.array([box.width, box.height]) / axes.figure.dpi
@@ -56,26 +60,26 @@ def label_marks(
 def free_places(
     marks: np.ndarray, texts: Sequence[str], size: np.ndarray, reach: float | np.ndarray = np.inf
 ) -> list[np.ndarray | None]:
-    """Where texts have room beside their marks in a panel.
+    """Find places for texts next to their marks in a panel.
 
-    One after the other, those that reach furthest first, and of the most crowded marks first, they go to the nearest
-    place that is free of texts and marks, and preferably nearer to their own mark than to another.
+    Texts with the largest reach and with the most crowded marks come first. Each goes to the nearest place that is
+    free of texts and marks, and preferably nearer to its own mark than to another.
 
     Parameters
     ----------
     marks
-        (marks, 2) inches; marks beyond the texts have none.
+        (marks, 2) inches; marks after the last text lack a text.
     texts
-        Of the first marks.
+        Texts of the first marks.
     size
         (2,) inches of the panel.
     reach
-        How far from its mark a text may be, in inches; one for all, or one per text.
+        Largest distance of a text from its mark, in inches; one for all, or one per text.
 
     Returns
     -------
     list
-        The texts' centres, in inches; None where a text has no room.
+        The texts' centres, in inches; None for a text without room.
     """
     distances = np.hypot(*(marks[:, None] - marks).transpose(2, 0, 1)) + 1e9 * np.eye(len(marks))
     boxes = [(*(mark - MARK), *(mark + MARK)) for mark in marks]
@@ -91,7 +95,7 @@ def free_places(
         ]
         centres = np.stack(np.meshgrid(*study), axis=-1).reshape(-1, 2)
         lengths = np.linalg.norm(centres - marks[i], axis=1)
-        # most texts have room near by: the whole panel is searched last
+        # Search the whole panel last: most texts have room nearby.
         for radius in (0.3, 0.6, 1.2, np.inf):
             near = lengths <= radius
             other_marks = np.delete(marks, i, axis=0)
@@ -106,7 +110,7 @@ def free_places(
 def _nearest(
     centres: np.ndarray, lengths: np.ndarray, half: np.ndarray, other_marks: np.ndarray, all_boxes: np.ndarray
 ) -> tuple[np.ndarray | None, float]:
-    """The best of some places for a text, if one is free, and how near to its mark a free one is."""
+    """Return the best free place for a text, or None, and the smallest distance of a free place to its mark."""
     if not len(centres):
         return None, np.inf
     low, high = centres.min(axis=0) - half, centres.max(axis=0) + half
@@ -116,7 +120,7 @@ def _nearest(
     if not free.any():
         return None, np.inf
     centres, lengths = centres[free], lengths[free]
-    # what is further than that is worse than the nearest, wherever the other marks are
+    # Places further away are worse than the nearest one, for any other marks.
     close = lengths <= lengths.min() + DETOUR
     centres, lengths = centres[close], lengths[close]
     other_distances = np.linalg.norm(centres[:, None] - other_marks, axis=2).min(axis=1, initial=np.inf)

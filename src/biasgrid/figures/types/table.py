@@ -1,4 +1,4 @@
-"""Tables: rows of text below heads, the first column in as many lines as it needs."""
+"""Tables: rows of text below heads, with line breaks in the first column."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-LINE, GAP = 0.115, 0.12  # inches of a line, and between columns
+# Inches of a line, and between columns.
+LINE, GAP = 0.115, 0.12
 HEAD = 0.2
 
 
 def column_ends(texts: pd.DataFrame, inches: float) -> dict[str, float]:
-    """How many inches from the left each column ends, the last at the right; the first has what the others leave."""
+    """Return the end of each column in inches from the left; the first column has the remaining room."""
     widths = [
         max(text_width(column, SMALL) * BOLD, *(text_width(text, SMALL) for text in texts[column])) + GAP
         for column in texts.columns[:0:-1]
@@ -28,13 +29,13 @@ def column_ends(texts: pd.DataFrame, inches: float) -> dict[str, float]:
 
 
 def fitted(texts: pd.DataFrame, ends: Mapping[str, float]) -> pd.DataFrame:
-    """The texts, those of the first column in lines."""
+    """Wrap the texts of the first column."""
     first = texts.columns[0]
     return texts.assign(**{first: [fit_text(text, ends[first], SMALL) for text in texts[first]]})
 
 
 def height(texts: pd.DataFrame) -> float:
-    """Inches of a table of `fitted` texts."""
+    """Return the height in inches of a table of `fitted` texts."""
     return HEAD + sum(map(_height, texts.iloc[:, 0]))
 
 

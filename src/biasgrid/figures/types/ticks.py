@@ -1,4 +1,4 @@
-"""What stands beside the ticks of an axis. Importing it imports matplotlib."""
+"""Texts of the ticks of an axis. Importing this module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from ...numbers import typographic
 
 
 class Numbers(ScalarFormatter):
-    """Very large and very small numbers have their power of ten each: where matplotlib writes it once, at the end of
-    the axis, stands what the axis is of."""
+    """Formatter that writes the power of ten with each very large or very small number.
+
+    matplotlib would write the power once, at the end of the axis, where the axis has its label.
+    """
 
     def __init__(self) -> None:
         super().__init__(useOffset=False)
-        self.set_powerlimits((-5, 5))  # 400000 is wider than many panels' ticks are apart
+        # 400000 is wider than the gap between ticks of many panels.
+        self.set_powerlimits((-5, 5))
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         power = super().get_offset().removeprefix("1")

@@ -1,5 +1,7 @@
-"""The sections of a study's page. Each is one file of this package with its template beside it, discovered
-automatically: `REGISTRY` has them by name."""
+"""Sections of a study's report; `REGISTRY` lists them by name.
+
+Each is one file of this package, discovered automatically, with its template next to it.
+"""
 
 from __future__ import annotations
 

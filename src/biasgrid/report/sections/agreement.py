@@ -1,4 +1,4 @@
-"""Do the metrics agree? Correlations of the ranks that they give the models, from correlations.csv."""
+"""Section on the agreement of metrics: correlations of the ranks that they give the models, from correlations.csv."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from .section import Material, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-FEW = 4  # correlations over fewer models are not shown
+# Correlations over fewer models are not shown.
+FEW = 4
 
 
 def make(material: Material) -> dict[str, Any]:
     tables = material.tables
     if "correlations" not in tables or "rankings" not in tables or tables["correlations"].empty:
         return {"criteria": []}
-    # the method that the figure is drawn of
+    # Use the method of the figure.
     method = material.spec["correlations"]
     table = tables["correlations"][tables["correlations"]["method"] == method]
     parts = [
@@ -47,7 +48,7 @@ def make(material: Material) -> dict[str, Any]:
 
 
 def _models_of_both(rankings: pd.DataFrame, metrics: list[str]) -> dict[tuple[str, str], int]:
-    """Return how many models, original and debiased, each two metrics rank."""
+    """Count the models, original and debiased, that each two metrics rank."""
     ranked = rankings[rankings["rank"].notna()]
     models = {
         metric: {*rows[["model", "debias"]].itertuples(index=False, name=None)}
@@ -58,7 +59,7 @@ def _models_of_both(rankings: pd.DataFrame, metrics: list[str]) -> dict[tuple[st
 
 
 def shade(pair: Any) -> int:
-    """Return -4 to 4: pale if the interval is wide."""
+    """Return a shade from -4 to 4, which is pale if the interval is wide."""
     width = 2.0 if isnan(pair.ci_low) else pair.ci_high - pair.ci_low
     return round(pair.correlation * 4 * max(0.25, 1 - width / 2))
 

@@ -1,4 +1,4 @@
-"""How to cite the study, the versions that computed it, its tables, and its config."""
+"""Section on how to cite the study, the versions that computed it, its tables, and its config."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ... import __version__
 from ...verdicts.text import join_names, pluralize
 from .section import Material, Section
 
-# the end of a line outside of a text, which has none in JSON
+# End of a line outside of a text: texts in JSON do not contain line ends.
 LINE = re.compile(r"\n\s*")
 
 
@@ -35,12 +35,12 @@ def compact(config: str) -> str:
 
 
 def _in_pre(text: str) -> Markup:
-    """Return a text for an element: quotes, of which a config has thousands, need no escape there."""
+    """Escape a text for an element without escaping quotes, of which a config has thousands."""
     return Markup(text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
 
 
 def _versions(counts: Mapping[str, Mapping[str, int]]) -> list[tuple[str, str]]:
-    """Libraries, each with the version that computed the cells and their inference, or with all and how many each."""
+    """Return libraries with the version that computed the results, or with all versions and counts."""
     texts = []
     for library, by_version in counts.items():
         known = {number or "not recorded": n for number, n in sorted(by_version.items())}

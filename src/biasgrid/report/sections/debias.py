@@ -1,4 +1,4 @@
-"""Before and after debiasing: per model and method, each metric, bias that can be recovered, and quality."""
+"""Section on bias before and after debiasing: per model and method, each metric, recoverable bias, and quality."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from .section import Material, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-WIDEST = 2.0  # times the value before: the end of the picture's axis
+# End of the picture's axis, as a multiple of the value before.
+WIDEST = 2.0
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def _effects(answers: Sequence[Answer], model: str, debias: str) -> dict[tuple[s
 def _bias(
     material: Material, model: str, debias: str, effects: dict[tuple[str, str], DebiasedState]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return by topic, for each metric, the average bias before and after, and how sure the difference is."""
+    """Return by topic, for each metric, the average bias before and after, and the significance of the difference."""
     rankings = material.tables.get("rankings")
     if rankings is None:
         return {}
@@ -63,7 +64,7 @@ def _bias(
         for state in (UNTOUCHED, debias)
     )
     order = [*material.spec["criteria"], OVERALL]
-    # with one criterion, "Overall" would repeat it
+    # Leave out "Overall" if there is only one criterion.
     order = order[:-1] if len({criterion for criterion, _ in after}) == 2 else order
     rows: dict[str, list[dict[str, Any]]] = {}
     for place in sorted((place for place in after if place[0] in order), key=lambda p: order.index(p[0])):
@@ -95,7 +96,7 @@ def _row(metric: str, values: tuple[float, float], effect: DebiasedState | None)
 
 
 def _measures(tables: Any, model: str, debias: str) -> pd.DataFrame | None:
-    """Return evaluations before and after: bias that can be recovered, and what else changed."""
+    """Return evaluations before and after: recoverable bias, and other measures."""
     if (table := tables.get("mitigation")) is None:
         return None
     return table[(table["model"] == model) & (table["debias"] == debias) & (table["group"] != "metric")]

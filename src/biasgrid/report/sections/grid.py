@@ -1,4 +1,4 @@
-"""The second picture: which model has how much bias on each topic, and what comparisons of the models say."""
+"""Section with the second picture: the bias of each model on each topic, and comparisons of the models."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from ...tables.shared import Parts
 
 FEW_TICKS = 4
-LINE = 11  # pixels between two models' marks
+# Pixels between two models' marks.
+LINE = 11
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def _decisive(
     coverage: float,
     parts: Parts,
 ) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
-    """Return the queries that decide which model has the first rank; parameters as of `tables.rankings.rankings`."""
+    """Return the queries that decide which model has the first rank; parameters as in `tables.rankings.rankings`."""
     untouched = scores[(scores["debias"] == UNTOUCHED) & scores["criterion"].isin(ranked)].reset_index(
         drop=True
     )

@@ -1,4 +1,4 @@
-"""The study's own words that are most strongly associated with either of two groups, by metric."""
+"""Section on the study's words that are most strongly associated with either of two groups, by metric."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 from ...tables.words import cell_words
 from .section import Material, Section
 
-SHOWN = 5  # words of each group
+# Number of words of each group.
+SHOWN = 5
 
 
 def make(material: Material) -> dict[str, Any]:
-    """Return the words by criterion, query and metric: of each model those furthest towards both groups, in order.
+    """Return the words by criterion, query and metric: each model's words furthest towards both groups, in order.
 
-    Values are not shown: metrics differ in their units, and the table has no random words to compare them with.
+    Values are not shown: metrics differ in their units, and the table lacks random words for comparison.
     """
     if "words" not in material.tables:
         return {"groups": []}

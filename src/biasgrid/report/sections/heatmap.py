@@ -1,4 +1,4 @@
-"""Queries by models: a heat map per metric, with marks of significance."""
+"""Section on queries by models: a heat map per metric, with marks of significance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from .section import Material, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-SHADES = 9  # on each side of no bias
+# Number of shades on each side of no bias.
+SHADES = 9
 PLACE = ["criterion", "query", "metric"]
 
 
@@ -38,7 +39,7 @@ def make(material: Material) -> dict[str, Any]:
 
 
 def _metric(metric: str, scores: pd.DataFrame, material: Material) -> dict[str, Any]:
-    """A metric's scores with their shades, by criterion and query."""
+    """Return a metric's scores with their shades, by criterion and query."""
     spec = material.spec
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutrals"]}
     zero = np.array([neutral[criterion, metric] for criterion in scores["criterion"]])
@@ -48,7 +49,7 @@ def _metric(metric: str, scores: pd.DataFrame, material: Material) -> dict[str, 
         spec["facts"][metric]["is_signed"],
     )
     sides = np.sign(distances) if is_signed else 1
-    # on a scale of square roots, small distances are told apart, and the largest ones, too
+    # Use a scale of square roots, on which small distances differ, and large ones as well.
     scores = scores.assign(shade=sides * np.ceil(np.sqrt(np.abs(distances) / full) * SHADES))
     rows: dict[str, dict[str, dict[tuple[str, str], Any]]] = {}
     for row in scores.itertuples():

@@ -1,4 +1,4 @@
-"""The word sets of the queries: words, source, licence, and the words that each model lacks."""
+"""Section on the word sets of the queries: words, source, licence, and the words that each model lacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def told(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that have a reason of their own, or the spellings that were looked up in a model."""
+    """Return the rows with a specific reason, or with the spellings that were looked up in a model."""
     return table[(table["reason"] != NOT_FOUND) | ~table[["model", "forms"]].duplicated()]
 
 
@@ -48,7 +48,7 @@ def make(material: Material) -> dict[str, Any]:
                     if (model, place) in lost_words
                 }
                 sets.setdefault(key, row)["criteria"][criterion] = None
-    # a table for those that the same models were asked, the one that lost most first
+    # Make a table for sets that were looked up in the same models, the table with most missing words first.
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in sets.values():
         groups.setdefault(tuple(row["lost"]), []).append(row)

@@ -1,4 +1,4 @@
-"""How the study measures: metrics and their parameters, word look-up, aggregation, and inference."""
+"""Section on the methods: metrics and their parameters, word look-up, aggregation, and inference."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def make(material: Material) -> dict[str, Any]:
 
     def lines(entries: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         return [
-            # results can be read without the plugin that a test is from
+            # Results can be read without the plugin of a test.
             (key, labels.get(key, key.replace("_", " ").capitalize()), _text(key, value))
             for key, value in entries.items()
         ]

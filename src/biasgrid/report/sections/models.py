@@ -1,4 +1,4 @@
-"""Models: source, licence, checksums, coverage of the study's words, and quality of each."""
+"""Section on the models: source, licence, checksums, coverage of the study's words, and quality of each."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make(material: Material) -> dict[str, Any]:
 
 
 def _coverage(material: Material, model: str) -> str:
-    """How many words of the queries that it is measured on a model has."""
+    """Say how many words of its queries a model has."""
     scores, lost_words = material.tables["scores"], material.cells.lost_words
     query_words = {
         word
@@ -55,7 +55,7 @@ def _coverage(material: Material, model: str) -> str:
 
 
 def _predicts(record: Mapping[str, Any]) -> str:
-    """How well a language model that was trained here predicts sentences that it was not trained on."""
+    """Say how well a language model that was trained here predicts held-out sentences."""
     if not {"perplexity", "masked_accuracy", "held_out"} <= record.keys():
         return ""
     return (
@@ -65,7 +65,7 @@ def _predicts(record: Mapping[str, Any]) -> str:
 
 
 def _source(source: Mapping[str, Any], limit: int | None) -> str:
-    """Return where a model is from, in a line: its kind, the short values of its keys, and how much of it is read."""
+    """Return the source of a model in a line: its kind, the short values of its keys, and the limit of its rows."""
     parts = [
         f"{key} {value}"
         for key, value in source.items()

@@ -1,4 +1,4 @@
-"""Published numbers beside the study's, each with the result of the check."""
+"""Section on published numbers next to the study's numbers, each with the result of the check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .section import Material, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-# the meaning of a check, in place of that of the verdict's rule
+# Short meanings of some results of the check.
 SHORT = {
     "reproduced": "our value rounds to the published one, or lies within chance of it",
     "compatible": "one random run was published, and our value is within two standard deviations",
@@ -58,7 +58,7 @@ def make(material: Material) -> dict[str, Any]:
 
 
 def _strip(verdicts: pd.Series, noun: str, plural: str) -> dict[str, Any]:
-    """Return how many published numbers of a noun are reproduced, and what the others are."""
+    """Count the reproduced published numbers of a kind, and the other results."""
     judged = verdicts[~verdicts.isin(UNJUDGED)]
     others = verdicts[verdicts != "reproduced"].value_counts()
     return {
@@ -71,7 +71,7 @@ def _strip(verdicts: pd.Series, noun: str, plural: str) -> dict[str, Any]:
 
 
 def _tables(rows: pd.DataFrame, notes: dict[str, int], material: Material) -> dict[str, list[dict[str, Any]]]:
-    """Return the numbers of a source by its tables; notes are numbered where they are met."""
+    """Return the numbers of a source by its tables; notes are numbered in the order of their first use."""
     return {
         str(table): [_row(row, notes, material) for row in part.itertuples()]
         for table, part in rows.groupby("table", sort=False)

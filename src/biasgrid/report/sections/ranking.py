@@ -1,4 +1,4 @@
-"""The ranking: per topic, the average bias of each model by metric, its rank, and the effect of debiasing."""
+"""Section on the ranking: per topic, each model's average bias and rank by metric, and the effect of debiasing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def make(material: Material) -> dict[str, Any]:
             {
                 "name": criterion,
                 "metrics": material.metrics_of(part := rankings[rankings["criterion"] == criterion]),
-                # debiased models apart
+                # Separate debiased models.
                 "groups": [
                     [state for state in material.states_of(part) if (state[1] != UNTOUCHED) == is_debiased]
                     for is_debiased in (False, True)
@@ -90,7 +90,7 @@ def _not_ranked(answers: Any) -> dict[str, str]:
 
 
 def _cells(rows: Mapping[tuple, Any], effects: Mapping[tuple, str]) -> dict[tuple, dict[str, Any]]:
-    """Return what each cell shows: the value, the length of its bar, and the rank, or the change by debiasing."""
+    """Return the contents of each cell: the value, the length of its bar, and the rank or change by debiasing."""
     values = {place: _shown(row, rows.get((*place[:3], UNTOUCHED))) for place, row in rows.items()}
     largest: dict[tuple, float] = {}
     for place, value in values.items():
@@ -122,12 +122,12 @@ def _rank(row: Any) -> str:
 
 
 def _shown(row: Any, original: Any) -> float:
-    """Return a model's value on the queries that all ranked models have; of one without a rank, on its own."""
+    """Return a model's value on the queries that all ranked models have; without a rank, on its own queries."""
     return float(before_and_after(original or row, row)[1])
 
 
 def change(before: float, after: float) -> str:
-    """Return by what share a number has changed: "-89 %", with a typographic sign; empty if that is not known."""
+    """Return the change of a number in per cent: "-89 %", with a typographic sign; empty if it is unknown."""
     if isnan(before) or isnan(after) or not before:
         return ""
     share = after / before - 1

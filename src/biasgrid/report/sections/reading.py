@@ -1,4 +1,4 @@
-"""How to read the page: limits, meaning of the numbers, and reasons for missing values."""
+"""Section on how to read the report: limits, meaning of the numbers, and reasons for missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How stable scores are: which metrics change the sign of a score, or the order of its words, with other words."""
+"""Section on the stability of scores: changes of a score's sign, or of the order of its words, with other words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make(material: Material) -> dict[str, Any]:
 
 
 def _bar(metric: str, scores: pd.DataFrame) -> dict[str, Any]:
-    """Return how many of a metric's scores are unstable."""
+    """Count a metric's unstable scores."""
     unstable = scores["verdict"] == MAY_TURN
     return {
         "metric": metric,

@@ -1,4 +1,4 @@
-"""Every score: its value, evidence and tests, the influence of words, and the command to reproduce it."""
+"""Section on every score: its value, evidence and tests, the influence of words, and the command to reproduce it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from ..score_records import Cells
 from .section import Material, Section
 
-FREQUENT = 10  # scores that lack a test for one reason, which is then said once
+# From this number of scores on, a common reason for a missing test is written once.
+FREQUENT = 10
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -32,7 +33,7 @@ def make(material: Material) -> dict[str, Any]:
 
 
 def _frequent_reasons(cells: Cells) -> dict[str, int]:
-    """Return the reasons why many scores lack a test, each with a number: scores refer to it."""
+    """Return the frequent reasons for missing tests, each with a number to which scores refer."""
     counts = Counter(
         reason
         for record in cells.records

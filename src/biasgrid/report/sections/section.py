@@ -1,4 +1,4 @@
-"""What a section of a study's page is: the tables that it reads, what it makes of them, and its template."""
+"""Section of a study's report: the tables that it reads, the data that it shows, and its template."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ if TYPE_CHECKING:
     from ..score_records import Cells
 
 FOLDER = Path(__file__).parent
-State = tuple[str, str]  # a model's key and a debias method's
+# The keys of a model and of a debias method.
+State = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a study has to show, read once for all sections.
+    """Data of a study, read once for all sections.
 
     Parameters
     ----------
     tables
-        By name, where the study has them; a section gets those that it reads.
+        The study's tables by name; a section gets the tables that it reads.
     spec
-        The page's, as `report_step.spec_of` gives it.
+        The report's spec, from `report_step.spec_of`.
     names
-        What models and metrics are called.
+        Labels of models and metrics.
     inputs
-        The files of the page's step, by role.
+        The files of the report's task, by role.
     queries, models
         Queries, and records of models, by key.
     cells
@@ -45,7 +46,7 @@ class Material:
     config, config_text
         The study's config, and the text of its file.
     whole
-        Of a section's, that of all sections.
+        The data for all sections, if these are the data for one.
     """
 
     tables: Mapping[str, pd.DataFrame]
@@ -61,7 +62,7 @@ class Material:
 
     @cached_property
     def answers(self) -> list[Answer]:
-        """What each metric says of the models; nothing of a study without rankings."""
+        """Return each metric's comparison of the models; empty for a study without rankings."""
         if self.whole:
             return self.whole.answers
         if "rankings" not in self.tables or self.tables["rankings"].empty:
@@ -72,13 +73,13 @@ class Material:
 
     @cached_property
     def conclusion(self) -> Conclusion:
-        """What the study says."""
+        """Return the study's conclusions."""
         if self.whole:
             return self.whole.conclusion
         return conclude(self.answers, self.tables, self.spec["summary"])
 
     def states_of(self, table: pd.DataFrame) -> list[State]:
-        """The models of a table and their debiased states, in the order of the study."""
+        """Return the models of a table and their debiased variants, in the order of the study."""
         states = set(table[["model", "debias"]].itertuples(index=False, name=None))
         order = [
             (model, debias) for model in self.spec["models"] for debias in (UNTOUCHED, *self.spec["debias"])
@@ -86,42 +87,43 @@ class Material:
         return [state for state in order if state in states]
 
     def criteria_of(self, table: pd.DataFrame) -> list[str]:
-        """The criteria of a table, all of them together first; with one criterion that would repeat it."""
+        """Return the criteria of a table, with all of them together first if there are several."""
         criteria = set(table["criterion"])
         together = [OVERALL] * (len(criteria) > 2)
         return [name for name in (*together, *self.spec["criteria"]) if name in criteria]
 
     def metrics_of(self, table: pd.DataFrame, column: str = "metric") -> list[str]:
-        """The metrics of a table, in the order of the study."""
+        """Return the metrics of a table, in the order of the study."""
         metrics = set(table[column])
         return [metric for metric in self.spec["metrics"] if metric in metrics]
 
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a study's page: one file of this package, or of a plug-in, and its template beside it.
+    """Section of a study's report: one file of this package, or of a plug-in, with its template next to it.
 
     Parameters
     ----------
     name
-        What a link to it ends in.
+        The end of a link to it.
     title
         Its heading.
     reads
-        The study's tables that `make` takes, where the study has them.
+        The study's tables that `make` uses, if the study has them.
     make
-        Material -> what the template shows. It computes no verdict: it reads those of `biasgrid.verdicts`.
+        Material -> the data for the template. It does not draw conclusions: it reads them from `biasgrid.verdicts`.
     template
-        The file beside it.
+        The name of the template's file.
     place
-        Where it stands on the page: sections are in the order of this number.
+        Its position in the report: sections are in the order of this number.
     lead
-        What is in it, beside its heading, which alone is seen until it is opened; a section without is open.
+        Its content, next to its heading; only these are visible until the section is opened. A section without it is
+        open.
     keep
-        Table -> the rows that `make` takes, of a large table. No others stay in memory, where no other section reads
-        it.
+        Table -> the rows that `make` uses, for a large table. Other rows are dropped from memory, unless another
+        section reads the table.
     nav
-        What the navigation calls it, in a word or two; left out: its heading.
+        Its name in the navigation, a word or two; by default its heading.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The first section: what is biased, as a picture, and answers to four questions."""
+"""First section: a picture of the bias, and answers to four questions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from ...verdicts.summary import READ as conclusion_reads
 from ..picture import Axis, looks, row_height, value_text
 from .section import Material, Section
 
-MOST_ROWS = 30  # that are seen before "more queries" is opened
+# Rows that are visible before "more queries" is opened.
+MOST_ROWS = 30
 
 
 def make(material: Material) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def _has(picture: BiasPicture, model: str) -> bool:
 
 
 def _drawn(picture: BiasPicture, models: list[str], material: Material) -> dict[str, Any]:
-    """Return a picture with all that its template needs: the axis, and how many rows of a topic are seen at first."""
+    """Return a picture with the data of its template: the axis, and how many rows of a topic are visible at first."""
     rows = sum(len(topic.rows) for topic in picture.topics)
     seen = rows if rows <= MOST_ROWS else max(3, MOST_ROWS // len(picture.topics))
     label = material.names.label
