@@ -1,4 +1,4 @@
-"""The cells and queries of a study that tables and figures are made from."""
+"""Selection of the cells and queries of a study from which tables and figures are made."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def interval_agreement_cells(study: Planned) -> list[Any]:
-    """The cells of agreement by an interval."""
+    """Return the cells of the metric `agreement` with the rule "interval"."""
     cells = []
     for cell in study.grid.cells.values():
         entry = study.metrics(cell.criterion)[cell.metric]
@@ -22,7 +22,7 @@ def interval_agreement_cells(study: Planned) -> list[Any]:
 
 
 def phenomena_of(study: Planned) -> dict[str, dict[str, str]]:
-    """Of the criteria with phenomena: query id -> the phenomenon's name."""
+    """Return the phenomena of each criterion that has any: criterion -> query id -> name of the phenomenon."""
     return {
         criterion: {phenomenon_id(criterion, name): name for name in entry.phenomena.sets}
         for criterion, entry in study.config.criteria.items()

@@ -17,20 +17,20 @@ from biasgrid.statistics.mean_squares import Estimate, mean_squares, ratio
 def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level: float = 0.95) -> Estimate:
     """Estimate the reliability of a signed sum of means over lists of items that are not paired.
 
-    1 - (sum over the lists of MS_residual / k) / variance of the sum. The interval is Feldt's with
-    the lists' degrees of freedom together, an approximation.
+    1 - (sum over the lists of MS_residual / k) / variance of the sum. The interval is Feldt's with the sum of the
+    lists' degrees of freedom, which is an approximation.
 
     Parameters
     ----------
     strata
-        One table (n, k) per list of items, k of at least 2, of the same subjects.
+        One table (n, k) per list of items, k at least 2, with the same subjects.
     signs
-        What each list's mean is multiplied by: 1 and -1 of a difference.
+        Factor of each list's mean: 1 and -1 for a difference.
 
     Returns
     -------
     Estimate
-        At most 1; NaN where the subjects do not differ.
+        At most 1; NaN if the subjects do not differ.
 
     References
     ----------
@@ -50,19 +50,19 @@ def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level
 def omega(covariance: np.ndarray) -> float:
     """Compute omega total of one factor, by maximum likelihood.
 
-    (sum of loadings)^2 / ((sum of loadings)^2 + sum of unique variances): alpha without its assumption that all
-    items load alike. Of three items, the loadings are exact: loading_1^2 = s_12 s_13 / s_23.
+    (sum of loadings)^2 / ((sum of loadings)^2 + sum of unique variances). Unlike alpha, omega does not assume that
+    all items have the same loading. With three items, the loadings are exact: loading_1^2 = s_12 s_13 / s_23.
 
     Parameters
     ----------
     covariance
-        (k, k) of at least three items, of more subjects than items.
+        (k, k) for at least three items, with more subjects than items.
 
     Returns
     -------
     float
-        0 to 1; NaN for fewer items, and where a unique variance would be negative or 0 (a Heywood case): then one
-        factor does not describe the items.
+        0 to 1. NaN for fewer items, and if a unique variance would be negative or 0 (a Heywood case). In that case,
+        one factor does not describe the items.
 
     References
     ----------
@@ -87,14 +87,14 @@ def omega(covariance: np.ndarray) -> float:
 
 
 def _one_factor(covariance: np.ndarray) -> np.ndarray:
-    """Fit the loadings of one factor by maximum likelihood (Jöreskog 1967), to correlations; scale them back."""
+    """Fit the loadings of one factor to correlations by maximum likelihood (Jöreskog 1967), and scale them back."""
     from scipy.optimize import minimize
 
     scale = np.sqrt(np.diagonal(covariance))
     correlation = covariance / np.outer(scale, scale)
 
     def misfit(logs: np.ndarray) -> tuple[float, np.ndarray]:
-        # with the unique variances fixed, the loadings that fit best are known
+        # Given the unique variances, compute the loadings that fit best.
         roots = np.exp(logs / 2)
         values, vectors = np.linalg.eigh(correlation / np.outer(roots, roots))
         others = values[:-1]

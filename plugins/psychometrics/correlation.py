@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-LEAST_TO_CORRECT = 0.5  # below this reliability, a corrected correlation is mostly the correction
+# Below this reliability, a corrected correlation would mostly reflect the correction.
+LEAST_TO_CORRECT = 0.5
 
 
 def correlation_matrix(rows: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -20,12 +21,12 @@ def correlation_matrix(rows: np.ndarray, level: float = 0.95) -> tuple[np.ndarra
     n = rows.shape[1]
     x = rows - rows.mean(axis=1, keepdims=True)
     x /= x.std(axis=1, keepdims=True)
-    # rounded, as last digits depend on how many threads multiply
+    # Round the result, because its last digits depend on the number of threads.
     r = (x @ x.T / n).round(12).clip(-1, 1)
     both, one = (x * x) @ (x * x).T / n, x**3 @ x.T / n
     fourth = both.diagonal()
     variance = both - r * (one + one.T) + r * r / 4 * (fourth[:, None] + fourth + 2 * both)
-    # the derivative of atanh; a correlation of 1 has no interval
+    # Divide by the derivative of atanh. A correlation of 1 does not have an interval.
     with np.errstate(invalid="ignore", divide="ignore"):
         s = np.maximum(np.sqrt(variance.clip(0)) / (1 - r * r), 1)
         reach = float(ndtri((1 + level) / 2)) * s / math.sqrt(n - 3) if n > 3 else np.full_like(r, math.nan)
@@ -36,8 +37,8 @@ def correlation_matrix(rows: np.ndarray, level: float = 0.95) -> tuple[np.ndarra
 def disattenuated(r: float, first: float, second: float = 1.0) -> float:
     """Correct a correlation for unreliability: divide it by the square root of the product of both reliabilities.
 
-    A result above 1 is kept: then a reliability is too low, or the errors correlate. It is NaN if a reliability is
-    below .5.
+    A result above 1 is kept; it means that a reliability is too low, or that the errors correlate. The result is NaN
+    if a reliability is below .5.
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Generalisability theory: variance components of a crossed grid, and how well means over columns order rows.
+"""Generalisability theory: variance components of a crossed grid, and reliability of means over columns.
 
-A table has a row per subject (what is scored) and a column per item or rater (what it is scored by), one number per
-cell and none missing. Leading axes are tables of their own.
+A table has a row per scored subject and a column per item or rater, with one number per cell and none missing.
+Leading axes hold several tables.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def variance_parts(table: np.ndarray, error: np.ndarray | float | None = None) -
     table
         (..., n, k), such as models by queries.
     error
-        (...) the sampling error in the residual: the mean square of the cells' standard errors where these are
-        independent, `sampling_error` where they are not. Left out, interaction and error are one number, which is
-        `interaction`, and `error` is NaN.
+        (...) the sampling error in the residual: the mean square of the cells' standard errors if these are
+        independent, otherwise `sampling_error`. If it is left out, `interaction` includes the error, and `error` is
+        NaN.
 
     Returns
     -------
     Parts
-        Each (...), also where it is negative.
+        Each (...); negative estimates are kept.
 
     References
     ----------
@@ -57,14 +57,14 @@ def variance_parts(table: np.ndarray, error: np.ndarray | float | None = None) -
 def sampling_error(resamples: np.ndarray) -> float:
     """Estimate the sampling error in the residual of a grid whose cells are resampled together.
 
-    All models have the same words: what another list changes alike in all of them is no error of the differences
-    between them. Of each resample's distance to the mean of all, it is the mean square of what is neither common to
-    a row nor to a column.
+    All models have the same words, so a change that another list causes equally in all models is not an error of
+    their differences. The estimate uses the distance of each resample from the mean of all resamples. It is the mean
+    square of the part that is common neither to a row nor to a column.
 
     Parameters
     ----------
     resamples
-        (draws, n, k), each draw the same words in all cells.
+        (draws, n, k); each draw has the same words in all cells.
     """
     draws = len(resamples)
     return float(mean_squares(resamples - resamples.mean(axis=0)).residual.mean() * draws / (draws - 1))
@@ -73,7 +73,7 @@ def sampling_error(resamples: np.ndarray) -> float:
 def rows_share(table: np.ndarray, level: float = 0.95) -> Estimate:
     """Estimate the variance of rows as a multiple of the residual's, with its exact F interval.
 
-    Of 3 or 4 rows the interval is so long that it answers nothing: describe such rows, do not infer from them.
+    With 3 or 4 rows, the interval is too long to be useful: describe such rows, but do not infer from them.
     """
     ms, (n, k) = mean_squares(table), table.shape[-2:]
     observed_f = ratio(ms.rows, ms.residual)
@@ -82,10 +82,10 @@ def rows_share(table: np.ndarray, level: float = 0.95) -> Estimate:
 
 
 def generalisability(parts: Parts, columns: float) -> tuple[np.ndarray, np.ndarray]:
-    """Compute how well means over so many columns order rows (G) and place them (Phi); negative parts count as 0.
+    """Compute how well means over `columns` columns order rows (G) and place them (Phi); negative parts count as 0.
 
-    G = rows / (rows + residual / columns), Phi = rows / (rows + (columns' part + residual) / columns). Put another
-    number of columns in for a D-study.
+    G = rows / (rows + residual / columns), Phi = rows / (rows + (columns' part + residual) / columns). For a D-study,
+    pass another number of columns.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Measures of words from outside: the options of a criterion that name them, and the files that hold them."""
+"""External measures of words: the options of a criterion that name them, and their files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLUGIN = "psychometrics"
 
 
 class Measure(Strict):
-    """Numbers of words from outside, with which a metric's numbers of the words are correlated."""
+    """External numbers of words, with which a metric's numbers of the words are correlated."""
 
     file: FilePath = field("CSV file of words (data/measures/README.md)")
     word: Line = field("its column of words", "word")

@@ -17,7 +17,8 @@ from biasgrid.geometry import unit_or_zero
 from biasgrid.limits import Count
 from biasgrid.preprocessing import DEFAULT_FORMS, Preprocessor
 
-MOST_WORDS = 5000  # words of a graph, at most: their inner products take 200 MB
+# Limit the words of a graph: the inner products of this many words take 200 MB.
+MOST_WORDS = 5000
 
 
 def glpp(
@@ -37,54 +38,57 @@ def glpp(
     reduce: bool = False,
     preprocessors: Sequence[Preprocessor] = DEFAULT_FORMS,
 ) -> Transform:
-    """GLPP: keep the directions along which neighbours stay together, and drop the others.
+    """Keep the directions along which neighbours stay together, and drop the others (GLPP).
 
-    The words of the graph are the rows of X, at unit length. Two are joined where one is among the nearest of
-    the other, with the weight ``S = exp(-|x - y|^2 / sigma^2)``; D has the sums of S, and L = D - S. Of the
-    generalised eigenproblem::
+    The words of the graph are the rows of X, at unit length. Two words are joined if one is among the nearest
+    neighbours of the other. The weight of their edge is ``S = exp(-|x - y|^2 / sigma^2)``. D contains the sums of S,
+    and L = D - S. The method solves the generalised eigenproblem::
 
         (X' L X - eta C) u = lambda X' D X u
 
-    the solutions u of the smallest lambda change least between neighbours. With U an orthonormal basis of
-    `n_components` of them, every word x, at unit length, becomes::
+    The solutions u with the smallest lambda change least between neighbours. Let U be an orthonormal basis of
+    `n_components` of them. Every word x, at unit length, becomes::
 
         x' = U U' x
 
-    which has as many dimensions as x. With `reduce` it becomes Y = U' x, of `n_components` dimensions, as the thesis
-    has it; cosines are the same.
+    which has the same number of dimensions as x. With `reduce` it becomes Y = U' x with `n_components` dimensions,
+    as in the thesis; cosines are the same.
 
-    How much is lost is measured on words that are not in the graph, the `test_words`, with X_test in place of X::
+    The loss is measured on words that are not in the graph, the `test_words`, with X_test in place of X::
 
         d(X_rec, X_test) = |X_test U U' - X_test|   (Frobenius)
 
     Parameters
     ----------
     model : EmbeddingStore
-        What it is fitted on.
+        The model on which the method is fitted.
     graph_words
-        The words of the graph, at most 5,000; by default the model's first `n_words`, the most frequent ones of
-        most models.
+        The words of the graph, at most 5,000. By default, the first `n_words` of the model, which are the most
+        frequent words in most models.
     n_words
         See `graph_words`; at most 5,000.
     n_components
-        Dimensions that are kept, at most those of the vectors; by default half of these.
+        Number of dimensions to keep, at most the number of dimensions of the vectors; by default half of them.
     n_neighbours
-        So many nearest words of each word are its neighbours.
+        Number of nearest words of each word that count as its neighbours.
     sigma
-        Of the weights, above 0.
+        Scale of distances in the weights, above 0.
     eta
-        Weight of C, the covariance of the graph's words, from 0 on: directions of large variance come first.
+        Weight of C, the covariance of the graph's words, at least 0. With a larger weight, directions of large
+        variance come first.
     order
-        "smallest" eigenvalues first; "largest", as the thesis prints it, keeps what separates neighbours.
+        "smallest" uses the smallest eigenvalues. "largest", as printed in the thesis, keeps the directions that
+        separate neighbours.
     ridge
-        This share of its mean diagonal is added to the diagonal of X' D X, which fewer words than dimensions
-        leave without an inverse.
+        This share of the mean diagonal of X' D X is added to its diagonal. Without it, the matrix is not invertible
+        if there are fewer words than dimensions.
     test_words
-        Words that are left out of the graph and held out for the reconstruction distance, which the transform's
-        `fitted_on["test"]` has: `words` with a direction, `distance` d(X_rec, X_test), and `relative_distance`, d
-        divided by the norm of X_test: 0 where nothing is lost, 1 where everything is.
+        Words that are left out of the graph and held out for the reconstruction distance. The result is in the
+        transform's `fitted_on["test"]`: the number of `words` with a direction, `distance` d(X_rec, X_test), and
+        `relative_distance`. The latter is d divided by the norm of X_test: 0 if nothing is lost, 1 if everything is.
     reduce
-        Whether vectors become as short as there are components. All words do: `ignore` and `target` are not allowed.
+        Whether vectors are shortened to the number of components. This changes all words, so `ignore` and `target`
+        are not allowed.
 
     Returns
     -------
@@ -92,17 +96,17 @@ def glpp(
 
     Notes
     -----
-    **What it leaves.** All bias that neighbours share: it knows no groups and no pairs, and is no debias
-    method. Pairs such as *he* and *she* are neighbours, so that much of their difference goes; that of the
-    words around them stays. Differences between neighbours are lost whatever they mean, at a cost in
-    analogies. It has a place here because the thesis proposes it as a transform; the thesis has no experiment
-    with it.
+    **What it leaves.** It leaves all bias that neighbours share. It does not use groups or pairs, and it is not a
+    debias method. Pairs such as *he* and *she* are neighbours, so much of their difference is removed, but the
+    difference between the words around them stays. Differences between neighbours are lost whatever they mean, at
+    a cost in analogies. The method is included because the thesis proposes it as a transform; the thesis does not
+    contain an experiment with it.
 
-    **Defaults.** The thesis leaves open C, eta, and how many neighbours and components there are. Here eta is
-    0, as it says nothing of C; where eta is given, C is the total covariance. It sorts the eigenvalues
-    downwards, against the aim that it states: `order="largest"` does that. Its U is orthonormal with respect
-    to X' D X alone, so that U U' x is no projection of x; here U is made orthonormal. WEFE 1.0.1 does not
-    have the method.
+    **Defaults.** The thesis does not define C, eta, or the numbers of neighbours and components. Here eta is 0,
+    because C is not defined. If eta is given, C is the total covariance. The thesis sorts the eigenvalues in
+    descending order, which contradicts its stated aim: `order="largest"` does that. Its U is orthonormal only with
+    respect to X' D X, so U U' x is not a projection of x; here U is made orthonormal. WEFE 1.0.1 does not have the
+    method.
 
     Examples
     --------
@@ -143,7 +147,7 @@ def glpp(
             {"graph_words": lost_graph_words, "test_words": list(held_out.lost), **lost},
             components=basis.shape[1],
             graph=len(vectors),
-            # the mean share of a word's squared length that stays
+            # Record the mean share of a word's squared length that is kept.
             kept=round(float(((vectors @ basis) ** 2).sum() / len(vectors)), 6),
             **({} if test_words is None else {"test": _reconstruction(model, held_out.vectors, basis)}),
         ),
@@ -160,8 +164,10 @@ def _graph_words(
     preprocessors: Sequence[Preprocessor],
     held_out: Collection[int],
 ) -> tuple[tuple[str, ...], list[str], np.ndarray]:
-    """Return the words of the graph that were given and found, those lost, and the vectors of all that have a
-    direction, without the rows that are held out."""
+    """Return the given words of the graph that were found, the words that were not, and the vectors of the graph.
+
+    Vectors without a direction and held-out rows are left out.
+    """
     if graph_words is None:
         entries, rows = model.vocabulary(n_words)
         given_entries, lost, vectors = (), [], model.take(entries, rows)
@@ -187,7 +193,7 @@ def _with_direction(vectors: np.ndarray) -> np.ndarray:
 
 
 def _reconstruction(model: EmbeddingStore, vectors: np.ndarray, basis: np.ndarray) -> dict[str, float]:
-    """Return how far vectors of held-out words are from their reconstruction."""
+    """Compute the distance of the vectors of held-out words from their reconstruction."""
     vectors = _with_direction(vectors)
     if not len(vectors):
         raise BiasgridError(f"test_words: {model.name} has none of them")
@@ -208,8 +214,8 @@ def projection(
     order: str = "smallest",
     ridge: float = 1e-6,
 ) -> np.ndarray:
-    """An orthonormal basis (d, components) of the locality preserving projection of rows x (n, d), float64."""
-    # imported here: most methods do not need it
+    """Compute an orthonormal basis (d, components) of the locality preserving projection of x (n, d), float64."""
+    # Import scipy late, because most methods do not need it.
     from scipy.linalg import eigh
 
     n, d = x.shape
@@ -230,7 +236,7 @@ def projection(
 
 
 def heat_weights(x: np.ndarray, n_neighbours: int, sigma: float) -> np.ndarray:
-    """Weights (n, n) of the graph of nearest neighbours of rows x (n, d), 0 where two are not neighbours."""
+    """Compute the weights (n, n) of the nearest-neighbour graph of rows x (n, d); 0 means not neighbours."""
     squares = np.einsum("ij,ij->i", x, x)
     distances = squares[:, None] + squares - 2 * x @ x.T
     np.fill_diagonal(distances, np.inf)

@@ -1,4 +1,4 @@
-"""Figure of how agreement between versions of pairs depends on the interval that counts as no bias."""
+"""Figure of agreement between versions of pairs, by the width of the interval that counts as no bias."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def agreement_widths(
     units: Sequence[tuple[str, str]],
     robust: Mapping[str, float],
 ) -> figure.Figure:
-    """Agreement, and agreement beyond chance, by width: two panels per metric and model.
+    """Draw agreement, and agreement beyond chance, by width, in two panels per metric and model.
 
     Parameters
     ----------
     table
         agreement_widths.csv.
     labels
-        What is printed for keys.
+        The printed text of each key.
     criterion
-        Whose cells they are.
+        The criterion of the cells.
     units
-        Metric and model of each row.
+        The metric and model of each row of panels.
     robust
-        Metric -> the share that the hypothesis of robustness has.
+        Metric -> the share of pairs in the hypothesis of robustness.
     """
     rows = table[(table["criterion"] == criterion) & table["width"].notna()]
     rows = rows.assign(series=rows["query"])

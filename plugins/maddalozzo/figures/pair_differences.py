@@ -1,4 +1,4 @@
-"""Figure of by how much the first sentence of a pair is more probable than the second."""
+"""Figure of the difference in log-likelihood between the two sentences of a pair."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ if TYPE_CHECKING:
 
     from biasgrid.planned import Planned
 
-# as in the thesis, of all pairs and of versions of some
+# The numbers of bins are those of the thesis, for all pairs and for versions of some pairs.
 BINS = {"mean_pair_difference": 100, "agreement": 10}
-FEWEST = 10  # pairs of a bin, on average, at least
-# hatched, as greyscale has bars of the same grey
+# A bin has at least this number of pairs on average.
+FEWEST = 10
+# The area is hatched, because bars have the same grey in greyscale.
 NO_BIAS: Look = {"facecolor": "white", "edgecolor": NO_FILL, "hatch": "/////", "linewidth": 0}
 HEADING = "Differences between the sentences of a pair"
 NOTES = (
@@ -46,17 +47,18 @@ OF_VERSIONS = "In the hatched range a pair counts as unbiased."
 def pair_differences(
     cell_results: list[tuple[Mapping[str, Any], Mapping[str, Any]]], labels: Mapping[str, str], criterion: str
 ) -> figure.Figure:
-    """Histograms of differences, one panel per cell of `mean_pair_difference`, and one per version of the pairs of
-    `agreement`.
+    """Draw histograms of differences.
+
+    There is a panel for each cell of `mean_pair_difference`, and for each version of the pairs of `agreement`.
 
     Parameters
     ----------
     cell_results
-        The cells with a value, as files have them, and their results.
+        The cells with a value, in the format of their files, and their results.
     labels
-        What is printed for keys.
+        The printed text of each key.
     criterion
-        Whose cells they are.
+        The criterion of the cells.
     """
     parts: dict[tuple[str, ...], tuple[np.ndarray, Mapping[str, Any]]] = {}
     for cell, result in cell_results:
@@ -65,7 +67,7 @@ def pair_differences(
         versions = range(0, len(sets), 2)
         for place in versions:
             values = np.array([*sets[place][1].values()])
-            # an original version stands in several queries
+            # Leave out the query of an original version, because it appears in several queries.
             query = f"{result['query']}, " if len(versions) == 1 else ""
             head = f"{sets[place][0]} minus {sets[place + 1][0]}"
             parts.setdefault((head, f"{query}{metric}, {model}"), (values, cell))
@@ -93,7 +95,7 @@ def pair_differences(
 
 
 def _finding(values: Sequence[np.ndarray]) -> str:
-    """Say in how many pairs the first sentence is more probable, from the least to the most of the panels."""
+    """Return the title: the share of pairs whose first sentence is more probable, as a range over the panels."""
     shares = [float((of_panel > 0).mean()) for of_panel in values if len(of_panel)]
     return f"First sentence likelier in {share_range(shares)} of pairs" if shares else HEADING
 

@@ -1,4 +1,4 @@
-"""Figure of how a metric's values are distributed over many sets of neutral words."""
+"""Figure of the distribution of a metric's values over many sets of neutral words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from biasgrid.planned import Planned
 
-BINS = 10  # as in the thesis
+# The number of bins is that in the thesis.
+BINS = 10
 HEADING = "Scores of many sets of neutral words"
 NOTES = (
     "How many phenomena (sets of neutral words) have which value; the solid line is their mean, the "
@@ -42,22 +43,22 @@ def phenomena(
     units: Sequence[tuple[str, str, str]],
     neutral: Mapping[str, float],
 ) -> figure.Figure:
-    """Histograms of `BINS` bins of the values of phenomena, one panel per metric, model and debias method.
+    """Draw histograms (`BINS` bins) of the values of phenomena, one panel per metric, model and debias method.
 
     Parameters
     ----------
     scores
         The table: criterion, query_id, metric, model, debias, value.
     labels
-        What is printed for keys.
+        The printed text of each key.
     criterion
-        Whose phenomena they are.
+        The criterion of the phenomena.
     ids
-        The ids of their queries.
+        The ids of the phenomena's queries.
     units
-        Metric, model and debias method of each panel. Those without a value have none.
+        Metric, model and debias method of each panel. Units without a value are not drawn.
     neutral
-        Metric -> the value that means no bias.
+        Metric -> the no-bias value.
     """
     is_one = (scores["criterion"] == criterion) & column_of(scores, "phenomena", "query_id").isin(ids)
     rows = scores[is_one].dropna(subset="value")
@@ -83,7 +84,7 @@ def phenomena(
 
 
 def units_of(study: Planned, criterion: str) -> list[tuple[str, str, str]]:
-    """The metrics, models and debias methods that a criterion's phenomena are measured by."""
+    """Return the metrics, models and debias methods with which a criterion's phenomena are measured."""
     ids = phenomena_of(study)[criterion]
     cells = [cell for cell in study.grid.cells.values() if cell.criterion == criterion and cell.query in ids]
     return list(dict.fromkeys((cell.metric, cell.model, cell.debias) for cell in cells))

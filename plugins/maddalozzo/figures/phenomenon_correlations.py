@@ -1,4 +1,4 @@
-"""Figure of a metric's values over many sets of words, beside the words' frequency or beside the bias of a corpus."""
+"""Figure of a metric's values over many sets of words, by the words' frequency or by the bias of a corpus."""
 
 from __future__ import annotations
 
@@ -30,9 +30,12 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 HEADING = "Values of phenomena and word frequency"
-NAMED = 2  # phenomena that are named of each end
-REACH = 0.5  # inches of a name from its phenomenon, at most
-HEIGHT = 1.6  # inches
+# Label this number of phenomena at each end of the values.
+NAMED = 2
+# Limit the distance of a label from its phenomenon, in inches.
+REACH = 0.5
+# Panels have this height in inches.
+HEIGHT = 1.6
 MARK: Look = {"marker": "o", "color": COUNTED, "alpha": 0.75}
 FREQUENCY = "frequency"
 METHOD = "spearman"
@@ -48,29 +51,30 @@ def phenomenon_correlations(
     panels: Sequence[tuple[str, ...]],
     neutral: Mapping[str, float],
 ) -> figure.Figure:
-    """Scatter plots of phenomena, one panel per metric, model, debias method and model that the quantity is of.
+    """Draw scatter plots of phenomena, one panel per metric, model, debias method and source of the quantity.
 
     Parameters
     ----------
     points
         One row per point: phenomenon, metric, model, debias, of, value and number (the quantity).
     correlations
-        The table, of whose rows those of the criterion and quantity count.
+        phenomenon_correlations.csv. Only rows of the criterion and quantity are used.
     labels
-        What is printed for keys.
+        The printed text of each key.
     criterion
-        Whose phenomena they are.
+        The criterion of the phenomena.
     quantity
-        "frequency", drawn on a scale of logarithms, or a metric of corpora.
+        "frequency", drawn on a logarithmic scale, or a metric of corpora.
     panels
-        Metric, model and debias method, and the model that the quantity is of; without the latter, a panel for each.
-        Those without points have none.
+        Metric, model, debias method and the model or corpus from which the quantity comes. Without the latter, there
+        is a panel for each source. Panels without points are not drawn.
     neutral
-        Metric -> the value that means no bias.
+        Metric -> the no-bias value.
     """
     of_frequency = quantity == FREQUENCY
     what = "frequency of the words" if of_frequency else labels.get(quantity, quantity)
-    if of_frequency:  # words that do not occur have no place on a scale of logarithms
+    if of_frequency:
+        # Words that do not occur cannot be drawn on a logarithmic scale.
         points = points[points["number"] > 0]
     by_unit = dict(iter(points.groupby(["metric", "model", "debias", "of"])))
     parts = {
@@ -111,7 +115,7 @@ def phenomenon_correlations(
 
 
 def _finding(rows: pd.DataFrame, what: str) -> str:
-    """Say how many correlations have an interval without 0."""
+    """Return the title: the number of correlations whose interval excludes 0."""
     known = rows.dropna(subset=["correlation", "ci_low"])
     if known.empty:
         return HEADING
@@ -121,7 +125,7 @@ def _finding(rows: pd.DataFrame, what: str) -> str:
 
 
 def _panel_name(unit: tuple[str, str, str, str], of_frequency: bool, labels: Mapping[str, str]) -> str:
-    """What a panel's model is called, and the model that the quantity is of, where that is not plain."""
+    """Return the label of a panel's model, with the source of the quantity if it is another model or corpus."""
     _, model, debias, source = unit
     name = unit_label((model, debias), labels)
     if source == model:
@@ -130,7 +134,7 @@ def _panel_name(unit: tuple[str, str, str, str], of_frequency: bool, labels: Map
 
 
 def _coefficient(rows: pd.DataFrame, unit: tuple[str, str, str, str]) -> list[str]:
-    """The correlation of a panel, if there is one."""
+    """Return the text of a panel's correlation, or an empty list if there is none."""
     if unit not in rows.index or np.isnan(rows.loc[unit, "correlation"]):
         return []
     value, low, high = rows.loc[unit, ["correlation", "ci_low", "ci_high"]]
@@ -138,12 +142,12 @@ def _coefficient(rows: pd.DataFrame, unit: tuple[str, str, str, str]) -> list[st
 
 
 def _draw_points(axes: Axes, part: pd.DataFrame, neutral: float, neutral_x: float | None) -> None:
-    """Points; without a neutral value across on a scale of logarithms."""
+    """Draw the points. Without a no-bias value `neutral_x`, the horizontal scale is logarithmic."""
     import seaborn
 
     if neutral_x is None:
         axes.set_xscale("log")
-        # seaborn makes the labels of all ticks, also of those that are replaced below
+        # Remove minor ticks first, because seaborn labels all ticks, even if they are replaced below.
         axes.minorticks_off()
     else:
         axes.axvline(neutral_x, **DASHED)
@@ -167,7 +171,7 @@ def _name_extremes(axes: Axes, part: pd.DataFrame) -> None:
 
 
 def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:
-    """Ticks of an axis of logarithms from low to high, as numbers; none so near the end that it would be clipped."""
+    """Set the ticks of a logarithmic axis from low to high, as numbers that are not clipped at the end."""
     from matplotlib.ticker import FixedLocator, NullLocator
 
     steps = (1, 2, 5) if high - low < 1.5 else (1, 3)
@@ -180,7 +184,7 @@ def _ticks_of_counts(axis: Axis, low: float, high: float) -> None:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    # imported late: a plan reads no table
+    # Import late, because planning does not read tables.
     from ..tables.phenomena import values_of_phenomena
     from ..tables.phenomenon_correlations import join_quantities, quantities_of_phenomena
 
@@ -196,7 +200,7 @@ def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # imported late: most studies have no phenomena
+    # Import late, because most studies do not have phenomena.
     from ..tables.phenomenon_correlations import corpus_metrics, quantities_spec
 
     for criterion in phenomena_of(study):
@@ -218,7 +222,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
             if unit[0] not in of_corpora
             for corpus in _corpora_of(study, unit[1], shared["corpora"])
         ]
-        # the other metrics of corpora, and PMI with other parameters, count the same sentences
+        # Draw only one PMI: other metrics of corpora, and PMI with other parameters, count the same sentences.
         pmi = next((key for key in of_corpora if study.metric(criterion, key).name == "pmi"), None)
         if corpus_panels and pmi:
             panels[pmi] = corpus_panels
@@ -229,13 +233,13 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _corpora_of(study: Planned, model: str, corpora: Sequence[str]) -> Sequence[str]:
-    """The corpora beside whose bias that of a model is drawn: the one that it is trained on, else all."""
+    """Return the corpora with which a model is compared: the corpus on which it is trained, otherwise all."""
     corpus = study.models[model]["source"].get("corpus", {}).get("name")
     return [corpus] if corpus in corpora else corpora
 
 
 def _sets_of_phenomena(contents: dict[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The sets of phenomena, without those of the groups."""
+    """Return the tables with only the rows of phenomena, without the sets of the groups."""
     return {
         name: table[~table["set"].str.endswith(" terms")] if "set" in table else table
         for name, table in contents.items()

@@ -1,4 +1,4 @@
-"""Figure of how the scores of sentences are distributed, beside what was fitted to them."""
+"""Figure of the distribution of sentence scores, with the distributions fitted to them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from biasgrid.planned import Planned
 
-BINS = 10  # as in the thesis
+# The number of bins is that in the thesis.
+BINS = 10
 FITTED: Look = {"color": "black", "linewidth": 1.4}
 REJECTS = 0.05
 HEADING = "Distribution of the log-likelihoods of sentences"
@@ -43,16 +44,16 @@ NOTES = (
 def score_distributions(
     cell_results: list[tuple[Mapping[str, Any], Mapping[str, Any]]], labels: Mapping[str, str], criterion: str
 ) -> figure.Figure:
-    """Histograms of `BINS` bins of the scores of each set, two panels per cell.
+    """Draw histograms (`BINS` bins) of the scores of each set, two panels per cell.
 
     Parameters
     ----------
     cell_results
-        Cells of `score_distributions` with a value, as files have them, and their results.
+        Cells of `score_distributions` with a value, in the format of their files, and their results.
     labels
-        What is printed for keys.
+        The printed text of each key.
     criterion
-        Whose cells they are.
+        The criterion of the cells.
     """
     heads, histograms = {}, {}
     for number, (cell, result) in enumerate(cell_results):
@@ -104,7 +105,7 @@ def _draw(axes: Axes, scores: np.ndarray, scalars: Mapping[str, Any], place: str
 
 
 def read_results(inputs: Files) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The cells in files, each with its results that have a value."""
+    """Read the cells in files, each with its results that have a value."""
     return [
         (cell, result)
         for cell, part in cells(inputs["cells"])
@@ -133,7 +134,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 def numbers_of_sentences(
     contents: dict[str, Any], spec: Mapping[str, Any], detail: str, digits: int
 ) -> dict[str, Any]:
-    """What a metric of pairs says of each sentence, numbered and to a few digits, and what was fitted to it."""
+    """Return a pair metric's values of sentences, numbered and rounded, and the fits of genextreme to them."""
     cells = [
         {name: cell[name] for name in (*KEYS, *ASKED)}
         | {

@@ -14,7 +14,7 @@ from biasgrid.metrics import sentences
 from biasgrid.metrics.registry import Detail, Metric, Score
 from biasgrid.metrics.sentences import ScoreKind
 
-# chosen by hand in the thesis, so that most differences of its pairs lie in the interval
+# The thesis chose this value by hand, so that most differences of its pairs are in the interval.
 THESIS = 3.5
 
 
@@ -29,59 +29,60 @@ def agreement(
     robust: Annotated[float, Gt(0), Lt(1)] = 0.8,
     scores: np.ndarray,
 ) -> Score:
-    """In how many pairs of sentences a language model has the same bias as in another version of the pair.
+    """Return the share of sentence pairs for which a language model has the same bias in another version of the pair.
 
-    By the difference d = s(first) - s(second) of a pair its bias is -1, 0 or 1::
+    The difference d = s(first) - s(second) of a pair determines its bias, which is -1, 0 or 1::
 
         rule interval: -1 where d < lower, 0 where lower <= d <= upper, 1 where d > upper
         rule sign: 1 where d > 0, -1 where not
 
-        l1 = share of the pairs whose bias is that of their other version
+        l1 = share of the pairs whose bias equals the bias of their other version
 
     Parameters
     ----------
     targets : list of array, (pairs, 1)
-        Four sets of sentences: the two of a pair, and the two of its other version, such as a paraphrase; those in
-        one place belong together.
+        Four sets of sentences: the two of a pair, and the two of its other version, such as a paraphrase. Sentences
+        at the same place in the sets belong together.
     attributes : list
-        None.
+        Empty.
     score
-        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have. "term": of a masked model the probability of the term in
-        which they differ.
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": for a masked
+        model, only the tokens that both sentences of a pair have. "term": for a masked model, the probability of the
+        term in which they differ.
     rule
-        How a difference is a bias: "interval" (the thesis's own) or "sign" (Kwon & Mihindukulasooriya 2022).
+        Rule that turns a difference into a bias: "interval" (the rule of the thesis) or "sign" (Kwon &
+        Mihindukulasooriya 2022).
     lower, upper
-        Ends of the interval, in nats. -3.5 and 3.5 were picked by hand in the thesis.
+        Ends of the interval, in nats. -3.5 and 3.5 were chosen by hand in the thesis.
     robust
-        The share that the hypothesis of robustness has.
+        The share of pairs in the hypothesis of robustness.
     scores
         The sentences' scores, set after set.
 
     Returns
     -------
     Score
-        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It has no
-        sign. A pair with a sentence without a score is left out; NaN where none is left. `scalars`: pairs, agreed;
-        p_robust, of the hypothesis l1 = `robust` against less, by the z-test that has l1 itself in its variance, as
-        the thesis prints it, and p_robust_binomial, of the exact test; a small one says not robust. chance, the
-        agreement that pairs in random order have, and kappa = (l1 - chance) / (1 - chance) (Cohen 1960), NaN where
-        chance is 1; inside, the share of pairs whose bias is 0 in the first version; p_difference, of the z-test that
-        the difference of a pair less that of its other version is 0 on average, and p_ks, of the Kolmogorov-Smirnov
-        test of the differences of both versions. `detail`: difference, by which a sentence's score is above that of
-        its partner.
+        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It does not
+        have a sign. A pair with an unscored sentence is left out; NaN if no pair is left. `scalars`: pairs, agreed.
+        p_robust and p_robust_binomial are p-values of the hypothesis l1 = `robust` against less; if they are small,
+        the model is not robust. p_robust is of the z-test with l1 itself in its variance, as printed in the thesis;
+        p_robust_binomial is of the exact test. chance, the agreement of pairs in random order, and kappa =
+        (l1 - chance) / (1 - chance) (Cohen 1960), NaN if chance is 1. inside, the share of pairs whose bias is 0 in
+        the first version. p_difference, of the z-test that a pair and its other version have the same mean
+        difference. p_ks, of the Kolmogorov-Smirnov test of the differences of both versions. `detail`: difference, a
+        sentence's score minus its partner's.
 
     Notes
     -----
     **What it cannot see.** It does not see bias: a model that prefers the stereotype in every version of every
     pair agrees as much as one that never does. Nor does it see whether a paraphrase means the same.
 
-    l1 depends on the interval: of a wide one all pairs are inside and agree, whatever their versions say. kappa is 0
-    where versions agree as often as pairs in random order do. The table agreement_widths.csv has both for a
-    sweep of widths.
+    l1 depends on the interval: all pairs are inside a wide interval and agree, whatever their versions say. kappa is
+    0 if versions agree only as often as pairs in random order. The table agreement_widths.csv has both for a range
+    of widths.
 
-    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
-    bounds say nothing: see where the differences lie first.
+    **Defaults.** The interval and `robust` come from the thesis. The bounds may not suit a model whose scores have
+    another scale: look at the distribution of the differences first.
 
     Examples
     --------
@@ -116,14 +117,14 @@ def agreement(
 
 
 def biases(differences: np.ndarray, rule: str, lower: float, upper: float) -> np.ndarray:
-    """-1, 0 or 1 of each difference, in an array of the same shape."""
+    """Return the bias of each difference, -1, 0 or 1, in an array of the same shape."""
     if rule == "sign":
         return np.where(differences > 0, 1, -1)
     return (differences > upper).astype(int) - (differences < lower)
 
 
 def compare_biases(first: np.ndarray, second: np.ndarray, robust: float = 0.8) -> dict[str, float]:
-    """How often the biases (pairs,) of two versions agree, compared with chance and tested against `robust`."""
+    """Count how often the biases (pairs,) of two versions agree; compare with chance, and test against `robust`."""
     from scipy.stats import binomtest, norm
 
     pairs, agreements = len(first), int((first == second).sum())

@@ -1,4 +1,4 @@
-"""Agreement above control: is a language model's bias more often that of a paraphrase than that of other words?"""
+"""Agreement above control: agreement of a language model's bias with a paraphrase, minus with control pairs."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ def agreement_above_control(
     robust: Annotated[float, Gt(0), Lt(1)] = 0.8,
     scores: np.ndarray,
 ) -> Score:
-    """How much more often a language model has the same bias in a paraphrase of a pair than in a control pair.
+    """Measure how much more often a language model's bias is the same in a paraphrase of a pair than in a control.
 
     ::
 
-        l1 - l1', the agreement with the paraphrases less that with the control pairs
+        l1 - l1', the agreement with the paraphrases minus the agreement with the control pairs
 
     Parameters
     ----------
     targets : list of array, (pairs, 1)
         Six sets of sentences: the two of a pair, of its paraphrase and of its control pair, which says something
-        else; those in one place belong together.
+        else. Sentences at the same place in the sets belong together.
     attributes : list
-        None.
+        Empty.
     score, rule, lower, upper, robust
-        As of `biasgrid.metrics.agreement`.
+        See `biasgrid.metrics.agreement`.
     scores
         The sentences' scores, set after set.
 
@@ -48,22 +48,22 @@ def agreement_above_control(
     -------
     Score
         Range [-1, 1], neutral value 0: a model whose answers do not depend on what a pair says. Positive: it agrees
-        more often with the paraphrase. NaN where a sentence has no score. `scalars`: pairs; agreement and kappa with
-        the paraphrase, control_agreement and control_kappa with the control pair (`biasgrid.metrics.agreement`); of
-        the hypothesis that both agree as often, two-sided, p_two_proportions, of the z-test with a pooled variance,
-        which the thesis takes, p_mcnemar, of the exact test of McNemar 1947, and only_paraphrase and only_control,
-        how many pairs agree with only one of the two, which it is made of. `detail`: difference, by which a
-        sentence's score is above that of its partner.
+        more often with the paraphrase. NaN if a sentence is unscored. `scalars`: pairs; agreement and kappa with the
+        paraphrase, control_agreement and control_kappa with the control pair (`biasgrid.metrics.agreement`).
+        p_two_proportions and p_mcnemar are two-sided p-values of the hypothesis that both agree equally often.
+        p_two_proportions is of the z-test with a pooled variance, which the thesis uses; p_mcnemar is of the exact
+        test of McNemar 1947. The latter uses only_paraphrase and only_control, the numbers of pairs that agree with
+        only one of the two. `detail`: difference, a sentence's score minus its partner's.
 
     Notes
     -----
     **What it cannot see.** It does not see whether either agreement is high: see `agreement`.
 
-    Both shares are of the same original pairs. The z-test takes them for unrelated; McNemar's test is for pairs. A
-    small p-value is the good outcome: the metric tells a paraphrase from other words.
+    Both shares are computed from the same original pairs. The z-test treats them as unrelated; McNemar's test is for
+    pairs. A small p-value is the good outcome: the metric distinguishes a paraphrase from other words.
 
-    **Defaults.** The interval and `robust` are the thesis's. Of a model whose scores differ by other amounts its
-    bounds say nothing: see where the differences lie first.
+    **Defaults.** The interval and `robust` come from the thesis. The bounds may not suit a model whose scores have
+    another scale: look at the distribution of the differences first.
 
     Examples
     --------

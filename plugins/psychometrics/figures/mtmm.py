@@ -26,14 +26,20 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 HEADING = "Multitrait-multimethod matrix"
-LONGEST = 40  # characters of a model
-MOST = 20  # methods: their names fill what the triangle leaves free
-MOST_NUMBERS = 48  # methods by traits: narrower rows have no room for their names
-LINE, CHARACTER = 0.12, 0.063  # inches of a method's name
-NEGATIVE = -0.1  # what is nearer to 0 is near to it, whatever its sign
-ROOM = 0.18  # inches of a cell with a number in it
+# Limit the characters of a model's label.
+LONGEST = 40
+# Limit the number of methods: their names fill the space beside the triangle.
+MOST = 20
+# Limit methods times traits: narrower rows do not have room for their names.
+MOST_NUMBERS = 48
+# Height of a line and width of a character of a method's name, in inches.
+LINE, CHARACTER = 0.12, 0.063
+# Values above this limit count as near to 0, whatever their sign.
+NEGATIVE = -0.1
+# A cell with a number in it has at least this width in inches.
+ROOM = 0.18
 BOX: Look = {"facecolor": "none", "edgecolor": "black", "linewidth": 0.9}
-# what two methods are, and whether they share the metric, and the model
+# Relation of two methods, whether they share the metric, and whether they share the model.
 MEANS = (
     ("two metrics on one model", False, True),
     ("one metric on two models", True, False),
@@ -45,7 +51,16 @@ MEANS = (
 def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.Figure:
     """Draw correlations of the numbers of a set's words, by method (a metric on a model) and, within, by trait.
 
-    `table`: mtmm.csv. `words`: which set. Of many methods, the first are drawn.
+    If there are too many methods, only the first are drawn.
+
+    Parameters
+    ----------
+    table
+        mtmm.csv.
+    labels
+        The printed text of each key.
+    words
+        The name of the set of words.
     """
     import pandas as pd
     from matplotlib.patches import Rectangle
@@ -73,7 +88,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
         if not place.keys() >= set(ends):
             continue
         x, y = sorted(place[end] for end in ends)
-        # a reliability has no lower end
+        # Draw a negative reliability as 0, because reliabilities do not have a lower limit.
         matrix[y, x] = max(row.correlation, 0) if row.block == "reliability" else row.correlation
         if row.block in ("same trait", "reliability"):
             texts[y, x] = (
@@ -104,7 +119,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
     )
     for x, y in boxes:
         axes.add_patch(Rectangle((x + 0.03, y + 0.03), 0.94, 0.94, **BOX))
-    # what is free beside the cells down to the last name
+    # Compute the characters that fit beside the cells in the line of the last name.
     free = int(wide * (1 - math.ceil(LINE * len(drawn) / cell) / size) / CHARACTER)
     key = []
     for k, (metric, model) in enumerate(drawn, 1):
@@ -116,7 +131,7 @@ def mtmm(table: pd.DataFrame, labels: Mapping[str, str], words: str) -> figure.F
 
 
 def _notes(table: pd.DataFrame, traits: Sequence[str]) -> list[str]:
-    """Write the notes: traits, the criteria of Campbell and Fiske, means by what two methods share, intervals."""
+    """Write the notes: traits, the criteria of Campbell and Fiske, means by relation of two methods, intervals."""
     known = table[table["block"] != "reliability"]
     same, other = known[known["block"] == "same trait"], known[known["block"] != "same trait"]
     means = [
@@ -145,7 +160,7 @@ def _notes(table: pd.DataFrame, traits: Sequence[str]) -> list[str]:
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Say how large the correlation of one trait by two methods is, on average."""
+    """Return the title: the mean correlation of one trait measured by two methods."""
     same = table.loc[table["block"] == "same trait", "correlation"].dropna()
     if same.empty:
         return HEADING
@@ -153,7 +168,7 @@ def _finding(table: pd.DataFrame) -> str:
 
 
 def _of_methods(rows: pd.DataFrame, same_metric: bool, same_model: bool) -> pd.Series:
-    """Return the correlations of methods that share a metric, or a model, or not."""
+    """Return the correlations of pairs of methods that share, or do not share, the metric and the model."""
     is_so = (rows["metric"] == rows["other_metric"]) == same_metric
     return rows.loc[is_so & ((rows["model"] == rows["other_model"]) == same_model), "correlation"]
 
@@ -163,7 +178,7 @@ def _number(value: float) -> str:
 
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
-    # imported late: tables of results are imported with it, which import pandas
+    # Import late: the module imports tables of results, which import pandas.
     from ..tables.mtmm import traits_of
 
     for name in dict.fromkeys(name for name, *_ in traits_of(study)):

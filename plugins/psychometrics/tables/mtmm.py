@@ -1,5 +1,7 @@
-"""The table of the multitrait-multimethod matrix (Campbell, Fiske 1959): do metrics and models agree on each trait of
-words, and tell the traits apart?"""
+"""Table of the multitrait-multimethod matrix (Campbell, Fiske 1959).
+
+The matrix shows whether metrics and models agree on each trait of words, and distinguish the traits.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +25,30 @@ if TYPE_CHECKING:
     from biasgrid.planned import Cell, Planned
     from biasgrid.query import WordSet
 
-FEWEST = 10  # words of a correlation
+# A correlation needs at least this number of words.
+FEWEST = 10
 RELIABILITY, VALIDITY, SAME_METHOD, NEITHER = BLOCKS = (
     "reliability",
     "same trait",
     "same method",
     "neither",
 )
-Method = tuple[str, str]  # a metric and a model
-Numbers = dict[str, dict[Method, dict[str, float]]]  # trait -> method -> word -> number
+# A metric and a model.
+Method = tuple[str, str]
+# Trait -> method -> word -> number.
+Numbers = dict[str, dict[Method, dict[str, float]]]
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row per set of words and pair of numbers, each number of a trait and a method.
+    """Make one row per set of words and pair of variables. A variable is a trait and a method.
 
-    spec: "traits": [set, trait, [[criterion, (sub-)query], ...]], the first trait of a set first; "words", as
-    `word_scores.spec_of`.
+    Parameters
+    ----------
+    inputs
+        "cells" and "inferences": the files of the cells and of their inferences.
+    spec
+        "traits": a list of [set, trait, [[criterion, (sub-)query], ...]], the first trait of a set first. "words":
+        see `word_scores.spec_of`.
     """
     of_words = {(criterion, metric): entry for criterion, metric, entry in spec["words"]}
     places = {
@@ -64,7 +74,8 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for part in result.get("reliability", ())
         if (criterion, query, part["set"]) in places
         and part["value"] is not None
-        and part["coefficient"] != HALVES  # which is no sum over items, and may be none
+        # Leave out split halves, because they are not a sum over items and may be missing.
+        and part["coefficient"] != HALVES
     }
     rows: list[dict[str, Any]] = []
     for name, of_set in numbers.items():
@@ -83,7 +94,7 @@ def _rows(numbers: Numbers, reliabilities: Mapping[tuple, float], name: str) -> 
     values = np.array([[[scores[word] for word in words] for scores in parts] for parts in by_method])
     kept: list[int] = []
     for i, (_, model) in enumerate(methods):
-        # effect sizes score words as what they are made of does
+        # Leave out metrics that score words like an earlier one, as effect sizes and their unscaled scores do.
         others = [values[j] for j in kept if methods[j][1] == model]
         if np.ptp(values[i], axis=1).all() and not any(_same(values[i], other) for other in others):
             kept.append(i)
@@ -105,7 +116,7 @@ def _rows(numbers: Numbers, reliabilities: Mapping[tuple, float], name: str) -> 
             continue
         others = [k for k in range(traits) if k != i % traits]
         a, b = j - j % traits, i - i % traits
-        # which way a trait points is a choice: what is not its own counts by size
+        # Compare with absolute values of the others, because the direction of a trait is arbitrary.
         across = [abs(matrix[x]) for k in others for x in ((i, a + k), (b + k, j))]
         within = [abs(matrix[x]) for k in others for x in ((i, b + k), (j, a + k))]
         above = {
@@ -129,7 +140,7 @@ def traits_of(study: Planned) -> list[list[Any]]:
     """Return each set of words with two traits or more: its name, the trait, and the (sub-)queries of the trait.
 
     A (sub-)query is [criterion, name]. A trait is a pair of groups. No two traits of a set share a word, because
-    shared words would correlate them: of those that do, the first in the config is taken.
+    shared words would correlate them. If traits share a word, only the first in the config is used.
     """
     taken: dict[str, tuple[WordSet, dict[str, tuple[frozenset, dict[tuple[str, str], None]]]]] = {}
     for cell in _questions(study).values():

@@ -1,4 +1,4 @@
-"""The table of validity: do the numbers of words go with measures from outside?"""
+"""Table of validity: correlations of the numbers of words with external measures."""
 
 from __future__ import annotations
 
@@ -33,10 +33,15 @@ ALIKE = "numbers are all alike"
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Return a row per set of words, measure, choice of words and method.
+    """Make one row per set of words, measure, choice of words and method.
 
-    spec: "measures": criterion -> name -> what a `measures.Measure` holds; "words", as `word_scores.spec_of`;
-    "prefixes": model -> what its words begin with; "seed", the study's.
+    Parameters
+    ----------
+    inputs
+        "cells": the files of the cells. "inferences", if the study has reliability: the files of their inferences.
+    spec
+        "measures": criterion -> name -> the fields of a `measures.Measure`. "words": see `word_scores.spec_of`.
+        "prefixes": model -> the prefix of its words. "seed": the seed of the study.
     """
     measures = {
         criterion: {name: read(measure) for name, measure in by_name.items()}

@@ -1,4 +1,4 @@
-"""The table of variance parts: how much of the differences between scores is between models."""
+"""Table of variance parts: the share of the variance of scores that is between models, and other shares."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from biasgrid.planned import Planned
 
 MODEL, QUERY, BOTH, ERROR = PARTS = ("model", "query", "model x query", "error")
-FEWEST_MODELS = 6  # of fewer, no interval of their variance is short enough to say anything
+# With fewer models, intervals of their variance are too long to be informative.
+FEWEST_MODELS = 6
 NEGATIVE = "negative: about 0"
 UNSEPARATED = "the interaction has the sampling error in it: resamples have no value"
 FEW_MODELS, FEW_QUERIES = "fewer than 2 models", "fewer than 2 queries that all models have"
@@ -33,9 +34,14 @@ FIXED = f"fewer than {FEWEST_MODELS} models: a description of these, not of othe
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """Return four rows per criterion and metric, for original models and the (sub-)queries that all of them have.
+    """Make four rows per criterion and metric, for original models and the (sub-)queries that all of them have.
 
-    spec: "draws", "seed" and "queries" of the resamples.
+    Parameters
+    ----------
+    inputs
+        "scores", the table, and the files of bootstrap resamples.
+    spec
+        "draws", "seed" and "queries" of the resamples.
     """
     scores = SCORES.read(inputs["scores"])
     samples, _ = value_samples(scores, inputs, spec)
@@ -46,7 +52,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
         for row in _parts(part, samples)
     ]
     table = TABLE.finish(rows)
-    # in the order of the parts, which is that of the formula
+    # Sort the parts in the order of the formula.
     order = table["part"].map(PARTS.index)
     return table.iloc[np.lexsort((order, table["metric"], table["criterion"]))].reset_index(drop=True)
 
