@@ -56,7 +56,7 @@ def row(check: str, case: str, what: str, value: float, low: float = math.nan, h
 
 
 def spread(check: str, case: str, what: str, values: np.ndarray) -> Row:
-    """The median, and the range."""
+    """Return a row with the median and the range."""
     return row(check, case, what, float(np.median(values)), values.min(), values.max())
 
 
@@ -109,7 +109,7 @@ def coverage() -> Iterator[Row]:
         inside = np.mean([low <= truth <= high for low, high in ends])
         yield row("coverage", case, "alpha, bootstrap over words", float(inside))
     for raters in (3, 10):
-        # parts of variance: words 2, raters .5, rest 1
+        # Draw tables with the variance parts 2 for words, .5 for raters and 1 for the rest.
         tables = rng.normal(size=(DRAWS, 30, 1)) * math.sqrt(2) + rng.normal(size=(DRAWS, 30, raters))
         tables += rng.normal(size=(DRAWS, 1, raters)) * math.sqrt(0.5)
         yield row(
@@ -133,13 +133,13 @@ def coverage() -> Iterator[Row]:
 
 
 def sets_of(file: str) -> dict[str, list]:
-    """The sets of a file of data/word_sets."""
+    """Read the sets of a file of data/word_sets."""
     path = Path(__file__).resolve().parents[1] / "data" / "word_sets" / f"{file}.json"
     return json.loads(path.read_text(encoding="utf-8"))["sets"]
 
 
 def pairs() -> list[tuple[str, str]]:
-    """The 23 pairs: the male word, the female one."""
+    """Return the 23 pairs, each with the male word first."""
     garg, bolukbasi = sets_of("eds"), sets_of("debiaswe")["definitional_pairs"]
     both = [*zip(garg["male_terms"], garg["female_terms"], strict=True)]
     both += [(man.lower(), woman.lower()) for woman, man in bolukbasi]
@@ -152,8 +152,10 @@ def occupations() -> list[str]:
 
 
 class Scores:
-    """How Du et al. score words, at unit length, by pairs (words, pairs); RIPA's relation vectors are those of pairs
-    as they are."""
+    """Scores of words by pairs as in Du et al., at unit length, (words, pairs).
+
+    Only RIPA's relation vectors are computed from the vectors without scaling.
+    """
 
     def __init__(self, vectors: dict[str, np.ndarray]):
         self.vectors = vectors
@@ -253,7 +255,7 @@ def shorter(scores: Scores) -> Iterator[Row]:
 
 
 def du(scores: Scores) -> Iterator[Row]:
-    """Alpha of both designs, and the agreement of three rules, raw and each in its own units."""
+    """Yield alpha of both designs, and the agreement of three rules, raw and each in its own units."""
     vocabulary = unit(np.array(list(scores.vectors.values())))
     all_scores = vocabulary @ scores.sides.T
 
@@ -261,7 +263,7 @@ def du(scores: Scores) -> Iterator[Row]:
         tables = scores.of(words)
         scored = unit(np.array([scores.vectors[word] for word in words if word in scores.vectors]))
         closeness = scored @ vocabulary.T
-        # the word itself is the nearest
+        # Leave out the nearest word, which is the word itself.
         nearest = np.argpartition(-closeness, NEIGHBOURS + 1)[:, : NEIGHBOURS + 1]
         places = [near[np.argsort(-line[near])][1:] for near, line in zip(nearest, closeness, strict=True)]
         tables["NBM"] = np.array([np.where(all_scores[near] >= 0, 1, -1).mean(axis=0) for near in places])

@@ -1,8 +1,8 @@
-"""The planted-bias benchmark: corpora of templates with planted frequencies of pronouns, and models of them.
+"""The benchmark with injected bias: corpora of templates with known frequencies of pronouns, and models of them.
 
-Schroeder et al. (Evaluating Metrics for Bias in Word Embeddings, 2021, section 5.1) do it with BERT; here models are
-static ones (docs/factory.md) and a small BERT (docs/replications/schroeder.md). What each metric says of a model's
-vectors is compared with what was planted, and with what the model does.
+Schroeder et al. (Evaluating Metrics for Bias in Word Embeddings, 2021, section 5.1) use BERT. Here, the models are
+static models (docs/factory.md) and a small BERT (docs/replications/schroeder.md). The value of each metric on a
+model's vectors is compared with the injected bias, and with the behaviour of the model.
 """
 
 from .corpus import Templates, corpus, draw, plan

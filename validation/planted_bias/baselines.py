@@ -48,13 +48,15 @@ from .scales import SCALES, Reading
 METRICS = ("weat", "weat_es", "rnd", "rnsb", "mac", "ect", "ripa")
 DRAWS = 4096
 SHAPE = ("mean", "sd", "skew", "q05", "q50", "q95")
-# query -> its random groups, by model
+# For each model, query -> its random groups.
 OfModels = Mapping[str, Mapping[str, Null]]
 
 
 def halves(null: Null) -> list[np.ndarray]:
-    """Return the distances of two halves of the random groups, as many as are a scale. Words are numbered in random
-    order, so that even and odd ones are random halves of the topics."""
+    """Return the distances of two halves of the random groups, at most `SCALE` each.
+
+    Words are numbered in random order, so even and odd numbers are random halves of the topics.
+    """
     is_even = null.topics[:, 0] % 2 == 0
     return [null.distances[half][:SCALE] for half in (is_even, ~is_even)]
 
@@ -67,7 +69,7 @@ def shape(values: np.ndarray) -> np.ndarray:
 
 
 def shapes(of_models: OfModels, scale: Reading) -> dict[str, float]:
-    """Return the columns on random topics: one half of each query read against the other, and the reverse."""
+    """Return the columns on random topics: each half of each query on the scale of the other half."""
     shared = set.intersection(*map(set, of_models.values()))
     both = []
     for found in of_models.values():
@@ -75,7 +77,7 @@ def shapes(of_models: OfModels, scale: Reading) -> dict[str, float]:
         both.append(
             [shape(np.concatenate([scale(part[read], part[1 - read]) for part in parts])) for read in (0, 1)]
         )
-    # (models, halves, numbers)
+    # The shape is (models, halves, numbers).
     numbers = np.array(both)
     means, errors = numbers.mean(axis=1), np.abs(np.diff(numbers, axis=1)[:, 0]) / 2
     row: dict[str, float] = {"queries": len(shared)}
@@ -89,7 +91,7 @@ def shapes(of_models: OfModels, scale: Reading) -> dict[str, float]:
 
 
 def readings(of_models: OfModels, scale: Reading) -> pd.DataFrame:
-    """Return the scores on a scale: columns whole (on the first random groups), first and second (halves)."""
+    """Return the scores on a scale: columns whole (from the first random groups), first and second (halves)."""
     rows = {}
     for model, found in of_models.items():
         for query, null in found.items():
@@ -108,7 +110,7 @@ def reversed_pairs(first: pd.Series, second: pd.Series) -> float:
 
 
 def summary(of_models: OfModels) -> list[dict[str, float | str]]:
-    """Return the table's rows of a metric, one for each scale."""
+    """Return the rows of a metric in the table, one for each scale."""
     every = [null for found in of_models.values() for null in found.values()]
     at_bound = np.mean([null.observed > null.distances[:SCALE].max() for null in every])
     rows: list[dict[str, float | str]] = []

@@ -1,4 +1,4 @@
-"""What a fine-tuned model does: which pronoun it expects beside an occupation, and where it takes the wrong one."""
+"""Behaviour of a fine-tuned model: the pronouns that it expects next to an occupation, and its errors."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ def behaviour(
     occupations: Sequence[str],
     draws: Draws,
 ) -> dict[str, Any]:
-    """What a model does with each occupation, and how well it does it.
+    """Measure the behaviour of a model for each occupation, and its accuracy.
 
     Parameters
     ----------
     model
         The model.
     training_templates, draws
-        The sentences that it was trained on, and those that were held out: it may know these with another pronoun.
+        The training sentences and the held-out sentences. The model may have seen the latter with another pronoun.
     test_templates
-        Sentences that it has not seen, in which only the occupation suggests the pronoun.
+        Sentences that the model has not seen, in which only the occupation suggests the pronoun.
     frames
-        Sentences that it has not seen, in which another word determines the pronoun.
+        Sentences that the model has not seen, in which another word determines the pronoun.
     occupations
-        Words.
+        The occupation words.
 
     Returns
     -------
     dict
-        ``unmasking``: of each occupation, the mean over the test sentences of P(male) / (P(male) + P(female)), the
-        paper's unmasking bias; 0 to 1, neutral .5. ``errors``: of each, the share of wrong pronouns in frames where
-        the female one is right less that where the male one is; -1 to 1, neutral 0, positive: it errs towards the
-        male one. ``scalars``: ``mass``, the mean of P(male) + P(female) in the test sentences; ``held_out_accuracy``
-        of pronouns in sentences that were held out, and ``held_out_majority``, what each occupation's more frequent
-        pronoun in training reaches there; ``accuracy`` in the frames; Cronbach's alpha of both over sentences, as
-        ``unmasking_reliability`` and ``errors_reliability``.
+        ``unmasking``: for each occupation, the mean of P(male) / (P(male) + P(female)) over the test sentences, the
+        unmasking bias of the paper; 0 to 1, neutral .5. ``errors``: for each occupation, the share of wrong pronouns
+        in frames with a female pronoun minus the share in frames with a male pronoun; -1 to 1, neutral 0. Positive
+        errors are towards the male pronoun. ``scalars``: ``mass``, the mean of P(male) + P(female) in the test
+        sentences. ``held_out_accuracy``, the accuracy of pronouns in held-out sentences. ``held_out_majority``, the
+        accuracy of each occupation's most frequent training pronoun there. ``accuracy`` in the frames.
+        ``unmasking_reliability`` and ``errors_reliability``, Cronbach's alpha of both over sentences.
     """
     male_shares, mass = _male_shares(model, test_templates.texts, test_templates.pronouns, occupations)
     where_male, where_female = (
@@ -70,8 +70,10 @@ def behaviour(
 
 
 def alpha(scores: NDArray[np.float64]) -> float:
-    """Cronbach's alpha of scores (words, sentences): how well other sentences of the kind would reproduce the words'
-    means; up to 1. NaN where all words have the same mean, or there is one sentence."""
+    """Compute Cronbach's alpha of scores (words, sentences): how well similar sentences would reproduce word means.
+
+    It is at most 1. It is NaN if all words have the same mean, or if there is only one sentence.
+    """
     sentences = scores.shape[1]
     of_sum = scores.sum(axis=1).var(ddof=1)
     if sentences < 2 or not of_sum:
@@ -82,7 +84,7 @@ def alpha(scores: NDArray[np.float64]) -> float:
 def _male_shares(
     model: Masked, texts: Sequence[str], pronouns: Sequence[tuple[str, str]], occupations: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The male pronoun's share of the probability of both, and that probability, (occupations, texts) each."""
+    """Return the male pronoun's share of the probability of both, and their sum, (occupations, texts) each."""
     sentences = [text for word in occupations for text in insert_occupation(texts, word)]
     shape = len(occupations), len(texts)
     probability = np.exp(model.fill(sentences, list(pronouns) * len(occupations)))
@@ -93,7 +95,7 @@ def _male_shares(
 def _held_out(
     model: Masked, templates: Templates, occupations: Sequence[str], draws: Draws
 ) -> dict[str, float]:
-    """How often the pronoun of a held-out sentence is predicted; NaN where no sentence was held out."""
+    """Return how often the pronoun of a held-out sentence is predicted; NaN if no sentence was held out."""
     places = draws.places(in_training=False)
     if not len(places):
         return {"held_out_accuracy": float("nan"), "held_out_majority": float("nan")}

@@ -1,4 +1,4 @@
-"""Figures of a factory's models: directions, an example, which say what was planted, and the paper's claims."""
+"""Figures of a benchmark's models: directions, an example, included models, and the paper's claims."""
 
 from __future__ import annotations
 
@@ -42,15 +42,16 @@ VERDICTS = {
 
 @styled
 def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """What Direct Bias loses to SAME in words, by the angle of their directions: a panel per trainer and kind of
-    vectors, a mark per model.
+    """Draw the difference of SAME's and Direct Bias's R² of words, by the angle of their directions.
+
+    There is a panel per trainer and kind of vectors, and a mark per model.
 
     Parameters
     ----------
     table
-        One row per model and kind of vectors, as figures/directions.csv.
+        One row per model and kind of vectors, in the format of figures/directions.csv.
     labels
-        What to print for the key of a trainer.
+        The printed text of a trainer's key.
     """
     title = "Does Direct Bias lose where its direction is another one?"
     if not {"same", "direct_bias"} <= set(table) or not (table["same"] - table["direct_bias"]).notna().any():
@@ -104,15 +105,16 @@ def directions(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 @styled
 def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """Effect sizes of the same six words, however they are parted into two sets: a panel per trainer and kind of
-    vectors, ten marks per model.
+    """Draw effect sizes of the same six words for each way to divide them into two sets.
+
+    There is a panel per trainer and kind of vectors, with ten marks per model.
 
     Parameters
     ----------
     table
-        One row per model and kind of vectors, as figures/example.csv.
+        One row per model and kind of vectors, in the format of figures/example.csv.
     labels
-        What to print for the key of a trainer.
+        The printed text of a trainer's key.
     """
     title = "One bias, ten effect sizes: WEAT of the same six words"
     names = [name for name in table if name.removeprefix("example_").isdigit()]
@@ -163,14 +165,14 @@ def example(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 @styled
 def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """Which models say what was planted: R² of unmasking bias and planted share, a mark per model.
+    """Draw how well models reproduce the injected bias: R² of unmasking bias and injected share, a mark per model.
 
     Parameters
     ----------
     table
-        One row per model, as figures/gate.csv.
+        One row per model, in the format of figures/gate.csv.
     labels
-        What to print for the key of a trainer.
+        The printed text of a trainer's key.
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -187,7 +189,7 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     )
     sigmas, means = (sorted(table[key].unique()) for key in ("sigma", "mu"))
     shades = ScalarMappable(Normalize(means[0], max(means[-1], means[0] + 1e-9)), colour_map("mu", colours))
-    # of many means the place says which; of few the legend has all
+    # With many means, the position shows the mean; with few means, the legend lists all.
     has_few_means = len(means) <= 5
     markers = dict(zip(means, "osD^v" if has_few_means else "o" * len(means), strict=False))
     ends = means if has_few_means else [means[0], means[-1]]
@@ -227,14 +229,14 @@ def gate(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 @styled
 def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """The claims' results: a row per claim, a column per trainer and kind of vectors.
+    """Draw the claims' results, with a row per claim and a column per trainer and kind of vectors.
 
     Parameters
     ----------
     table
-        One row per claim, trainer and kind of vectors, as figures/claims.csv.
+        One row per claim, trainer and kind of vectors, in the format of figures/claims.csv.
     labels
-        What to print for the key of a trainer.
+        The printed text of a trainer's key.
     """
     title = "Which claims of Schroeder et al. hold?"
     if table.empty:
@@ -255,7 +257,7 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
     columns = [kind for kind in kinds if kind[1] != "behaviour"]
     places: dict[tuple, list[float]] = {column: [i] for i, column in enumerate(columns)}
     for trainer in table["trainer"].unique():
-        # what a model does is no kind of vectors: across all of its trainer's columns
+        # Draw the behaviour of a model across all columns of its trainer, because it is not a kind of vectors.
         places[trainer, "behaviour"] = [
             i for i, (column_trainer, _) in enumerate(columns) if column_trainer == trainer
         ]
@@ -295,15 +297,16 @@ def claims(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 @styled
 def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
-    """Which scores of words go with a model's errors: R² and its interval, a row per metric, a panel per trainer and
-    kind of vectors.
+    """Draw R² of word scores and a model's errors with its interval.
+
+    There is a row per metric, and a panel per trainer and kind of vectors.
 
     Parameters
     ----------
     table
-        One row per metric, trainer and kind of vectors, as figures/downstream.csv.
+        One row per metric, trainer and kind of vectors, in the format of figures/downstream.csv.
     labels
-        What to print for the key of a metric or a trainer.
+        The printed text of the key of a metric or a trainer.
     """
     title = "Which scores of words go with errors in a task?"
     if table.empty or not table["value"].notna().any():
@@ -339,7 +342,7 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
 
 
 def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """How well each trainer's models do the task, and how reliable their errors are."""
+    """Describe the accuracy of each trainer's models in the task, and the reliability of their errors."""
     texts = []
     for trainer, part in table.groupby("trainer", sort=False):
         accuracy, alpha = (part[name].mean() for name in ("accuracy", "reliability"))
@@ -354,7 +357,7 @@ def _tasks(table: pd.DataFrame, labels: Mapping[str, str]) -> str:
 
 
 def _parts(table: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
-    """The rows of each trainer and kind of vectors."""
+    """Return the rows of each trainer and kind of vectors."""
     return dict(iter(table.groupby(["trainer", "vectors"], sort=False)))
 
 
@@ -369,7 +372,7 @@ def _panels(
     y_label: str,
     least: float = 2.9,
 ) -> dict[tuple[str, str], Axes]:
-    """Panels, each with a head and a text below it, and the names of their axes."""
+    """Return the panels, each with a heading, a text below it, and the names of its axes."""
     panels = page.panels({key: head for key, (head, _) in heads.items()}, 1.9, least=least)
     for key, axes in panels.items():
         under_head(axes, f"{heads[key][1]}\n↑ {y_label}")
@@ -382,13 +385,13 @@ def _panels(
 
 
 def _claim_rows(table: pd.DataFrame) -> list[tuple[str, str, list]]:
-    """Experiment, text, and the rows of claims.csv that stand beside it; a heading has none."""
+    """Return experiment, text, and the rows of claims.csv for each row of the figure; a heading has no such rows."""
     rows: list[tuple[str, str, list]] = []
     for experiment, name in EXPERIMENTS.items():
         experiment_rows = table[table["experiment"] == experiment]
         if len(experiment_rows):
             rows.append((experiment, name, []))
-        # one text may be of several truths, which differ by trainer, but for what context adds to each
+        # Claims on several truths may share a text; the truths differ by trainer, except in claims about context.
         for _, claim_rows in experiment_rows.groupby(["claim", "text"], sort=False):
             rows.append((experiment, claim_rows["text"].iloc[0], list(claim_rows.itertuples())))
     return rows

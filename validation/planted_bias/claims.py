@@ -1,13 +1,13 @@
-"""The claims of Schroeder et al. (2021, section 5), and whether the models bear them out.
+"""Claims of Schroeder et al. (2021, section 5), and tests of them on the models.
 
-Each claim is about a quantity of models, such as a mean difference of R², and says on which side of a threshold it
-lies. Its 95 % interval is over plans (mu, sigma), whose replicates are a cluster: a t-interval of means, from three
-plans on, and a bootstrap of correlations and of differences of R² over models, from 20 plans on (see `estimates`).
-Where the interval lies on the claimed side the claim holds, and where it lies on the other it does not; where it
-contains the threshold, or there are fewer plans, nothing can be said.
+Each claim places a quantity of models, such as a mean difference of R², on one side of a threshold. Its 95 %
+interval is over plans (mu, sigma), and the replicates of a plan are a cluster. Means have a t-interval, from three
+plans on. Correlations, and differences of R² over models, have a bootstrap interval, from 20 plans on (see
+`estimates`). The claim holds if the interval is on the claimed side, and does not hold if it is on the other side. If
+the interval contains the threshold, or if there are fewer plans, the result is inconclusive.
 
-About 60 claims are looked at per trainer and kind of vectors, and no interval is adjusted for that: of 60 claims
-without any effect three are expected to have a verdict by chance.
+There are about 60 claims per trainer and kind of vectors, and intervals are not adjusted for their number. Of 60
+claims without any effect, three are expected to have a conclusion by chance.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ HOLDS, FAILS, OPEN = "holds", "does not hold", "cannot be said"
 
 
 def _make(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """spec: "nearer", which group higher scores of a metric are nearer to."""
+    """Make the table. `spec` has "nearer", the group to which words with higher scores of a metric are nearer."""
     return claims(MODELS.read(inputs["models"]), spec["nearer"])
 
 
@@ -128,13 +128,13 @@ WHOSE = {"planted": "injected bias", "unmasking": "unmasking bias", "errors": "d
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, or a number beside the paper's.
+    """A claim, or a number for comparison with the paper.
 
-    `statistic` gets weights (draws, n), then the `columns` (n,): one number per model or, with `per_plan`, per plan.
-    Where a column is None, nothing was measured, and the claim is left out. With `rivals` the statistic is computed
-    once per rival, from the columns and the rival, and the claim must hold of all (`against_each`). `groups` (1 for a
-    model that is in the group) are those that a claim compares; each must have enough plans. A claim with a `number`
-    has no statistic. `task` has the row's "reliability", "retest" and "accuracy".
+    `statistic` gets weights (draws, n) and then the `columns` (n,): one number per model or, with `per_plan`, per
+    plan. If a column is None, nothing was measured, and the claim is left out. With `rivals`, the statistic is
+    computed from the columns and each rival, and the claim must hold for all of them (`against_each`). `groups` has
+    the groups of models that a claim compares, with 1 for each member; each group must have enough plans. A claim
+    with a `number` does not have a statistic. `task` has the row's "reliability", "retest" and "accuracy".
     """
 
     key: str
@@ -154,14 +154,14 @@ class Claim:
 
 
 def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write the table that a figure (spec: "figure") is drawn from, from claims.csv (inputs: "claims")."""
+    """Write the table of a figure (spec: "figure") from claims.csv (inputs: "claims")."""
     write_frame(figure_table(CLAIMS.read(inputs["claims"]), spec["figure"]), output, "%.6g")
 
 
 def figure_table(table: pd.DataFrame, figure: str) -> pd.DataFrame:
-    """The rows of claims.csv that a figure is of: ``claims``, or ``downstream``, of which scores go with errors.
+    """Return the rows of claims.csv for a figure: ``claims``, or ``downstream`` for correlations with errors.
 
-    Claims are those of the paper's comparisons: words with what was planted, sets with what the model says.
+    ``claims`` has the comparisons of the paper: words with the injected bias, and sets with the unmasking bias.
     """
     errors = table["claim"].str.startswith("errors_")
     if figure == "downstream":
@@ -174,20 +174,20 @@ def figure_table(table: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 
 def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
-    """claims.csv, from factory.csv.
+    """Make claims.csv from factory.csv.
 
     Parameters
     ----------
     models
         factory.csv.
     nearer
-        Metric -> the group that a word of a higher score is nearer to: "first" (male), "second", or "".
+        Metric -> the group to which a word with a higher score is nearer: "first" (male), "second", or "".
     """
     candidates = []
     for trainer, trainer_models in models.groupby("trainer", sort=False):
         gates = trainer_models[trainer_models["what"] == "gate"]
         if len(gates):
-            # the gate's claims are about all models, as only models that pass it are judged
+            # Compute the claims about the inclusion criterion on all models, because only included models are judged.
             numbers = Numbers(gates)
             candidates += [(trainer, BEHAVIOUR, claim, numbers) for claim in _gate_claims(numbers)]
         judged_models = trainer_models[trainer_models["judged"] == "yes"]
@@ -217,7 +217,7 @@ def claims(models: pd.DataFrame, nearer: Mapping[str, str]) -> pd.DataFrame:
 
 
 def verdict(side: str, threshold: float, low: float, high: float) -> str:
-    """Whether a claim holds: its interval lies on the claimed side of the threshold. Empty without a claim."""
+    """Return whether a claim holds, by the side of the threshold on which its interval is. Empty without a claim."""
     if not side:
         return ""
     above, below = low > threshold, high < threshold
@@ -234,7 +234,7 @@ def _claim_row(trainer: str, kind: str, claim: Claim, numbers: Numbers) -> tuple
         quantity = against_each(plans, claim.columns, claim.rivals, claim.statistic, claim.side == "<")
     else:
         quantity = estimate(plans, claim.columns, claim.statistic, groups=claim.groups)
-    # what differs by rounding alone is no difference
+    # Round the numbers, so that rounding errors do not count as differences.
     value, low, high = (round(number, 12) + 0.0 for number in quantity[:3])
     return (
         *(claim.key, claim.experiment, claim.text, claim.paper, trainer, kind, claim.against),
@@ -256,7 +256,7 @@ def _gate_claims(numbers: Numbers) -> Iterator[Claim]:
 
 
 def _vector_claims(numbers: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
-    """All claims about vectors."""
+    """Yield all claims about vectors."""
     has_behaviour = numbers.true("unmasking", "mean") is not None
     truths = ["planted", "unmasking"] if has_behaviour else ["planted"]
     yield from _example_claims(numbers, kind, truths[-1])
@@ -265,7 +265,7 @@ def _vector_claims(numbers: Numbers, kind: str, nearer: Mapping[str, str]) -> It
     yield from _direction_claims(numbers, kind)
     yield from _comparability_claims(numbers, kind)
     for against in truths[::-1]:
-        # the paper's truth of sets is the unmasking bias
+        # For sets, the paper uses the unmasking bias as the truth.
         yield from _set_claims(numbers, kind, against, against == truths[-1])
     yield from _halves_claims(numbers, kind)
     yield from _error_claims(numbers, kind, nearer)
@@ -295,7 +295,7 @@ def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
     planted = against == "planted"
     claim = partial(Claim, experiment="E3", against=against)
     same_r2 = r_squared("same")
-    # over WEAT's words only: a word whose share is a half is in neither of its sets
+    # Use only WEAT's words, because a word with a share of one half is not in either of its sets.
     yield claim("weat_is_same", text="WEAT and SAME agree in words: R² differ by less than .01", side="<",
                 columns=[r_squared("weat"), numbers.of_words(kind, "weat", against, "same_r_squared")],
                 statistic=distance, threshold=0.01, paper="both about .4" if planted else "")  # fmt: skip
@@ -303,7 +303,7 @@ def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
     yield exceeds("same_over_direct_bias", columns=[same_r2, r_squared("direct_bias", "unsigned")],
                text="SAME over Direct Bias in words (R², signs as in the paper)",
                paper="about .4, .1" if planted else "")  # fmt: skip
-    # what the paper compares differs in whether the sign counts, too: with one reading for both, the metrics alone do
+    # The paper compares one signed and one unsigned reading. With the same reading for both, only the metrics differ.
     yield exceeds("same_over_direct_bias_unsigned", text="SAME over Direct Bias in words (R², both unsigned)",
                columns=[r_squared("same", "unsigned"), r_squared("direct_bias", "unsigned")])  # fmt: skip
     yield exceeds("same_over_direct_bias_signed", text="SAME over Direct Bias in words (R², both signed)",
@@ -316,7 +316,7 @@ def _word_claims(numbers: Numbers, kind: str, against: str) -> Iterator[Claim]:
     yield from _unmasking_claims(numbers, kind, against)
 
 
-# claims about what the gate decides on: computed with the gate and without
+# Claims about the quantity of the inclusion criterion are computed with and without the criterion.
 GATED = {
     "unmasking_over_same": "Unmasking follows the injected bias more than SAME's words",
     "same_below_unmasking": "SAME follows unmasking less than unmasking the injected bias",
@@ -337,14 +337,16 @@ def _unmasking_claims(
 
 
 def _claims_of_all_models(numbers: Numbers, kind: str) -> Iterator[Claim]:
-    """Claims about the unmasking bias of all models: the gate selects on what they compare."""
+    """Yield claims about the unmasking bias of all models, because the inclusion criterion selects by this bias."""
     for against in ("planted", "unmasking"):
         yield from _unmasking_claims(numbers, kind, against, "_all", ", all models")
 
 
 def _direction_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
-    """Section 5.2.1: angles of the models in which SAME sees the bias, where Direct Bias sees it, too, and where it
-    falls behind."""
+    """Yield claims of section 5.2.1 on the angles of models in which SAME recovers the bias.
+
+    The claims compare models in which Direct Bias recovers it equally well with models in which it is worse.
+    """
     angle, same_r2 = numbers.of_model(kind, "angle"), numbers.of_words(kind, "same", "planted")
     claim = partial(Claim, experiment="E4", against="planted")
     for reading, truth in (("signed", "signed"), ("unsigned, the paper's", "unsigned")):
@@ -419,7 +421,7 @@ def _halves_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
     shifts = {metric: numbers.halves(kind, metric) for metric in printed}
     claim = partial(Claim, experiment="E7")
     for metric, paper in printed.items():
-        # the paper says both [-1, 1] and [-2, 2]
+        # The paper gives both [-1, 1] and [-2, 2] as the range.
         note = " (of a range of 4; of 2 it is double)" if metric == "weat_es" else ""
         yield claim(f"halves_{metric}", text=f"How far half the words move {LABELS[metric]}{note}", paper=paper,
                     columns=[shifts[metric]], statistic=mean)  # fmt: skip
@@ -437,7 +439,7 @@ def _halves_claims(numbers: Numbers, kind: str) -> Iterator[Claim]:
 
 
 def _error_claims(numbers: Numbers, kind: str, nearer: Mapping[str, str]) -> Iterator[Claim]:
-    """Which word scores go with the downstream errors: R² with the sign of r, positive: the right way."""
+    """Yield R² of word scores and downstream errors, with the sign of r; positive means the expected direction."""
     reliability, accuracy = (numbers.of_model(BEHAVIOUR, what) for what in ("errors_reliability", "accuracy"))
     claim = partial(Claim, experiment="downstream", against="errors", side=">", threshold=0.0)
     names = ["unmasking"] if kind == BEHAVIOUR else list(nearer)
@@ -459,13 +461,13 @@ def _error_claims(numbers: Numbers, kind: str, nearer: Mapping[str, str]) -> Ite
 
 
 def _task_mean(values: np.ndarray | None, scores: np.ndarray) -> float:
-    """The mean over the models whose `scores` are finite; NaN where none has a value."""
+    """Compute the mean over the models whose `scores` are finite; NaN if none has a value."""
     finite = np.array([]) if values is None else values[np.isfinite(values) & np.isfinite(scores)]
     return float(finite.mean()) if len(finite) else math.nan
 
 
 def _context_claims(numbers: Numbers, kind: str, truths: Sequence[str]) -> Iterator[Claim]:
-    """What context adds: the vectors of one model before and after it."""
+    """Yield claims about the effect of context: vectors of the same model before and after it."""
     if kind != "contextual":
         return
     for against in (*truths, "errors"):

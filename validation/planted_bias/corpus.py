@@ -1,4 +1,4 @@
-"""Corpora of templates, with planted frequencies of pronouns."""
+"""Corpora of templates with chosen frequencies of pronouns."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ MASK, PLACE = "[MASK]", "OCCUPATION"
 
 @dataclass(frozen=True)
 class Templates:
-    """Sentences with a place for an occupation and one for a pronoun.
+    """Sentences with a placeholder for an occupation and one for a pronoun.
 
-    texts     each sentence as it is written, with OCCUPATION and [MASK]
-    tokens    each sentence's tokens; none where an occupation is a part of a word
-    pronouns  each sentence's (male, female) pronoun
+    Parameters
+    ----------
+    texts
+        The text of each sentence, with OCCUPATION and [MASK].
+    tokens
+        The tokens of each sentence; empty if the occupation is part of a word.
+    pronouns
+        The (male, female) pronoun of each sentence.
     """
 
     texts: tuple[str, ...]
@@ -35,15 +40,15 @@ class Templates:
 
     @classmethod
     def read(cls, path: Path, inflections: bool = False) -> Templates:
-        """From a file of data/templates. `inflections`: an occupation may be a part of a word, as in "OCCUPATIONs".
+        """Read a file of data/templates. With `inflections`, an occupation may be part of a word ("OCCUPATIONs").
 
-        Raises BiasgridError naming the file, and the sentence that is wrong.
+        Raises BiasgridError, which names the file and the wrong sentence.
         """
         texts, pronouns = read_sentences(path, "templates")
         tokens = []
         for text in texts:
             check(path, text)
-            # "one of the OCCUPATIONs" would be a word of its own
+            # Find the placeholders as whole tokens; "OCCUPATIONs" would be another word.
             sentence = tuple(TOKEN.findall(text.lower()))
             whole = sorted(t for t in sentence if t in (cls.OCCUPATION, cls.PRONOUN))
             if not inflections and whole != [cls.PRONOUN, cls.OCCUPATION]:
@@ -53,11 +58,11 @@ class Templates:
 
     @property
     def groups(self) -> list[list[str]]:
-        """Male and female pronouns, in the order that they come in; word i of both is a pair."""
+        """Return male and female pronouns in their order in the sentences; word i of both is a pair."""
         return [list(side) for side in zip(*dict.fromkeys(self.pronouns), strict=True)]
 
     def fill(self, occupation: str, male: Sequence[bool]) -> list[list[str]]:
-        """Each sentence with the occupation, and with the male pronoun or the female one."""
+        """Return each sentence with the occupation, and with the male or the female pronoun."""
         return [
             [{self.OCCUPATION: occupation, self.PRONOUN: pair[not is_male]}.get(t, t) for t in sentence]
             for sentence, pair, is_male in zip(self.tokens, self.pronouns, male, strict=True)
@@ -65,27 +70,32 @@ class Templates:
 
 
 def spell(occupation: str) -> str:
-    """An occupation as a text has it: a word set has `fashion_designer`."""
+    """Return the spelling of an occupation in texts; word sets have `fashion_designer`."""
     return occupation.replace("_", " ")
 
 
 def insert_occupation(texts: Iterable[str], occupation: str) -> list[str]:
-    """Each text with the occupation, and with [MASK]."""
+    """Return each text with the occupation, and with [MASK]."""
     return [text.replace(PLACE, spell(occupation)) for text in texts]
 
 
 def plan(mu: float, sigma: float, occupations: int, seed: int) -> np.ndarray:
-    """How probable the male pronoun is beside each occupation: normally distributed, clipped to [0, 1]."""
+    """Draw the probability of the male pronoun for each occupation: normally distributed, clipped to [0, 1]."""
     return np.random.default_rng(seed).normal(mu, sigma, occupations).clip(0, 1)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """A corpus: a sentence for each occupation and template.
+    """A corpus with a sentence for each occupation and template.
 
-    male         bool (occupations, templates): which sentences have the male pronoun
-    in_training  bool (occupations, templates): which ones models are trained on; the rest is held out
-    order        the random order of all, as occupation * templates + template
+    Parameters
+    ----------
+    male
+        bool (occupations, templates): True for sentences with the male pronoun.
+    in_training
+        bool (occupations, templates): True for training sentences; the others are held out.
+    order
+        The random order of all sentences, as occupation * templates + template.
     """
 
     male: np.ndarray
@@ -94,21 +104,22 @@ class Draws:
 
     @property
     def truth(self) -> np.ndarray:
-        """The share of an occupation's sentences trained on that have the male pronoun, as it came out of the draws;
-        (occupations,)."""
+        """Return the share of each occupation's training sentences that have the male pronoun, (occupations,)."""
         return (self.male & self.in_training).sum(axis=1) / self.in_training.sum(axis=1)
 
     def places(self, in_training: bool = True) -> np.ndarray:
-        """The occupation and the template of each sentence that is trained on, or held out, in random order, int64
-        (sentences, 2)."""
+        """Return the occupation and the template of each training sentence, or of each held-out sentence.
+
+        They are in random order, int64 (sentences, 2).
+        """
         flat_places = self.order[self.in_training.ravel()[self.order] == in_training]
         return np.stack(np.divmod(flat_places, self.male.shape[1]), axis=1)
 
 
 def draw(templates: Templates, probabilities: np.ndarray, seed: int, training_share: float = 1.0) -> Draws:
-    """Draw the pronouns of a corpus. `training_share`: the share of its sentences that models are trained on.
+    """Draw the pronouns of a corpus. `training_share` is the share of training sentences.
 
-    Raises BiasgridError where an occupation has no sentence left to train on.
+    Raises BiasgridError if an occupation has no training sentence left.
     """
     rng = np.random.default_rng(seed)
     male = rng.random((len(probabilities), len(templates.pronouns))) < probabilities[:, None]
@@ -124,7 +135,7 @@ def draw(templates: Templates, probabilities: np.ndarray, seed: int, training_sh
 
 
 def corpus(templates: Templates, occupations: Sequence[str], draws: Draws) -> list[list[str]]:
-    """The tokens of the sentences that models are trained on, in random order."""
+    """Return the tokens of the training sentences, in random order."""
     sentences = [
         s for word, row in zip(occupations, draws.male, strict=True) for s in templates.fill(word, row)
     ]
@@ -133,7 +144,7 @@ def corpus(templates: Templates, occupations: Sequence[str], draws: Draws) -> li
 
 
 def read_sentences(path: Path, key: str) -> tuple[list[str], list[tuple[str, str]]]:
-    """The sentences of a file, and the (male, female) pronoun of each."""
+    """Read the sentences of a file, and the (male, female) pronoun of each."""
     record: Any = read_json(path)
     try:
         pairs = [(tuple(pair.split("/")), text) for pair, texts in record[key].items() for text in texts]
@@ -146,6 +157,6 @@ def read_sentences(path: Path, key: str) -> tuple[list[str], list[tuple[str, str
 
 
 def check(path: Path, text: Any) -> None:
-    """Raises BiasgridError for what is no sentence with a place for an occupation and one for a pronoun."""
+    """Raise BiasgridError unless a text has one placeholder for an occupation and one for a pronoun."""
     if not isinstance(text, str) or text.count(MASK) != 1 or text.count(PLACE) != 1:
         raise BiasgridError(f"{path}: {text!r}: expected {MASK} and {PLACE} once each")

@@ -1,11 +1,11 @@
 """Statistics of models under weights, and their 95 % intervals over plans (mu, sigma).
 
-Replicates of a plan are a cluster: they share what was planted, and are left out, or drawn, together. A mean, a
-difference or a distance has a t-interval with as many degrees of freedom as there are plans, less one. Its standard
-error is the cluster-robust one of Cameron and Miller (2015, sections VI.B to VI.D) that leaves out one plan at a time
-(CV3, the jackknife). For plans of one size that is the t-interval of the plans' means. For others value and interval
-are both of the mean over models. Correlations, and differences of R² over models, have a percentile bootstrap over
-plans, from `FEWEST_RESAMPLED` plans on: with fewer it is too often significant by chance.
+Replicates of a plan are a cluster: they share the injected bias, and are left out or drawn together. A mean, a
+difference or a distance has a t-interval whose degrees of freedom are the number of plans minus one. Its standard
+error is Cameron and Miller's cluster-robust one (2015, sections VI.B to VI.D), which leaves out one plan at a time
+(CV3, the jackknife). For plans of equal size, this is the t-interval of the plans' means. Otherwise, value and
+interval are for the mean over models. Correlations, and differences of R² over models, have a percentile bootstrap
+over plans, from `FEWEST_RESAMPLED` plans on. With fewer plans, it is too often significant by chance.
 
 References
 ----------
@@ -24,13 +24,13 @@ import numpy as np
 RESAMPLES, SEED = 2000, 2021
 LEVEL = 0.95
 FEWEST_PLANS, FEWEST_RESAMPLED = 3, 20
-# where a share is 0, or 1, in all plans, its standard error is 0 and says nothing of its precision; by chance so many
-# plans are on one side of a half in 2 / 2 ** 6 = .03 of all cases, and five plans in more than .05
+# If a share is 0 or 1 in all plans, its standard error of 0 does not reflect its precision. By chance, six plans are
+# on the same side of one half in 2 / 2 ** 6 = .03 of all cases, and five plans in more than .05.
 FEWEST_ALIKE = 6
 
 
 class Estimate(NamedTuple):
-    """A statistic of models, the ends of its interval over plans (NaN: too few plans), and how many of both."""
+    """A statistic of models, its interval over plans (NaN for too few plans), and the numbers of models and plans."""
 
     value: float
     low: float
@@ -46,22 +46,21 @@ def estimate(
     level: float = LEVEL,
     groups: Sequence[np.ndarray] = (),
 ) -> Estimate:
-    """A statistic of models, and its interval over plans.
+    """Compute a statistic of models, and its interval over plans.
 
     Parameters
     ----------
     plans
-        (n,): which plan a model is of.
+        (n,): the plan of each model.
     columns
-        Each (n,): what the statistic is of. Models that lack a number are left out.
+        Each (n,): the arguments of the statistic. Models with a missing number are left out.
     statistic
-        Weights (draws, n), then the columns -> (draws,).
+        Function of weights (draws, n) and the columns that returns (draws,).
     level
-        The interval's.
+        Level of the interval.
     groups
-        Each (n,): 1 for a model that is in the group, where the statistic compares groups of models. Each must have
-        enough plans, and the smallest says how many degrees of freedom there are, so that the interval is wide
-        rather than narrow.
+        For a statistic that compares groups of models, each (n,): 1 for a model in the group. Each group must have
+        enough plans. The smallest group determines the degrees of freedom, so that the interval is conservative.
     """
     table = np.stack(columns)
     whole = np.isfinite(table).all(axis=0)
@@ -85,14 +84,15 @@ def against_each(
     statistic: Callable[..., np.ndarray],
     below: bool = False,
 ) -> Estimate:
-    """How far a metric is above each of its rivals, as one number (Berger 1982, intersection-union test).
+    """Estimate by how much a metric exceeds all of its rivals (Berger 1982, intersection-union test).
 
-    The statistic is computed from `columns` and each of `rivals`. The value is the smallest of them, and low the
-    smallest of their lows: it is above 0 only where every pair's is. A single rival that is clearly above refutes it,
-    so high is the smallest of their highs, at a level of 1 - .05 / k for k rivals (Bonferroni), as any of k may be
-    the smallest by chance. With `below` it is the reverse: the value is the largest, low and high change places.
+    The statistic is computed from `columns` and each of `rivals`. The value is the smallest of the statistics, and
+    low is the smallest of their lower ends: it is above 0 only if all of them are. A single rival that is clearly
+    better refutes the claim, so high is the smallest of the upper ends. Its level is 1 - .05 / k for k rivals
+    (Bonferroni), because any of k may be the smallest by chance. With `below`, the value is the largest statistic,
+    and low and high change places.
     """
-    # all pairs are of the models that have all numbers
+    # Use the same models for all pairs: the models that have all numbers.
     whole = np.isfinite(np.stack([*columns, *rivals])).all(axis=0)
     plans = plans[whole]
     strict = 1 - (1 - LEVEL) / len(rivals)
@@ -117,7 +117,7 @@ def _jackknife(
     level: float,
     fewest: int,
 ) -> tuple[float, float]:
-    """The ends of a t-interval, whose standard error leaves out one plan at a time."""
+    """Compute the ends of a t-interval, whose standard error leaves out one plan at a time."""
     from scipy.stats import t
 
     if fewest < FEWEST_PLANS:
@@ -128,7 +128,7 @@ def _jackknife(
         return np.nan, np.nan
     error = np.sqrt((plans - 1) / plans * ((jackknife_values - value) ** 2).sum())
     half = t.ppf((1 + level) / 2, fewest - 1) * error
-    # a share is neither below 0 nor above 1
+    # Clip the interval of a share to 0 and 1.
     ends = (0.0, 1.0) if statistic is share else (-np.inf, np.inf)
     return max(value - half, ends[0]), min(value + half, ends[1])
 
@@ -141,13 +141,13 @@ def _bootstrap(
     level: float,
     fewest: int,
 ) -> tuple[float, float]:
-    """The ends of a percentile bootstrap over plans."""
+    """Compute the ends of a percentile bootstrap over plans."""
     if fewest < FEWEST_RESAMPLED:
         return np.nan, np.nan
     plans = place.max() + 1
     draws = np.random.default_rng(SEED).multinomial(plans, np.full(plans, 1 / plans), RESAMPLES)
     values = statistic(draws[:, place].astype(float), *table)
-    # all models of a resample may have one value
+    # Drop resamples without a value, in which all models have the same number.
     values = values[np.isfinite(values)]
     ends = 50 * (1 - level), 50 * (1 + level)
     low, high = np.percentile(values, ends) if len(values) else (np.nan, np.nan)
@@ -155,24 +155,24 @@ def _bootstrap(
 
 
 def mean(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Weighted means, one per row of the weights."""
+    """Compute weighted means, one per row of the weights."""
     return (weights * x).sum(axis=1) / weights.sum(axis=1)
 
 
 def share(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Weighted shares of models for which x is 1, and not 0."""
+    """Compute weighted shares of models for which x is 1, and not 0."""
     return mean(weights, x)
 
 
 def pearson(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weighted correlations, one per row of the weights; NaN where one side is constant."""
+    """Compute weighted correlations, one per row of the weights; NaN if one side is constant."""
     x, y = (part - mean(weights, part)[:, None] for part in (x, y))
     spread = mean(weights, x**2) * mean(weights, y**2)
     return np.where(spread > 1e-24, mean(weights, x * y) / np.sqrt(spread), np.nan)
 
 
 def spearman(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weighted rank correlations: those of samples in which model i is weights[i] times."""
+    """Compute weighted rank correlations, as for samples that contain model i weights[i] times."""
     return pearson(weights, _ranks(weights, x), _ranks(weights, y))
 
 
@@ -183,29 +183,29 @@ def _ranks(weights: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def r_squared(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weighted R²."""
+    """Compute weighted R²."""
     return pearson(weights, x, y) ** 2
 
 
 def difference(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weighted mean of x - y."""
+    """Compute the weighted mean of x - y."""
     return mean(weights, x - y)
 
 
 def distance(weights: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Weighted mean of |x - y|."""
+    """Compute the weighted mean of |x - y|."""
     return mean(weights, np.abs(x - y))
 
 
 def gap(weights: np.ndarray, x: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """The weighted mean of x in a group less that in another (1 for a model that is in it)."""
+    """Compute the weighted mean of x in a group minus the mean in another; 1 marks the models of a group."""
     return mean(weights * first, x) - mean(weights * second, x)
 
 
 def r_squared_difference(weights: np.ndarray, truth: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """By how much R² of x with the truth is above that of y."""
+    """Compute R² of x with the truth minus R² of y with the truth."""
     return r_squared(weights, truth, x) - r_squared(weights, truth, y)
 
 
-# not means over models
+# These statistics are not means over models.
 CORRELATIONS = (pearson, spearman, r_squared, r_squared_difference)

@@ -1,7 +1,7 @@
-"""BERT, fine-tuned on a corpus of templates: only the pronoun is masked (Schroeder et al. 2021, section 5.1).
+"""Fine-tuning of BERT on a corpus of templates, in which only the pronoun is masked (Schroeder et al. 2021, 5.1).
 
-The same corpus, weights and parameters give the same bytes in every process of one machine with one version of torch,
-as long as it is the processor that trains.
+The same corpus, weights and parameters give the same bytes in every process on one machine with one version of torch,
+if the training runs on the CPU.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from biasgrid.embeddings.language.threads import one_thread
 
 from .corpus import Templates, draw, insert_occupation, plan
 
-Example = tuple[list[int], int]  # a sentence's pieces with the mask, and the pronoun's
+# The token IDs of a sentence with the mask, and the token ID of the pronoun.
+Example = tuple[list[int], int]
 
 
 def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
@@ -28,14 +29,15 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     Parameters
     ----------
     inputs
-        "templates": the file of sentences; "start": the manifest beside the weights to begin with.
+        "templates": the file of sentences. "start": the manifest next to the weights from which training starts.
     spec
-        As that of `model.make`, without what is measured; "start": the weights' name; "params" of the training.
+        The spec of `model.make` without the measurements. "start": the name of the weights. "params": the parameters
+        of the training.
 
     Raises
     ------
     BiasgridError
-        Weights that are of no model with a head for masked words, and pronouns that are not one piece of it.
+        If the weights are not from a model with a head for masked words, or if a pronoun is not a single token.
     """
     templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
     probabilities = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
@@ -72,7 +74,7 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
 def _batches(
     examples: Sequence[Example], pretrained: Pretrained, params: Mapping[str, Any], seed: int
 ) -> Iterator[Batch]:
-    """All examples in a random order, `epochs` times over."""
+    """Yield batches of all examples in random order, `epochs` times."""
     rng, size = np.random.default_rng(seed), params["batch_size"]
     for _ in range(params["epochs"]):
         order = rng.permutation(len(examples))

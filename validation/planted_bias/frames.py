@@ -1,4 +1,4 @@
-"""Sentences in which another word than the occupation determines the pronoun: a task in which a model can err."""
+"""Sentences in which a word other than the occupation determines the pronoun: a task in which a model can err."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ CUE = re.compile(r"\{(\w+)\|(\w+)\}")
 
 @dataclass(frozen=True)
 class Frames:
-    """Pairs of sentences in which another word than the occupation determines the pronoun.
+    """Pairs of sentences in which a word other than the occupation determines the pronoun.
 
-    texts     each frame's sentence whose pronoun is male, and that whose pronoun is female; with OCCUPATION and
-              [MASK]
-    pronouns  each frame's (male, female) pronoun
+    Parameters
+    ----------
+    texts
+        The sentence with a male pronoun and the sentence with a female pronoun of each frame, with OCCUPATION and
+        [MASK].
+    pronouns
+        The (male, female) pronoun of each frame.
     """
 
     texts: tuple[tuple[str, str], ...]
@@ -27,7 +31,7 @@ class Frames:
 
     @classmethod
     def read(cls, path: Path) -> Frames:
-        """From a file of data/templates. Raises BiasgridError naming the file, and the frame that is wrong."""
+        """Read a file of data/templates. Raises BiasgridError, which names the file and the wrong frame."""
         texts, pronouns = read_sentences(path, "frames")
         for text in texts:
             check(path, text)

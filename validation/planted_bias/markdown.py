@@ -1,4 +1,4 @@
-"""The tables of what was recovered, and of the claims, as text to read."""
+"""Tables of recovered bias and of the claims in Markdown."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .recovery import ACTS, BEHAVIOUR, NEUTRAL, OF_SETS, RECOVERY
 from .truth_plots import ACTS as ACT_LABELS
 from .truth_plots import VECTORS
 
-# whose truth -> what it is, and its distance from its neutral value
+# Kind of truth -> name of the truth, and name of its distance from the neutral value.
 TRUTHS = {
     "planted": ("the share", "the share's distance from .5"),
     "unmasking": ("the unmasking bias", "the unmasking bias' distance from .5"),
@@ -36,7 +36,7 @@ def write_claims(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
 
 
 def recovery_markdown(recovery: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """recovery.csv as tables to read, those of validation/planted_bias/numbers, in Markdown."""
+    """Write recovery.csv as tables in Markdown, as in validation/planted_bias/numbers."""
     columns = ["trainer", "vectors", "level", "metric", "against", "truth", "what", "value", "sd"]
     cells = {tuple(row[:7]): tuple(row[7:]) for row in recovery[columns].itertuples(index=False)}
     recovery = recovery[recovery["metric"] != ""]
@@ -52,7 +52,7 @@ def recovery_markdown(recovery: pd.DataFrame, labels: Mapping[str, str]) -> str:
 def _truth_tables(
     recovery: pd.DataFrame, cells: Mapping[tuple, tuple], labels: Mapping[str, str], against: str
 ) -> list[str]:
-    """What is recovered of a truth."""
+    """Return the tables of the recovery of one kind of truth."""
     of_vectors = recovery[recovery["vectors"] != BEHAVIOUR]
     kinds = list(of_vectors[["trainer", "vectors"]].drop_duplicates().itertuples(index=False, name=None))
     names = [f"{labels.get(trainer, trainer)}, {VECTORS[kind]}" for trainer, kind in kinds]
@@ -114,7 +114,7 @@ def _truth_tables(
 
 
 def claims_markdown(claims: pd.DataFrame, labels: Mapping[str, str]) -> str:
-    """claims.csv as a table to read, in Markdown."""
+    """Write claims.csv as a table in Markdown."""
     rows = []
     for row in claims.itertuples(index=False):
         ends = "" if np.isnan(row.low) else typographic(f" {interval(row.low, row.high)}")

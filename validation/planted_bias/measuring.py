@@ -1,4 +1,4 @@
-"""A metric on a model, and the scores of its words."""
+"""Measurement of a metric on a model, with scores of words."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def measure(
     seed: int = 0,
     halves: int = 0,
 ) -> dict[str, Any]:
-    """A metric of the config on a model: value (NaN: none), status, and its scores of occupations (None: none).
+    """Measure a metric of the config on a model: value (or NaN), status, and scores of occupations (or None).
 
-    Occupations are one set, or for a metric that takes two, those that are male in truth (share above .5) and those
-    that are female; one of exactly .5 is in neither. With `halves` > 0 also "halves": the mean distance of its values
-    on that many random halves of the occupations from its value on all (NaN where a half has no value; the seed
-    determines the halves, the same for all metrics). Raises BiasgridError where the entry's `words` is none of the
-    metric's details.
+    Occupations are one set. For a metric that takes two sets, they are divided into truly male occupations (share
+    above .5) and truly female ones; an occupation of exactly .5 is in neither set. With `halves` > 0, the result also
+    has "halves": the mean distance of the values on that many random halves of the occupations from the value on all.
+    It is NaN if a half does not have a value. The seed determines the halves, which are the same for all metrics.
+    Raises BiasgridError if the entry's `words` is not a detail of the metric.
     """
     measurement = _measure(entry, model, groups, occupations, truth, seed)
     if halves:
@@ -46,7 +46,7 @@ def measure(
 
 
 def random_halves(words: int, halves: int, seed: int) -> list[np.ndarray]:
-    """The places of so many random halves of some words, in order; the same for the same seed."""
+    """Draw `halves` random halves of words as sorted indices; they depend only on the seed."""
     rng = np.random.default_rng(seed)
     return [np.sort(rng.permutation(words)[: words // 2]) for _ in range(halves)]
 
@@ -80,7 +80,7 @@ def _measure(
         (sample,) = look_up(Request(metric, parameters, words, seed), query, model)
         result = sample.result()
     except BiasgridError as error:
-        # such as a metric of what a debias method has changed
+        # Some metrics cannot be measured here, such as a metric of the change by a debias method.
         return {"value": np.nan, "status": str(error), "words": None}
     name = entry.get("words")
     if name and result.detail and name not in result.detail:
@@ -94,8 +94,10 @@ def _measure(
 def _word_scores(
     detail: Mapping[str, Mapping[str, Mapping[str, Any]]], sets: Iterable[str], name: str | None
 ) -> dict[str, float] | None:
-    """Occupation -> score, from the first detail that has one number per word, or a mean; the detail that the config
-    names (`words`) may also have one number per group, whose mean is the score."""
+    """Return the score of each occupation from the first detail with one number per word, or with a mean.
+
+    If the config names a detail (`words`), it may also have one number per group, whose mean is the score.
+    """
     for candidate in [name] if name else detail:
         by_set = detail.get(candidate, {})
         if not set(sets) <= set(by_set):

@@ -1,4 +1,4 @@
-"""A model of the benchmark: its corpus, its training, what it does, and every metric on it."""
+"""Models of the benchmark: corpus, training, behaviour, and the values of every metric."""
 
 from __future__ import annotations
 
@@ -24,27 +24,26 @@ from .frames import Frames
 from .measuring import measure, random_halves
 from .training import train
 
-# what a record says first
+# The first keys of a record.
 SETTING = ("trainer", "mu", "sigma", "replicate")
-# the occupations of Schroeder et al.'s motivating example (section 3.1)
+# The occupations of Schroeder et al.'s motivating example (section 3.1).
 EXAMPLE = ("footballer", "bishop", "lawmaker", "hairdresser", "sociologist", "nurse")
-# the layer of a fine-tuned model that a kind of vectors is: the last, or before the first
+# The layer of a fine-tuned model for each kind of vectors: the last layer, or the input of the first.
 LAYERS = {"contextual": -1, "sentences": -1, "input": 0}
 
 
 def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write a model's record: what was planted, what the model does, and every metric's value and word scores by kind
-    of vectors.
+    """Write a model's record: injected bias, behaviour, and every metric's value and word scores by kind of vectors.
 
     Parameters
     ----------
     inputs
-        "templates": the file of sentences. Of a model that is fine-tuned before also its files, "trained", and those
-        of sentences that it is asked: "test_templates" and "frames"; and where words are read in "sentences", these.
+        "templates": the file of sentences. A fine-tuned model also needs its own files, "trained", and the files of
+        test sentences, "test_templates" and "frames". If words are read in sentences, "sentences" is their file.
     spec
         "trainer", "mu", "sigma" and "replicate"; "algorithm" and "params" of the training; the share "trained" of the
-        sentences; the "vectors" that are measured; "plan_seed" and "corpus_seed"; "metrics" with their entries by
-        key; on how many "halves" they are measured again; the "occupations" and the "groups".
+        sentences; the "vectors" to measure; "plan_seed" and "corpus_seed"; "metrics" with their entries by key; the
+        number of "halves" on which they are measured again; the "occupations" and the "groups".
     """
     templates, occupations = Templates.read(inputs["templates"]), spec["occupations"]
     probabilities = plan(spec["mu"], spec["sigma"], len(occupations), spec["plan_seed"])
@@ -76,7 +75,7 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
 
 
 def _train_static_model(templates: Templates, spec: Mapping[str, Any], draws: Draws) -> dict[str, Any]:
-    """The words and vectors of a static model, by kind."""
+    """Train a static model, and return its words and vectors by kind."""
     sentences = corpus(templates, spec["occupations"], draws)
     words, word_vectors, context_vectors = train(
         sentences, spec["algorithm"], spec["params"], spec["corpus_seed"]
@@ -90,8 +89,8 @@ def _train_static_model(templates: Templates, spec: Mapping[str, Any], draws: Dr
 def _read_fine_tuned_model(
     inputs: Mapping[str, Any], spec: Mapping[str, Any], templates: Templates, draws: Draws
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a fine-tuned model does, and its words and vectors by kind."""
-    # late: static models need no torch
+    """Return the behaviour of a fine-tuned model, and its words and vectors by kind."""
+    # Import late, because static models do not need torch.
     from biasgrid.embeddings.language.encoder import Encoder
     from biasgrid.embeddings.language.encoding import encode
     from biasgrid.embeddings.language.masked import Masked
@@ -114,7 +113,7 @@ def _read_fine_tuned_model(
     words = [*occupations, *(word for group in spec["groups"] for word in group)]
     texts, by_kind = list(map(spell, words)), {}
     for kind in spec["vectors"]:
-        # a word is read alone, or in sentences
+        # Words are encoded alone or in sentences.
         sentences = Sentences.of(read_json(inputs["sentences"]) if kind == "sentences" else None)
         vectors = encode(encoder, texts, sentences, layer=LAYERS[kind])
         by_kind[kind] = words, np.array([vectors[text] for text in texts])
@@ -122,11 +121,11 @@ def _read_fine_tuned_model(
 
 
 def _measure_vectors(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.ndarray) -> dict[str, Any]:
-    """What is measured of one kind of vectors."""
+    """Measure one kind of vectors."""
     groups, occupations = spec["groups"], spec["occupations"]
     male, female = (store.take(group, store.rows(group)) for group in groups)
     return {
-        # Schroeder et al. 2021, section 5.2.1
+        # The angle is that of Schroeder et al. 2021, section 5.2.1.
         "angle": angles(male, female)["pca", "mean"],
         "example": _example(store, [male, female], set(EXAMPLE) <= set(occupations)),
         "metrics": {
@@ -137,13 +136,15 @@ def _measure_vectors(store: EmbeddingStore, spec: Mapping[str, Any], truth: np.n
 
 
 def _example(store: EmbeddingStore, groups: Sequence[np.ndarray], has_words: bool) -> dict[str, Any] | None:
-    """The size of WEAT's effect for each of the ten ways to part the example's six words into two sets of three; and
-    SAME, which needs no such sets (ibid., section 3.1)."""
+    """Compute WEAT's effect size for each of the ten divisions of the example's six words into two sets of three.
+
+    Also compute SAME, which does not need such sets (ibid., section 3.1).
+    """
     if not has_words:
         return None
     vectors = store.take(EXAMPLE, store.rows(EXAMPLE))
     sizes = []
-    # the first word is in the first set: a set and its complement are one way
+    # Keep the first word in the first set, because a set and its complement are the same division.
     for pair in combinations(range(1, 6), 2):
         first = np.isin(range(6), (0, *pair))
         sizes.append(abs(weat_es([vectors[first], vectors[~first]], groups).value))

@@ -1,4 +1,4 @@
-"""What factory.csv says of a trainer's models, by what the numbers are."""
+"""Numbers of a trainer's models in factory.csv, by kind of number."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .recovery import ACTS, BEHAVIOUR, SETTING, percentage_difference
 
 
 class Numbers:
-    """What factory.csv says of a trainer's models, an array (models,) per number; None where it has none."""
+    """Numbers of a trainer's models in factory.csv: an array (models,) for each number, None if it is missing."""
 
     def __init__(self, models: pd.DataFrame):
         setting = SETTING[1:]
@@ -24,31 +24,31 @@ class Numbers:
         self.kinds = [kind for kind in models["vectors"].unique() if kind != BEHAVIOUR]
 
     def of_model(self, kind: str, what: str, against: str = "") -> np.ndarray | None:
-        """A model's own number."""
+        """Return a number of the models themselves."""
         return self._values.get((kind, "", "model", against, "", what))
 
     def of_words(self, kind: str, metric: str, against: str, what: str = "r_squared", truth: str = "signed"):
-        """R² of words' scores with a truth, or another correlation; what the model does is its own kind."""
+        """Return R² of words' scores with a truth, or another correlation; behaviour is a kind of its own."""
         return self._values.get((_kind_of(metric, kind), metric, "word", against, truth, what))
 
     def retest(self, kind: str, metric: str) -> np.ndarray | None:
-        """Mean correlation with the scores of other replicates."""
+        """Return the mean correlation with the scores of other replicates."""
         return self._values.get((_kind_of(metric, kind), metric, "word", "", "", "retest"))
 
     def halves(self, kind: str, metric: str) -> np.ndarray | None:
-        """How far halves of the words are from all."""
+        """Return the mean distance of values on halves of the words from the value on all words."""
         return self._values.get((_kind_of(metric, kind), metric, "set", "", "", "halves"))
 
     def value(self, kind: str, metric: str) -> np.ndarray | None:
-        """The values of sets."""
+        """Return the values of sets."""
         return self._values.get((kind, metric, "set", "planted", "mean", "score"))
 
     def true(self, against: str, truth: str) -> np.ndarray | None:
-        """The truth of sets."""
+        """Return the truth of sets."""
         return self._true.get((against, truth))
 
     def differences(self, kind: str, metric: str) -> np.ndarray | None:
-        """(plans,): percentage difference of the words' standard deviation between replicates."""
+        """Compute the percentage difference of the words' standard deviation between replicates, (plans,)."""
         values = self._values.get((_kind_of(metric, kind), metric, "word", "", "", "sd"))
         if values is None:
             return None

@@ -1,4 +1,4 @@
-"""The pictures of docs/factory.md and of docs/replications/schroeder.md."""
+"""Pictures of docs/factory.md and docs/replications/schroeder.md."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BERT = "planted_bert"
-# config -> what makes its results
+# Config -> the command that makes its results.
 COMMANDS = {"factory": "make factory", BERT: "make planted-bert-paper"}
 
 
 @cache
 def study(name: str) -> Factory:
-    """A benchmark of this folder."""
+    """Read a benchmark of this folder."""
     return Factory.read(Path(__file__).with_name(f"{name}.yaml"))
 
 
 def metrics_of(name: str, truth: str) -> list[str]:
-    """The benchmark's metrics that are judged by a truth."""
+    """Return the benchmark's metrics that are compared with a truth."""
     return [key for key, entry in study(name).config.metrics.items() if entry.truth == truth]
 
 
@@ -42,7 +42,7 @@ def _words(name: str, against: str = "") -> Picture:
 
 
 def _truth(name: str, table: str, truth: str, against: str = "") -> Picture:
-    """Metrics against a truth that each is judged by; others are no part of the table."""
+    """Return the picture of metrics against a truth; the table leaves out metrics compared with other truths."""
 
     def take(results: Path) -> pd.DataFrame:
         others = study(name).config.metrics.keys() - metrics_of(name, truth)
@@ -55,7 +55,7 @@ def _truth(name: str, table: str, truth: str, against: str = "") -> Picture:
 
 
 def _of_models(table: str, draw: Callable[[pd.DataFrame, Mapping[str, str]], Figure]) -> Picture:
-    """Models of BERT, or claims about them."""
+    """Return a picture of BERT models, or of claims about them."""
     path = f"{BERT}/figures/{table}.csv"
     return Picture(COMMANDS[BERT], table, table_of(path), lambda rows: draw(rows, study(BERT).labels))
 

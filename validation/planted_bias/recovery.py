@@ -1,8 +1,8 @@
-"""How well metrics recover what was planted, and what a model does, as tables.
+"""Tables of the recovery of injected bias, and of a model's behaviour, by metrics.
 
-The comparisons are those of Schroeder et al. (2021), sections 5.2 and 5.3. There are up to three truths: the share of
-male pronouns that was planted and, of a model that fills gaps, what it says on held-out templates (unmasking bias)
-and which way it errs in a task (downstream errors).
+The comparisons follow Schroeder et al. (2021), sections 5.2 and 5.3. There are up to three kinds of truth: the
+injected share of male pronouns and, for a model that predicts masked words, its predictions on held-out templates
+(unmasking bias) and the direction of its errors in a task (downstream errors).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ JUDGED = Column(
 
 
 def _make_models(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.DataFrame:
-    """spec: "neutral" and "lengths" of metrics."""
+    """Make the table of models. `spec` has "neutral" and "lengths" of metrics."""
     return model_table(map(read_json, inputs["models"]), spec["neutral"], spec["lengths"])
 
 
@@ -64,7 +64,7 @@ def _make_recovery(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> pd.Dat
 
 
 def _scales(factory: Any) -> dict[str, Any]:
-    """Neutral values of metrics, and the lengths of their ranges (None: infinite), by key."""
+    """Return the neutral values of metrics, and the lengths of their ranges (None if infinite), by key."""
     metrics_by_key = {key: entry.definition(key) for key, entry in factory.config.metrics.items()}
     lengths = {key: metric.range[1] - metric.range[0] for key, metric in metrics_by_key.items()}
     return {
@@ -115,13 +115,13 @@ RECOVERY = Table(
     remedy=REMEDY,
 )
 TABLES = (MODELS, RECOVERY)
-# what a model does, and the metrics that it is entered as
+# The behaviour of a model, and the metrics as which it is entered.
 BEHAVIOUR = "behaviour"
 ACTS = ("unmasking", "errors")
-# the truths' neutral values, and the lengths of their ranges
+# Neutral values of the truths, and lengths of their ranges.
 NEUTRAL = {"planted": 0.5, "unmasking": 0.5, "errors": 0.0}
 LENGTHS = {"unmasking": 1.0, "errors": 2.0}
-# what a word's score may recover, and a set's: functions of the truth and its neutral value
+# Quantities that scores of words, or of sets, may recover: functions of the truth and its neutral value.
 OF_WORDS = {
     "signed": lambda truth, neutral: truth,
     "absolute": lambda truth, neutral: np.abs(neutral - truth),
@@ -134,26 +134,26 @@ OF_SETS = {
 
 
 def write_figure_table(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
-    """Write the table that a figure (spec: "figure") is drawn from, from factory.csv (inputs: "models")."""
+    """Write the table of a figure (spec: "figure") from factory.csv (inputs: "models")."""
     write_frame(figure_tables(MODELS.read(inputs["models"]))[spec["figure"]], output, "%.6g")
 
 
 def model_table(
     records: Iterable[Mapping[str, Any]], neutral: Mapping[str, float], lengths: Mapping[str, float | None]
 ) -> pd.DataFrame:
-    """factory.csv, from the models' records.
+    """Make factory.csv from the models' records.
 
     Parameters
     ----------
     records
-        As `model.make` writes them.
+        The records that `model.make` writes.
     neutral
-        Metric -> the score of a word, or of a set, that means no bias.
+        Metric -> the no-bias value of a word or a set.
     lengths
-        Metric -> the length of its range; None where it is infinite.
+        Metric -> the length of its range; None if it is infinite.
     """
     rows = []
-    # models of one plan -> (row of their retest, whether it is judged, scores of words)
+    # Models of one plan -> (row of the retest, whether the model is included, scores of words).
     replicates: dict[tuple, list[tuple[int, bool, np.ndarray]]] = {}
     for record in records:
         setting = [record[name] for name in SETTING]
@@ -180,11 +180,13 @@ def model_table(
 
 
 def retest(scores: np.ndarray, is_judged: np.ndarray) -> np.ndarray:
-    """Mean correlation of each replicate's scores (replicates, words) with those of the other judged replicates; NaN
-    where there is none, or no variance."""
+    """Correlate each replicate's scores (replicates, words) with the other included replicates, and average.
+
+    The mean is NaN if there is no other replicate, or no variance.
+    """
     r = np.full((len(scores), len(scores)), np.nan)
     for i, j in combinations(range(len(scores)), 2):
-        # over the words that have both scores
+        # Use the words that have both scores.
         x, y = scores[[i, j]][:, np.isfinite(scores[[i, j]]).all(axis=0)]
         if len(x) > 2 and np.ptp(x) and np.ptp(y):
             r[i, j] = r[j, i] = np.corrcoef(x, y)[0, 1]
@@ -194,7 +196,7 @@ def retest(scores: np.ndarray, is_judged: np.ndarray) -> np.ndarray:
 
 
 def recovery_table(models: pd.DataFrame) -> pd.DataFrame:
-    """recovery.csv, from factory.csv."""
+    """Make recovery.csv from factory.csv."""
     models = models[models["value"].notna()]
     gates = models[models["what"] == "gate"]
     models = models[models["judged"] == "yes"]
@@ -207,7 +209,7 @@ def recovery_table(models: pd.DataFrame) -> pd.DataFrame:
         rows += [
             (*key, *row) for row in _of_scalars(part[(part["level"] == "model") & (part["what"] != "angle")])
         ]
-    # over all models, as the gate decides which are judged
+    # Use all models, because this number decides which models are included.
     for key, part in gates.groupby(["trainer", "vectors"], sort=False):
         value, n = part["value"], len(part)
         columns = (*key, "", "model", "planted", "")
@@ -217,13 +219,13 @@ def recovery_table(models: pd.DataFrame) -> pd.DataFrame:
 
 
 def percentage_difference(values: Sequence[float]) -> float:
-    """Mean over all pairs of |a - b| / ((a + b) / 2); NaN for fewer than two values, or where all are 0."""
+    """Average |a - b| / ((a + b) / 2) over all pairs; NaN for fewer than two values, or if all are 0."""
     pairs = [abs(a - b) / ((a + b) / 2) for a, b in combinations(values, 2) if a + b > 0]
     return float(np.mean(pairs)) if pairs else np.nan
 
 
 def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The table that each figure is drawn from, by the figure's name, from factory.csv.
+    """Make the table of each figure from factory.csv, by the figure's name.
 
     Parameters
     ----------
@@ -233,13 +235,14 @@ def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict
-        ``words`` (planted), ``words-unmasking``, ``words-errors``: Pearson's r of words' scores with that truth, one
-        row per model, kind of vectors and truth, one column per metric; what the model does has columns, too, with
-        the same numbers for all kinds of vectors. ``truth-<trainer>`` (planted), ``truth-<trainer>-unmasking``: the
-        metrics' values, one row per model and kind of vectors, one column per metric, beside ``true_mean``,
-        ``true_sd`` and ``true_absolute``. ``directions``: the angle between the first principal component and the
-        difference of means, beside R² of SAME and of Direct Bias. ``example``: the effect sizes of six words by how
-        they are parted into sets. ``gate``: R² of unmasking bias and planted share. NaN where there is no value.
+        ``words`` (injected bias), ``words-unmasking``, ``words-errors``: Pearson's r of words' scores with that
+        truth, one row per model, kind of vectors and truth, one column per metric. The model's behaviour also has
+        columns, with the same numbers for all kinds of vectors. ``truth-<trainer>`` (injected bias),
+        ``truth-<trainer>-unmasking``: the metrics' values, one row per model and kind of vectors, one column per
+        metric, and ``true_mean``, ``true_sd`` and ``true_absolute``. ``directions``: the angle between the first
+        principal component and the difference of means, with R² of SAME and of Direct Bias. ``example``: the effect
+        sizes of six words for each division into sets. ``gate``: R² of unmasking bias and injected share. Missing
+        values are NaN.
     """
     setting = [*SETTING, "vectors", "judged"]
     tables = {}
@@ -267,7 +270,7 @@ def figure_tables(models: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _wide(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
-    """A column per metric; rows and metrics in the order that they come in."""
+    """Pivot to a column per metric; rows and metrics keep their order."""
     if rows.empty:
         return pd.DataFrame(columns=index)
     table = rows.pivot(index=index, columns="metric", values="value")
@@ -276,7 +279,7 @@ def _wide(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
 
 
 def _with_behaviour(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
-    """A column per metric, and one for each of what the models do, whose number is the same for all vectors."""
+    """Pivot to a column per metric and per behaviour, which has the same number for all kinds of vectors."""
     acts = rows["vectors"] == BEHAVIOUR
     table = _wide(rows[~acts], index)
     if acts.any():
@@ -286,7 +289,7 @@ def _with_behaviour(rows: pd.DataFrame, index: list[str]) -> pd.DataFrame:
 
 
 def _with_truths(rows: pd.DataFrame, setting: list[str]) -> pd.DataFrame:
-    """A column per metric, after one per truth."""
+    """Pivot to a column per truth, followed by a column per metric."""
     first = rows[rows["metric"] == rows["metric"].iloc[0]]
     true = first.pivot(index=setting, columns="truth", values="true")[list(OF_SETS)].add_prefix("true_")
     table = _wide(rows[rows["truth"] == "mean"], setting).join(true, on=setting)
@@ -300,7 +303,7 @@ def _of_vectors(
     neutral: Mapping[str, float],
     lengths: Mapping[str, float | None],
 ) -> Iterator[tuple]:
-    """The rows of a kind of vectors, each with the words' scores where its value is their retest."""
+    """Yield the rows of a kind of vectors, with the words' scores if the value is their retest."""
     by_vectors = record["measured"][kind]
     yield "", "model", "", "", np.nan, "angle", by_vectors["angle"], "ok", None
     if by_vectors.get("example"):
@@ -318,7 +321,7 @@ def _of_vectors(
             scores = np.array(measurement["words"], dtype=float)
             yield from _of_scores(metric, scores, truths, neutral.get(metric, 0.0), status)
             if metric == "weat" and by_vectors["metrics"].get("same", {}).get("words"):
-                # the same words, so that the two compare
+                # Use the same words for SAME, so that the two are comparable.
                 same_scores = np.array(by_vectors["metrics"]["same"]["words"], dtype=float)
                 has_score = np.isfinite(scores)
                 for against, truth in truths.items():
@@ -329,7 +332,7 @@ def _of_vectors(
 def _of_example(
     example: Mapping[str, Any], occupations: Sequence[str], truths: Mapping[str, np.ndarray]
 ) -> Iterator[tuple]:
-    """Schroeder et al.'s figure 2: the effect sizes of the same words, for each way to part them into two sets."""
+    """Yield the numbers of Schroeder et al.'s figure 2: effect sizes of the same words for each division."""
     sizes = np.abs(np.array(example["effect_sizes"], dtype=float))
     against = "unmasking" if "unmasking" in truths else "planted"
     places = [occupations.index(word) for word in example["words"]]
@@ -342,8 +345,10 @@ def _of_example(
 
 
 def _of_behaviour(acts: Mapping[str, Any], gate: float, truths: Mapping[str, np.ndarray]) -> Iterator[tuple]:
-    """The rows of a model's behaviour, entered as metrics: a set's value is the same function (mean, sd, absolute) of
-    the behaviour as that of the truth."""
+    """Yield the rows of a model's behaviour, entered as metrics.
+
+    The value of a set is the same function (mean, sd, absolute) of the behaviour as of the truth.
+    """
     yield "", "model", "planted", "", np.nan, "gate", gate, "ok", None
     for name, value in acts["scalars"].items():
         yield "", "model", "", "", np.nan, name, value, "ok", None
@@ -363,7 +368,7 @@ def _of_behaviour(acts: Mapping[str, Any], gate: float, truths: Mapping[str, np.
 def _of_scores(
     metric: str, scores: np.ndarray, truths: Mapping[str, np.ndarray], neutral: float, status: str
 ) -> Iterator[tuple]:
-    # a metric of two sets has no score of a word whose share is a half: it is in neither set
+    # A metric of two sets does not score a word with a share of one half, which is not in either set.
     has_score = np.isfinite(scores)
     yield (
         metric,
@@ -414,8 +419,10 @@ def _of_sets(rows: pd.DataFrame) -> Iterator[tuple]:
 
 
 def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
-    """The angle between the principal component (Direct Bias's direction) and the difference of means (SAME's), and
-    its rank correlation with the difference of the two metrics' R² of words."""
+    """Yield the angle between the directions of Direct Bias (principal component) and SAME (difference of means).
+
+    Also yield its rank correlation with the difference of the two metrics' R² of words.
+    """
     of_angles = rows[rows["what"] == "angle"].set_index(SETTING)["value"]
     if of_angles.empty:
         return
@@ -440,7 +447,7 @@ def _of_directions(rows: pd.DataFrame) -> Iterator[tuple]:
 
 
 def _of_scalars(rows: pd.DataFrame) -> Iterator[tuple]:
-    """Means of the models' own numbers, without the gate, whose mean is over all models."""
+    """Yield means of the models' own numbers, except the inclusion criterion, whose mean is over all models."""
     for (against, what), part in rows[rows["what"] != "gate"].groupby(["against", "what"], sort=False):
         yield (
             "",
@@ -456,13 +463,13 @@ def _of_scalars(rows: pd.DataFrame) -> Iterator[tuple]:
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """pearson, its square, its p-value, and spearman; NaN where one side is constant, or has fewer than 3 values."""
+    """Compute pearson, its square, its p-value, and spearman; NaN for a constant side, or fewer than 3 values."""
     from scipy.stats import pearsonr, spearmanr
 
     if len(x) < 3 or not np.isfinite(y).all():
         return dict.fromkeys(("r_squared", "pearson", "spearman", "p_value"), np.nan)
     with warnings.catch_warnings():
-        # of constant values, whose correlation is NaN
+        # Ignore warnings about constant values, whose correlation is NaN.
         warnings.simplefilter("ignore")
         pearson, spearman = pearsonr(x, y), spearmanr(x, y)
     return {

@@ -83,11 +83,12 @@ PARAMETERS = {
     "rnsb": {"holdout": False},
     "ripa": {"relation": "mean"},
 }
-# others have one attribute set: they would take the mean of two that lean to either group
+# Other metrics get one attribute set, because the mean of two sets near different groups would cancel.
 OF_BOTH_SETS = ("weat", "weat_es", "rnsb", "same", "same_stereotype")
-# these measure something else than what is planted
+# These metrics do not measure the injected bias.
 OF_ANOTHER_BIAS = ("mac", "ect")
-MEAN = "mean"  # of all other metrics
+# The name of the mean of all other metrics.
+MEAN = "mean"
 MODELS = (
     "glove-6b-50d",
     "word2vec-google-news-300-subset",
@@ -96,21 +97,32 @@ MODELS = (
 )
 SIZE, QUERIES, DRAWS, NEAREST, VOCABULARY = 8, 3, 499, 60, 2000
 SEED, REPETITIONS, REPETITIONS_OF_TEXT = 1, 20, 6
-MOST = 0.4  # length of the largest planted amount, as a share of the median length of words
-MOST_SPREADS = 2.0  # the same in standard deviations of all words along the difference of the groups
-NOISE = 0.5  # share of another word's vector that is added to each word of a copy
-DOMINANT = 3  # principal components that are stretched
+# Length of the largest injected amount, as a share of the median length of words.
+MOST = 0.4
+# The same length in standard deviations of all words along the difference of the groups.
+MOST_SPREADS = 2.0
+# Share of another word's vector that is added to each word of a copy.
+NOISE = 0.5
+# Number of principal components that are stretched.
+DOMINANT = 3
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """How a copy represents words.
+    """Transformation of the vectors of a copy.
 
-    share    share of the principal components that are kept, largest first
-    stretch  factor of the first `DOMINANT` principal components
-    common   length of a vector that is added to all words; 1 is the words' median length
-    scale    factor of all vectors
-    unit     whether vectors have length 1 in the end
+    Parameters
+    ----------
+    share
+        Share of the principal components to keep, largest first.
+    stretch
+        Factor of the first `DOMINANT` principal components.
+    common
+        Length of a vector that is added to all words; 1 is the words' median length.
+    scale
+        Factor of all vectors.
+    unit
+        Whether vectors are scaled to length 1 at the end.
     """
 
     share: float = 1.0
@@ -166,7 +178,10 @@ class Words:
     vectors: np.ndarray
 
     def topic(self, free: np.ndarray, rng: np.random.Generator, near: np.ndarray | None = None) -> np.ndarray:
-        """`SIZE` words around one, which is one of the `NEAREST` nearest to a vector, if any; free no more."""
+        """Draw `SIZE` free words around a random one, and mark them as no longer free.
+
+        With `near`, the random word is one of the `NEAREST` nearest to that vector.
+        """
         directions = unit(self.vectors)
         places = np.flatnonzero(free)
         if near is not None:
@@ -180,7 +195,7 @@ class Words:
         return chosen
 
     def draw(self, rng: np.random.Generator) -> tuple[list[np.ndarray], list[list[np.ndarray]]]:
-        """Two groups, and `QUERIES` pairs of attribute sets: places of words, none twice."""
+        """Draw two groups, and `QUERIES` pairs of attribute sets, as indices of words without repetition."""
         free = np.ones(len(self.words), dtype=bool)
         first = self.topic(free, rng)
         groups = [first, self.topic(free, rng, self.vectors[first].mean(axis=0))]
@@ -194,8 +209,11 @@ class Words:
 def plant(
     vectors: np.ndarray, groups: list[np.ndarray], pairs: list[list[np.ndarray]], amount: float, unit_of: str
 ) -> np.ndarray:
-    """Vectors with so much bias in all pairs of attribute sets, and no other. The mean of the second group becomes as
-    long as that of the first: then what is as near to one as to the other is so by distances and by products."""
+    """Return vectors in which all pairs of attribute sets have exactly this amount of bias.
+
+    The means of both groups get the same length. Then a vector that is equally near to both is so both by distances
+    and by inner products.
+    """
     means = [vectors[group].mean(axis=0) for group in groups]
     ratio = np.linalg.norm(means[0]) / np.linalg.norm(means[1])
     vectors, axis = vectors.copy(), unit(means[0] - ratio * means[1])
@@ -208,9 +226,9 @@ def plant(
     return vectors
 
 
-# the models of a repetition, by number: a number, the vectors by word, and the queries
+# The models of a repetition: the vectors by word, and the queries of each.
 Models = list[tuple[dict[str, np.ndarray], list[Query]]]
-# amounts, one per model, and a source of chance -> the models
+# Function of the amounts, one per model, and a random generator that returns the models.
 World = Callable[[np.ndarray, np.random.Generator], Models]
 
 
@@ -231,7 +249,7 @@ def copies(
 
 
 def models(amounts: np.ndarray, rng: np.random.Generator, *, stores: Path, unit_of: str) -> Models:
-    """Four real models; the words of queries are near to each other in one of them."""
+    """Return the four real models with injected bias; the words of queries are near to each other in one of them."""
     bases = real(stores)
     drawn_from = bases[rng.integers(len(bases))]
     groups, pairs = drawn_from.draw(rng)
@@ -247,7 +265,7 @@ def models(amounts: np.ndarray, rng: np.random.Generator, *, stores: Path, unit_
 
 
 def as_queries(base: Words, groups: list[np.ndarray], pairs: list[list[np.ndarray]]) -> list[Query]:
-    """A query per pair of attribute sets."""
+    """Return a query for each pair of attribute sets."""
 
     def words(sets: list[np.ndarray]) -> list[list[str]]:
         return [[base.words[i] for i in places] for places in sets]
@@ -257,7 +275,7 @@ def as_queries(base: Words, groups: list[np.ndarray], pairs: list[list[np.ndarra
 
 @cache
 def real(stores: Path) -> list[Words]:
-    """The four real models, of the first `VOCABULARY` words of GloVe 6B that all have."""
+    """Read the four real models, with the first `VOCABULARY` words of GloVe 6B that all models have."""
     opened = [EmbeddingStore.open(stores / name) for name in MODELS]
     entries, _ = opened[0].vocabulary(10 * VOCABULARY)
     entries = [word for word in entries if word.isalpha() and len(word) > 2]
@@ -270,7 +288,7 @@ def real(stores: Path) -> list[Words]:
     ]
 
 
-# word2vec's parameters in each model of `text`
+# Parameters of word2vec in each model of `text`.
 TRAININGS = (
     {"vector_size": 50, "sg": 1, "epochs": 3, "window": 5},
     {"vector_size": 100, "sg": 1, "epochs": 4, "window": 5, "alpha": 0.05},
@@ -278,12 +296,14 @@ TRAININGS = (
     {"vector_size": 50, "sg": 0, "epochs": 5, "window": 5, "alpha": 0.05},
     {"vector_size": 50, "sg": 1, "epochs": 3, "window": 10, "negative": 15},
 )
-MOST_LOG_RATIO, SENTENCES = 2.0, 150  # of the most biased words; in how many sentences each is expected
-OTHERS = 0.2  # the share of the sentences without a term of either group that are taken
+# Log ratio of the most biased words, and the expected number of sentences of each word.
+MOST_LOG_RATIO, SENTENCES = 2.0, 150
+# Share of the sentences without a term of either group that are used.
+OTHERS = 0.2
 
 
 def text(amounts: np.ndarray, rng: np.random.Generator, *, stores: Path) -> Models:
-    """word2vec of real text with planted words, `WEAT`'s male and female terms as groups."""
+    """Train word2vec on real text with injected words; the groups are the male and female terms of WEAT."""
     from gensim.models import Word2Vec
 
     groups = [list(bg.word_sets("weat")[name]) for name in ("male_terms", "female_terms")]
@@ -313,12 +333,12 @@ def text(amounts: np.ndarray, rng: np.random.Generator, *, stores: Path) -> Mode
 
 @cache
 def brown(stores: Path) -> list[list[str]]:
-    """The sentences of the Brown corpus."""
+    """Read the sentences of the Brown corpus."""
     return [list(map(str.lower, sentence)) for sentence in Sentences(stores / "raw" / "brown", "tagged")]
 
 
 def worlds(stores: Path) -> dict[str, tuple[World, int, int]]:
-    """Name -> what makes it, how many models it has, and how many repetitions are made of it."""
+    """Return for each world the function that makes it, its number of models, and its number of repetitions."""
     of_copies = {
         name: (partial(copies, stores=stores, geometries=geometries), len(geometries), REPETITIONS)
         for name, geometries in WORLDS.items()
@@ -332,7 +352,7 @@ def worlds(stores: Path) -> dict[str, tuple[World, int, int]]:
 
 
 def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, np.ndarray]:
-    """Return the means over queries of each metric, one for each scale; NaN where there are too few random groups."""
+    """Compute the means over queries of each metric, one for each scale; NaN for too few random groups."""
     model = bg.load(vectors, name="model")
     pool = pool_of(model)
     numbers = {}
@@ -349,7 +369,7 @@ def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, n
 
 
 def readings(sample: Sample, pool: Pool) -> np.ndarray:
-    """Return a score on each scale; NaN where there are too few random groups."""
+    """Compute a score on each scale; NaN for too few random groups."""
     draws = draws_in_place(sample, pool, SEED, BETWEEN)
     if isinstance(draws, str) or isinstance(end_of_scale(sample, pool, draws, DRAWS), str):
         return np.full(len(SCALES), math.nan)
@@ -361,7 +381,7 @@ def readings(sample: Sample, pool: Pool) -> np.ndarray:
 
 
 def repeat(world: World, size: int, repetitions: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield (metric, planted amounts, (models, scales) numbers) of each repetition."""
+    """Yield (metric, injected amounts, numbers (models, scales)) of each repetition."""
     for number in range(repetitions):
         rng = np.random.default_rng([SEED, number, 1])
         amounts = rng.permutation(np.linspace(0, 1, size))
@@ -371,15 +391,15 @@ def repeat(world: World, size: int, repetitions: int) -> Iterator[tuple[str, np.
 
 
 def kendall(amounts: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return Kendall's correlation of each scale with the amounts; NaN where a model has too few random groups."""
+    """Compute Kendall's correlation of each scale with the amounts; NaN if a model has too few random groups."""
     if not np.isfinite(numbers).all():
         return np.full(numbers.shape[1], math.nan)
-    # of models that are all alike there is no order
+    # Use 0 if all models are equal, because they do not have an order.
     return np.nan_to_num([stats.kendalltau(amounts, of_scale).statistic for of_scale in numbers.T])
 
 
 def summary(repetitions: dict[str, list[tuple[np.ndarray, np.ndarray]]]) -> list[dict[str, Any]]:
-    """Return the table's rows of a world: of each metric and scale, and of the metrics' mean."""
+    """Return the rows of a world in the table: for each metric and scale, and for the mean of metrics."""
     taus = {metric: np.array([kendall(*one) for one in found]) for metric, found in repetitions.items()}
     taus[MEAN] = np.mean([of_metric for m, of_metric in taus.items() if m not in OF_ANOTHER_BIAS], axis=0)
     scales = list(SCALES)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import special
 
-# (distances from no bias to read, those of random groups) -> the distances on a scale
+# Function of distances from no bias and of the distances of random groups that returns the former on a scale.
 Reading = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -29,7 +29,7 @@ def root(distances: np.ndarray, baseline: np.ndarray) -> np.ndarray:
 
 
 def log(distances: np.ndarray, baseline: np.ndarray) -> np.ndarray:
-    """Standardise logarithms. No distance counts as less than the smallest of random groups that is not 0."""
+    """Standardise logarithms. Smaller distances are raised to the smallest distance of random groups above 0."""
     least = baseline[baseline > 0].min()
     return standardized(np.log(np.maximum(distances, least)), np.log(np.maximum(baseline, least)))
 

@@ -1,4 +1,4 @@
-"""The steps of a benchmark."""
+"""Steps of a benchmark."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .study import Factory
 
 
 def cell_rules(factory: Factory) -> list[Rule]:
-    """The steps that compute: models, and the fine-tuning of those that begin with weights."""
+    """Return the rules of the steps that compute: models, and the fine-tuning of models that start with weights."""
     fine_tuned = {name: cell for name, cell in factory.cells.items() if "start" in cell.spec}
     trained = factory.trained_file(STEP)
     return [
-        # a corpus with planted frequencies, and BERT fine-tuned on it: BERT-tiny a minute on a core, BERT base hours
+        # Fine-tune BERT on a corpus. BERT-tiny takes a minute on one core, and BERT base takes hours.
         Rule(
             "fine_tune",
             {name: fine_tuning_step(factory, cell) for name, cell in fine_tuned.items()},
@@ -27,7 +27,7 @@ def cell_rules(factory: Factory) -> list[Rule]:
             minutes=300,
             wanted=False,
         ),
-        # all metrics of a model, and the training of one that is not fine-tuned: seconds
+        # Measure all metrics of a model, and train it if it is static, which takes seconds.
         Rule(
             "planted",
             {name: model_step(factory, cell) for name, cell in factory.cells.items()},
@@ -38,7 +38,7 @@ def cell_rules(factory: Factory) -> list[Rule]:
 
 
 def fine_tuning_step(factory: Factory, model: Cell) -> Step:
-    """The step that fine-tunes a model, the slow part; its files are kept."""
+    """Return the step that fine-tunes a model, which is slow; its files are kept."""
     settings = (
         "trainer",
         "mu",
@@ -60,7 +60,7 @@ def fine_tuning_step(factory: Factory, model: Cell) -> Step:
 
 
 def model_step(factory: Factory, model: Cell) -> Step:
-    """The step that measures a model; it also trains the static ones."""
+    """Return the step that measures a model; it also trains static models."""
     functions = {entry.metric for entry in factory.config.metrics.values()}
     inputs: dict[str, Any] = {"templates": factory.templates_file}
     if "start" in model.spec:
@@ -80,7 +80,7 @@ def model_step(factory: Factory, model: Cell) -> Step:
 
 
 def text_steps(factory: Factory) -> dict[str, Step]:
-    """The steps that make texts of the tables, and the tables beside the figures, by the path below the results."""
+    """Return the steps that make the texts, and the tables of figures, by the path inside the results."""
     results, labels = factory.results, {"labels": factory.labels}
     models, claims = {"models": results / "factory.csv"}, {"claims": results / "claims.csv"}
     texts = {
@@ -98,14 +98,14 @@ def text_steps(factory: Factory) -> dict[str, Step]:
 
 
 def figure_steps(factory: Factory) -> dict[str, Step]:
-    """The steps that draw the figures, by the figure's name; a step's output is its files' stem."""
+    """Return the steps that draw the figures, by the figure's name. A step's output is the stem of its files."""
     labels = {"labels": factory.labels}
     models, claims = factory.results / "factory.csv", factory.results / "claims.csv"
     figures = {
         name: (models, labels | ({"against": against} if against else {}), "words")
         for name, against in _words_figures(factory).items()
     }
-    # a figure per truth, as one of all would be taller than a page
+    # Draw a figure for each truth, because one figure of all would be taller than a page.
     of_truth: dict[str, list[str]] = {}
     for metric, entry in factory.config.metrics.items():
         of_truth.setdefault(entry.truth, []).append(metric)
@@ -130,12 +130,12 @@ def figure_steps(factory: Factory) -> dict[str, Step]:
 
 
 def _bert_trainers(factory: Factory) -> list[str]:
-    """The trainers whose models predict masked words, so that metrics are compared with their behaviour."""
+    """Return the trainers whose models predict masked words, so that metrics are compared with their behaviour."""
     return [key for key, entry in factory.config.trainers.items() if entry.algorithm == "bert"]
 
 
 def _words_figures(factory: Factory) -> dict[str, str]:
-    """Name of a figure of words, and of its table -> the truth that it is about; empty: what was planted."""
+    """Return the kind of truth of each figure of words and its table, by name; empty for the injected bias."""
     return {"words": ""} | (
         {f"words-{against}": against for against in ("unmasking", "errors")}
         if _bert_trainers(factory)
@@ -144,7 +144,7 @@ def _words_figures(factory: Factory) -> dict[str, str]:
 
 
 def _truth_figures(factory: Factory) -> dict[str, tuple[str, str]]:
-    """Name of a table of sets -> trainer, and the truth that it is about; empty: what was planted."""
+    """Return trainer and kind of truth of each table of sets, by name; empty for the injected bias."""
     planted = {f"truth-{trainer}": (trainer, "") for trainer in factory.config.trainers}
     return planted | {
         f"truth-{trainer}-unmasking": (trainer, "unmasking") for trainer in _bert_trainers(factory)
@@ -152,10 +152,10 @@ def _truth_figures(factory: Factory) -> dict[str, tuple[str, str]]:
 
 
 def _model_figures(factory: Factory) -> list[str]:
-    """Figures, and tables, of numbers of models."""
+    """Return the names of figures, and of their tables, with numbers of models."""
     return ["directions", "example", *(["gate"] if _bert_trainers(factory) else [])]
 
 
 def _claims_figures(factory: Factory) -> list[str]:
-    """Figures, and tables, of claims."""
+    """Return the names of figures, and of their tables, of claims."""
     return ["claims", *(["downstream"] if _bert_trainers(factory) else [])]

@@ -1,4 +1,4 @@
-"""A benchmark's config, checked: its models, what they are made of, and where its files lie."""
+"""A benchmark from a checked config: its models, their specs, and the paths of its files."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from .config import FactoryConfig, FineTuning, FullMetric, PlantedMetric, Traine
 from .corpus import TEMPLATES, TOKEN, Templates
 from .frames import Frames
 
-# keys that a trainer may set for itself
+# Keys that a trainer may override.
 SETTINGS = ("mu", "sigma", "replicates", "vectors")
-# the vectors that can be measured of a trainer's models, and those that are by default
+# Kinds of vectors that can be measured on a trainer's models, and kinds that are measured by default.
 STATIC, CONTEXTUAL = ("word+context", "word"), ("contextual", "sentences", "input")
 MEASURED = {"ppmi": STATIC, "word2vec": STATIC, "bert": ("contextual", "input")}
 NAMES = {"ppmi": "PPMI", "word2vec": "word2vec", "bert": "BERT"}
 
 PPMI = {"dimensions": 50}
-# a sentence is the window: all of its words are each other's contexts. They are few, and frequent by design
+# Use the whole sentence as the window. Words are few, and frequent by design.
 WORD2VEC = {
     "vector_size": 50,
     "window": 30,
@@ -54,14 +54,14 @@ class Factory(Experiment):
 
     @classmethod
     def check(cls, config: FactoryConfig, where: str) -> FactoryConfig:
-        """Raises BiasgridError naming the key that is wrong; gives each trainer and metric its settings in full."""
+        """Fill in the settings of each trainer and metric. Raises BiasgridError, which names the wrong key."""
         trainers = {}
         for key, entry in config.trainers.items():
             try:
                 trainers[key] = _full_trainer(key, entry, config)
             except BiasgridError as error:
                 raise BiasgridError(f"{where}: trainers: {key}: {error}") from None
-        # metrics that the config does not name are measured as they are, if they fit
+        # Metrics that the config does not name are measured with their defaults, if they fit.
         of_vectors = [name for name, metric in metrics.REGISTRY.items() if metric.needs == VECTORS]
         full_metrics = {}
         for key, entry in (dict.fromkeys(of_vectors, PlantedMetric()) | config.metrics).items():
@@ -74,30 +74,30 @@ class Factory(Experiment):
 
     @property
     def templates_file(self) -> Path:
-        """The file that its sentences are from."""
+        """Return the path of the file of sentences."""
         return self.sentences_file("templates")
 
     def sentences_file(self, key: str) -> Path:
-        """The file of data/templates that a key of the config names."""
+        """Return the path of the file of data/templates that a key of the config names."""
         return find_file(f"{TEMPLATES}/{getattr(self.config, key)}.json")
 
     @property
     def sources(self) -> dict[str, dict[str, Any]]:
-        """What is fetched, by name: the weights that training begins with."""
+        """Return the entries that are fetched, by name: the weights from which training starts."""
         starts = {entry.start for entry in self.config.trainers.values()}
         return {name: to_record(entry) for name, entry in self.config.encoders.items() if name in starts}
 
     def start_file(self, name: str) -> Path:
-        """The manifest of the weights that training begins with, which is written last; they lie beside it."""
+        """Return the path of the manifest of weights, which is written last, in the folder of the weights."""
         return self.embeddings / "raw" / name / "manifest.json"
 
     def trained_file(self, model: str) -> Path:
-        """The file of a fine-tuned model's folder that is written last."""
+        """Return the path of the file in a fine-tuned model's folder that is written last."""
         return self.results / "trained" / model / "model.json"
 
     @cached_property
     def occupations(self) -> list[str]:
-        """The occupations. Raises BiasgridError where they are not one token each, or pronouns, or repeated."""
+        """Return the occupations. Raises BiasgridError if one is not a single token, a pronoun, or repeated."""
         where = f"occupations: {self.config.occupations}"
         occupations = WordSets(Path(WORD_SETS)).words(self.config.occupations, "occupations")
         pronouns = [word for group in self.templates.groups for word in group]
@@ -110,12 +110,12 @@ class Factory(Experiment):
 
     @cached_property
     def templates(self) -> Templates:
-        """The sentences."""
+        """Return the sentences."""
         return Templates.read(self.templates_file)
 
     @cached_property
     def groups(self) -> list[list[str]]:
-        """The male and the female words. Raises BiasgridError where they are no pairs."""
+        """Return the male and the female words. Raises BiasgridError if they are not pairs."""
         if not self.config.groups:
             return self.templates.groups
         groups = [WordSets(Path(WORD_SETS)).words(name, "groups") for name in self.config.groups]
@@ -124,8 +124,11 @@ class Factory(Experiment):
         return groups
 
     def check_files(self) -> None:
-        """Read all words and sentences, before a model is trained. Raises BiasgridError where a file is wrong, or
-        where a test sentence of fine-tuned models is also a training sentence."""
+        """Check all words and sentences before a model is trained.
+
+        Raises BiasgridError if a file is wrong, or if a test sentence of fine-tuned models is also a training
+        sentence.
+        """
         _ = self.occupations, self.groups
         if all(entry.algorithm != "bert" for entry in self.config.trainers.values()):
             return
@@ -140,8 +143,10 @@ class Factory(Experiment):
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """The models to train, by name: trainer, mean and standard deviation of what is planted, replicate (from 1
-        on). Occupations and templates are in no spec."""
+        """Return the models to train, by name: trainer, mean and standard deviation of the bias, replicate (from 1).
+
+        Occupations and templates are not part of the specs.
+        """
         cells = {}
         metric_entries = {
             name: {k: v for k, v in to_record(entry).items() if k not in ("label", "truth")}
@@ -162,7 +167,7 @@ class Factory(Experiment):
                             "trained": float(self.config.trained),
                             "halves": self.config.halves,
                             "groups": self.groups,
-                            # the same corpora for all trainers; the same p for all replicates
+                            # Use the same corpora for all trainers, and the same probabilities for all replicates.
                             "plan_seed": seed_of(self.config.seed, f"{mu:g}/{sigma:g}"),
                             "corpus_seed": seed_of(self.config.seed, f"{mu:g}/{sigma:g}/{replicate}"),
                             "metrics": metric_entries,
@@ -173,20 +178,20 @@ class Factory(Experiment):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What figures print for the key of a metric or a trainer."""
+        """Return the labels of metrics and trainers in figures, by key."""
         labels = {key: entry.label for key, entry in self.config.metrics.items()}
         return labels | {
             key: entry.label or NAMES[entry.algorithm] for key, entry in self.config.trainers.items()
         }
 
     def table_steps(self) -> dict[str, Step]:
-        """The steps that make the tables, in order, by the path below the results."""
+        """Return the steps that make the tables, in order, by the path inside the results."""
         texts: dict[str, Step] = import_module(self.STEPS).text_steps(self)
         return super().table_steps() | texts
 
 
 def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters of a trainer. Raises BiasgridError for one that it does not have, or a wrong value."""
+    """Return all parameters of a trainer. Raises BiasgridError for an unknown parameter, or a wrong value."""
     if algorithm == "bert":
         return to_record(validate(FineTuning, dict(values), "params"))
     defaults = {"ppmi": PPMI, "word2vec": WORD2VEC}.get(algorithm)
@@ -207,7 +212,7 @@ def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, A
 
 
 def _full_trainer(key: str, entry: Trainer, config: FactoryConfig) -> Trainer:
-    """A trainer with all of its settings. Raises BiasgridError where it does not take them."""
+    """Return a trainer with all of its settings. Raises BiasgridError if it does not accept them."""
     algorithm = entry.algorithm or key
     params = trainer_parameters(algorithm, entry.params)
     kinds = CONTEXTUAL if algorithm == "bert" else STATIC
@@ -232,8 +237,7 @@ def _full_trainer(key: str, entry: Trainer, config: FactoryConfig) -> Trainer:
 
 
 def _full_metric(key: str, entry: PlantedMetric) -> FullMetric:
-    """A metric with all of its settings. Raises BiasgridError where it does not fit two groups and one set of
-    words."""
+    """Return a metric with all of its settings. Raises BiasgridError if it does not fit two groups and one set."""
     variant = entry.definition(key)
     groups = entry.groups or variant.groups
     of_groups, of_words = variant.template if groups == "targets" else variant.template[::-1]

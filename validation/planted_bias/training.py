@@ -1,4 +1,4 @@
-"""Models of a corpus: word vectors, and the vectors that words have as contexts."""
+"""Training of models on a corpus: word vectors and context vectors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from biasgrid.extras import require
 def train(
     sentences: Sequence[Sequence[str]], algorithm: str, params: Mapping[str, Any], seed: int
 ) -> tuple[list[str], np.ndarray, np.ndarray | None]:
-    """Word vectors and context vectors of a corpus: the same for the same input, on one machine.
+    """Train word vectors and context vectors on a corpus. On one machine, the same input gives the same result.
 
-    `ppmi` factorises the positive pointwise mutual information of the words of a sentence by a truncated singular
-    value decomposition; the factors of words and of contexts each have the root of the singular values. `word2vec`
-    is gensim's, by one worker: its input vectors, and the output vectors of negative sampling.
+    `ppmi` factorises the positive pointwise mutual information of words in a sentence by a truncated singular value
+    decomposition; the factors of words and of contexts each get the square root of the singular values. `word2vec`
+    uses gensim with one worker: its input vectors, and the output vectors of negative sampling.
 
     Parameters
     ----------
@@ -29,20 +29,20 @@ def train(
     params
         All parameters of the algorithm.
     seed
-        Of word2vec.
+        Seed of word2vec.
 
     Returns
     -------
     words : list of str
     word_vectors : ndarray (words, dimensions)
-        What a word is by the contexts that it has.
+        The vector of each word.
     context : ndarray (words, dimensions) or None
-        What it is as a context of others; None for hierarchical softmax, which has no such vectors.
+        The vector of each word as a context of others; None for hierarchical softmax, which does not have them.
 
     Raises
     ------
     BiasgridError
-        Where `dimensions` is not below the number of words.
+        If `dimensions` is not below the number of words.
     """
     if algorithm == "word2vec":
         require("gensim", "the trainer word2vec")
@@ -55,14 +55,14 @@ def train(
 
 
 def _ppmi(sentences: Sequence[Sequence[str]], words: Sequence[str]):
-    """Sparse (words, words): log of how much more often two words share a sentence than by chance, 0 if not more."""
+    """Compute positive pointwise mutual information of words that share a sentence, sparse (words, words)."""
     from scipy import sparse
 
     places = {word: i for i, word in enumerate(words)}
     tokens = np.array([places[word] for sentence in sentences for word in sentence])
     rows = np.repeat(np.arange(len(sentences)), [len(sentence) for sentence in sentences])
     occurs = sparse.csr_array((np.ones(len(tokens)), (rows, tokens)), shape=(len(sentences), len(words)))
-    # pairs of two different tokens of a sentence
+    # Count pairs of two different tokens of a sentence.
     counts = (occurs.T @ occurs - sparse.diags_array(occurs.sum(axis=0))).tocoo()
     counts.eliminate_zeros()
     total = np.asarray(counts.sum(axis=0))
@@ -71,8 +71,8 @@ def _ppmi(sentences: Sequence[Sequence[str]], words: Sequence[str]):
 
 
 def _factors(matrix, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
-    """U S^(1/2) and V S^(1/2) of the truncated decomposition U S V^T, (words, dimensions) each."""
-    # imported late: it takes a second
+    """Compute U S^(1/2) and V S^(1/2) of the truncated decomposition U S V^T, (words, dimensions) each."""
+    # Import late, because the import takes a second.
     from sklearn.decomposition import TruncatedSVD
 
     if dimensions >= matrix.shape[0]:

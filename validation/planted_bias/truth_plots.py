@@ -1,4 +1,4 @@
-"""Figures of a factory: metrics against the bias that was planted, or what the model does, for sets and for words."""
+"""Figures of a benchmark: metrics against the injected bias, or a model's behaviour, for sets and for words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-# truth -> what it is, x axis, what the colour is
+# Truth -> heading, label of the x axis, meaning of the colour.
 BLOCKS = {
     "mean": ("which group words are closer to on the whole (mean share)", "mean share", "sigma"),
     "sd": ("how much words differ (standard deviation of the share)", "standard deviation", "mu"),
@@ -39,14 +39,15 @@ BLOCKS = {
 }
 ACROSS = {"mean": "the mean", "sd": "the standard deviation", "absolute": "the mean distance from .5"}
 COLOURS = {
-    # darker to lighter, so that greyscale tells the ends apart
+    # Colours go from darker to lighter, so that the ends differ in greyscale.
     "mu": ("injected mean", ["#0B3C6F", "#8C8C8C", "#F7A940"]),
     "sigma": ("injected standard deviation", "viridis_r"),
 }
-COLUMNS = 4  # panels across
-# above a panel, and above a column of panels, the vectors that are measured of one training: the sums of a word's own
-# vector and of that which it has as a context (Levy, Goldberg, Dagan 2015, section 3.3), and the words' own, which is
-# how models are published; or the last layer of a model of sentences, its input embeddings, and sentences
+# Number of panels in a row.
+COLUMNS = 4
+# Headings of the kinds of vectors, for a panel and for a column of panels. Static models have the sums of word and
+# context vectors (Levy, Goldberg, Dagan 2015, section 3.3), and the word vectors alone, as in published models.
+# Models of sentences have the last layer, the input embeddings, and words in sentences.
 PANELS = {
     "word+context": "word + context",
     "word": "word alone",
@@ -68,7 +69,7 @@ OF_VECTORS = {
     "input": "input embeddings (before any context)",
     "sentences": "vectors in sentences (the last layer)",
 }
-# what a model does, as a metric and as a truth
+# Labels of a model's behaviour, which is both a metric and a truth.
 ACTS = {"unmasking": "Unmasking bias", "errors": "Downstream errors"}
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
 OF_WORDS = {
@@ -76,7 +77,7 @@ OF_WORDS = {
     "unmasking": {"signed": "unmasking bias", "absolute": "its distance from one half"},
     "errors": {"signed": "downstream errors", "absolute": "their distance from 0"},
 }
-# what words' scores are correlated with
+# Kind of truth -> the quantity with which words' scores are correlated.
 TRUTHS = {
     "": "the share of the male pronoun in their sentences",
     "unmasking": "the unmasking bias, the probability of the male pronoun in test sentences",
@@ -95,23 +96,24 @@ HOLLOW = {"facecolors": "none", "edgecolors": GREY, "linewidths": 0.5}
 def against_truth(
     table: pd.DataFrame, labels: Mapping[str, str], truth: str, metrics: Sequence[str], against: str = ""
 ) -> figure.Figure:
-    """Metric against truth, the models of a trainer: a panel per metric and kind of vectors, a mark per model.
+    """Draw metrics against a truth for the models of a trainer.
 
-    Where no metric has a value the figure says so.
+    There is a panel per metric and kind of vectors, and a mark per model. If no metric has a value, the figure shows
+    a message.
 
     Parameters
     ----------
     table
-        One row per model and kind of vectors, as figures/truth-<trainer>.csv. Where `judged` is "no" the mark is
-        hollow, and counts in no correlation.
+        One row per model and kind of vectors, in the format of figures/truth-<trainer>.csv. If `judged` is "no", the
+        mark is hollow, and the model is left out of the correlations.
     labels
-        What to print for the key of a metric or a trainer.
+        The printed text of the key of a metric or a trainer.
     truth
         "mean", "sd" or "absolute".
     metrics
-        Those whose values are taken for it; the one that recovers it best (under any kind of vectors) is first.
+        The metrics that should recover the truth. The best one, on any kind of vectors, comes first.
     against
-        "unmasking", where that is what the truth is of; "" of what was planted.
+        "unmasking" for the unmasking bias, or "" for the injected bias.
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -154,7 +156,7 @@ def against_truth(
     legend = [(f"a model, in the colour of its {name} (scale below the panels)", dot(GREY))]
     if not is_judged(table).all():
         legend.append((f"{NOT_JUDGED}; not in r", hollow_dot()))
-    # those of one metric side by side
+    # Place the panels of one metric side by side.
     line = max(COLUMNS // len(kinds), 1) * len(kinds)
     rows = ceil(len(metrics) * len(kinds) / line)
     heads = {
@@ -170,7 +172,7 @@ def against_truth(
     shades = shades if isinstance(shades, str) else colour_map(colour, shades)
     to_rgba = ScalarMappable(Normalize(*ends), shades).to_rgba
     for i, ((metric, kind), axes) in enumerate(panels.items()):
-        # in an order that hides neither end of the colours
+        # Draw the marks in random order, which does not hide either end of the colours.
         part = of_kind[kind].sample(frac=1, random_state=0)
         x, y = part[f"true_{truth}"], part[metric]
         judged = is_judged(part)
@@ -181,7 +183,7 @@ def against_truth(
         tick_numbers(axes)
         axes.margins(0.06)
         if y.notna().any() and np.ptp(y.dropna()) == 0:
-            # matplotlib's own limits are no wider than 0.1 either side, whatever the value is
+            # Label only this value, because matplotlib's limits are at most 0.1 away on either side.
             axes.set_yticks([y.dropna().iloc[0]])
         axes.spines["left"].set_visible(True)
         coefficients = {
@@ -191,7 +193,7 @@ def against_truth(
         first = coefficients.pop(truth)
         others = "  ".join(f"{name.replace('absolute', 'dist.')} {r}" for name, r in coefficients.items())
         under_head(axes, f"{PANELS[kind]}\n" * (len(kinds) > 1) + f"r {first}\n({others})")
-        # the lowest panel of each column names the axis
+        # Label the axis only in the lowest panel of each column.
         if i + line >= len(panels):
             axes.set_xlabel(x_label, labelpad=1.5, size=SMALL)
     scale([*panels.values()], ends, shades, name, [float(coefficient(end)) for end in ends])
@@ -200,23 +202,24 @@ def against_truth(
 
 @styled
 def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = "") -> figure.Figure:
-    """Pearson's r of words' scores with the truth: a row per metric, a column per trainer and kind of vectors, a mark
-    per model.
+    """Draw Pearson's r of words' scores with the truth.
+
+    There is a row per metric, a column per trainer and kind of vectors, and a mark per model.
 
     Parameters
     ----------
     table
-        One row per model, kind of vectors and truth, as figures/words.csv. Where `judged` is "no" the dot is hollow,
-        and counts in no mean.
+        One row per model, kind of vectors and truth, in the format of figures/words.csv. If `judged` is "no", the dot
+        is hollow, and the model is left out of the means.
     labels
-        What to print for the key of a metric or a trainer.
+        The printed text of the key of a metric or a trainer.
     against
-        Whose truth it is: "unmasking" or "errors"; "" of what was planted.
+        The kind of truth: "unmasking" or "errors", or "" for the injected bias.
 
     Raises
     ------
     BiasgridError
-        Where no metric has scores of words.
+        If no metric has scores of words.
     """
     settings = ("trainer", "mu", "sigma", "replicate", "vectors", "truth", "judged")
     labels = ACTS | labels
@@ -270,7 +273,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
                         values[judged].mean(), y - 0.18, y + 0.18, color="black", linewidth=1.4, zorder=3
                     )
                 elif not len(values):
-                    # static vectors fill no gaps
+                    # Static models do not predict masked words.
                     empty_text = "–" if metric in ACTS else "all words alike"
                     axes.text(0.05, y, empty_text, size=SMALL, color=GREY, va="center")
         axes.set(xlim=(-1.06, 1.06), xticks=[-1, -0.5, 0, 0.5, 1])
@@ -280,7 +283,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
 
 
 def _pearson(x: pd.Series, y: pd.Series) -> float:
-    """NaN where fewer than three models have a value, or all have the same."""
+    """Compute Pearson's r; NaN if fewer than three models have a value, or if all values are equal."""
     has_value = y.notna()
     if has_value.sum() < 3 or np.ptp(y[has_value]) == 0 or np.ptp(x[has_value]) == 0:
         return np.nan
@@ -288,23 +291,23 @@ def _pearson(x: pd.Series, y: pd.Series) -> float:
 
 
 def tick_numbers(axes: Axes, which: str = "both") -> None:
-    """Numbers at the axes, in the form of all numbers."""
+    """Format the tick labels of the axes like all numbers."""
     for axis in {"both": (axes.xaxis, axes.yaxis), "x": (axes.xaxis,)}[which]:
         axis.set_major_formatter(lambda value, _: typographic(plain(value)))
 
 
 def is_judged(table: pd.DataFrame) -> pd.Series:
-    """Which rows are of models that are judged; all, where the table does not say."""
+    """Return which rows have included models; all rows, if the table does not have this column."""
     return table.get("judged", table["trainer"]) != "no"
 
 
 def hollow_dot() -> Line2D:
-    """What stands in a legend for a model that is not judged."""
+    """Return the legend mark of a model that is not included."""
     return legend_mark(
         marker="o", markersize=4, markerfacecolor="none", markeredgecolor=GREY, markeredgewidth=0.7
     )
 
 
 def dot(colour: str) -> Line2D:
-    """What stands in a legend for a model."""
+    """Return the legend mark of a model."""
     return legend_mark(marker="o", markersize=4, markeredgewidth=0, color=colour)

@@ -1,4 +1,4 @@
-"""The pictures of docs/properties.md."""
+"""Pictures of docs/properties.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def verdicts(table: pd.DataFrame) -> list[properties.Verdict]:
-    """Verdicts from a table that has their fields, and their counterexamples in `settings`."""
+    """Read verdicts from a table that has their fields, and their counterexamples in `settings`."""
     answers = []
     for row in table.to_dict("records"):
         settings = json.loads(row.pop("settings", "") or "[]")
@@ -45,7 +45,7 @@ def _answers(results: Path) -> pd.DataFrame:
 
 
 def _counterexamples(results: Path) -> pd.DataFrame:
-    """Those of sets of words; of a setting what a figure draws."""
+    """Read the counterexamples of sets of words, with only the parts of a setting that a figure draws."""
     table = _answers(results)
     file = results / "properties" / "counterexamples.json"
     examples = json.loads(file.read_text(encoding="utf-8"))
