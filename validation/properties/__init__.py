@@ -1,1 +1,1 @@
-"""What metrics can see and what not: validation/properties/README.md"""
+"""Properties that metrics can and cannot detect: validation/properties/README.md"""
