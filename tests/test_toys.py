@@ -317,7 +317,7 @@ def test_a_test_of_a_plugin_is_in_tables_page_python_and_the_command_line(with_t
     meanings = {column.name: column.meaning for column in tables.REGISTRY["scores"].columns}
     assert (
         meanings["p_moved"]
-        == "p-value of the test against moved resamples; `tests.csv` says why there is none"
+        == "p-value of the test against moved resamples; `tests.csv` has the reason if there is none"
     )
     model = load("data/embeddings/one")
     query = Query([*QUERY["targets"].values()], [*QUERY["attributes"].values()], [*"AB"], ["C"])

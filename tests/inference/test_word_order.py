@@ -170,10 +170,10 @@ def test_a_bootstrap_says_how_often_another_list_has_the_same_sign():
     assert 0.5 < row["value"] < 1
     # all of its values are above the neutral one
     (row,) = metrics.rnsb(FOUR, MODEL, bootstrap={"draws": 20}).reliability
-    assert row["note"] == "the metric's sign is no direction of bias"
+    assert row["note"] == "the metric's sign does not show a direction of bias"
     # near and far are no groups
     (row,) = metrics.mac(FOUR, MODEL, bootstrap={"draws": 20}).reliability
-    assert (row["note"], row["verdict"]) == ("the metric's sign is no direction of bias", "")
+    assert (row["note"], row["verdict"]) == ("the metric's sign does not show a direction of bias", "")
     assert metrics.weat(FOUR, MODEL).reliability == ()
     # the sentences stand where the card was asked for
     assert "reliability" not in result.to_dict()
