@@ -99,7 +99,11 @@ def not_allowed(name: str, value: object, choices: str) -> str:
 
 def quote(value: object) -> str:
     """Return a value as in Python's source, shortened if it is long; a word of a NumPy array looks like a string."""
-    text = _source_form(value)
+    return shorten(_source_form(value))
+
+
+def shorten(text: str) -> str:
+    """Return a text for a message, with "..." in place of the middle of a long one."""
     return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"
 
 

@@ -19,7 +19,7 @@ from pydantic import (
     ValidationError,
 )
 
-from .errors import BiasgridError, quote, unknown_name
+from .errors import BiasgridError, quote, shorten, unknown_name
 from .printable import check_line
 
 LONGEST = 380  # maximum length of a message
@@ -139,7 +139,7 @@ def line(error: ValidationError, model: Any, values: Any = None) -> str:
     first = min(range(len(errors)), key=lambda i: _priority(errors[i]["type"], places[i]))
     alternatives = [e for e, place in zip(errors, places, strict=True) if place == places[first]]
     text = _describe_error(errors[first], alternatives, list(_types_at(model, places[first])))
-    keys = [_shorten(str(key)) for key in places[first]]
+    keys = [shorten(str(key)) for key in places[first]]
     text = ": ".join([*keys, text])
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 45]} ... {text[-40:]}"
 
@@ -214,7 +214,3 @@ def _types_at(kind: Any, place: Sequence[str | int]) -> Iterator[Any]:
                 yield from _types_at(info.annotation, place[1:])
     elif isinstance(origin, type) and inner:
         yield from _types_at(inner[1] if issubclass(origin, Mapping) else inner[0], place[1:])
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= 80 else f"{text[:40]} ... {text[-35:]}"

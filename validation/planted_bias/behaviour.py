@@ -42,11 +42,11 @@ def behaviour(
     dict
         ``unmasking``: for each occupation, the mean of P(male) / (P(male) + P(female)) over the test sentences, the
         unmasking bias of the paper; 0 to 1, neutral .5. ``errors``: for each occupation, the share of wrong pronouns
-        in female frames minus the share in male frames; -1 to 1, neutral 0. Positive errors are towards the male
-        pronoun. ``scalars``: ``mass``, the mean of P(male) + P(female) in the test sentences. ``held_out_accuracy``,
-        the accuracy of pronouns in held-out sentences. ``held_out_majority``, the accuracy of each occupation's most
-        frequent training pronoun there. ``accuracy`` in the frames. ``unmasking_reliability`` and
-        ``errors_reliability``, Cronbach's alpha of both over sentences.
+        in frames with a female pronoun minus the share in frames with a male pronoun; -1 to 1, neutral 0. Positive
+        errors are towards the male pronoun. ``scalars``: ``mass``, the mean of P(male) + P(female) in the test
+        sentences. ``held_out_accuracy``, the accuracy of pronouns in held-out sentences. ``held_out_majority``, the
+        accuracy of each occupation's most frequent training pronoun there. ``accuracy`` in the frames.
+        ``unmasking_reliability`` and ``errors_reliability``, Cronbach's alpha of both over sentences.
     """
     male_shares, mass = _male_shares(model, test_templates.texts, test_templates.pronouns, occupations)
     where_male, where_female = (

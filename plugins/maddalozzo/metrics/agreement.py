@@ -62,8 +62,8 @@ def agreement(
     Returns
     -------
     Score
-        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It does not
-        have a sign. A pair with an unscored sentence is left out; NaN if no pair is left. `scalars`: pairs, agreed.
+        l1. Range [0, 1], neutral value 1: a model that has the same bias in both versions of each pair. It has no
+        sign. A pair with an unscored sentence is left out; NaN if no pair is left. `scalars`: pairs, agreed.
         p_robust and p_robust_binomial are p-values of the hypothesis l1 = `robust` against less; if they are small,
         the model is not robust. p_robust is of the z-test with l1 itself in its variance, as printed in the thesis;
         p_robust_binomial is of the exact test. chance, the agreement of pairs in random order, and kappa =

@@ -45,10 +45,10 @@ def kl_div_s(
     Returns
     -------
     Score
-        Range [50, 100], neutral value 50. It does not have a sign. It is also 50 if both sets have the same mean and
+        Range [50, 100], neutral value 50. It has no sign. It is also 50 if both sets have the same mean and
         variance. The formula is then 0/0, and 50 is the limit as the two distributions approach each other. NaN if a
         sentence is unscored, or if all scores of a set are equal. `scalars`: kl_first and kl_second, KL of the first
-        set's distribution given the second's, and of the second's given the first's, in nats. mean_first,
+        set's distribution given the second's, and of the second's given the first's, in nats; mean_first,
         mean_second, sd_first and sd_second of the normal distributions. `detail`: score, the score of the sentence.
 
     Notes

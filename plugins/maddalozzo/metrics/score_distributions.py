@@ -64,7 +64,7 @@ def score_distributions(
     Returns
     -------
     Score
-        Range [0, 1], neutral value 0. It does not have a sign. NaN if a sentence is unscored. `scalars`: p_ks, the
+        Range [0, 1], neutral value 0. It has no sign. NaN if a sentence is unscored. `scalars`: p_ks, the
         p-value of the statistic if the two sets were not paired; correlation of the two scores of a pair (Pearson).
         With `fits`, there are further scalars for the "first" and the "second" set. first_shapiro and
         first_p_shapiro come from the test of normality (Shapiro & Wilk 1965). Each distribution, such as the

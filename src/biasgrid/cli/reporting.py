@@ -123,7 +123,7 @@ def verify(args: argparse.Namespace) -> dict[str, Any]:
     _say(damaged, remedy)
     if changed or damaged:
         raise SystemExit(1)
-    return {"results": str(args.results), "files": count, "result": "every file is as recorded"}
+    return {"results": str(args.results), "files": count, "verdict": "every file is as recorded"}
 
 
 def _say(lines: Sequence[str], remedy: str) -> None:
