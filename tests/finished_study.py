@@ -1,4 +1,4 @@
-"""One small finished study that tests share, made by the engine once per machine.
+"""One small finished study that tests share, made by Snakemake once per machine.
 
     python tests/finished_study.py        # writes what tests/golden/finished_study is compared with, anew
 
@@ -216,7 +216,7 @@ def other(folder: Path, **changes: object) -> Study:
 
 
 def make(folder: Path) -> Project:
-    """The study, made in this folder by the engine."""
+    """The study, made in this folder by Snakemake."""
     folder.mkdir()
     project = Project(folder)
     write_inputs(folder)

@@ -2,7 +2,7 @@
 
 Most tests of the workflow start Snakemake or biasgrid, and runs start steps; most of a start is imports. biasgrid
 itself is imported before the fork, too, the digests of its code are made, and its templates compiled; a fork that
-finds another copy of it, which tests edit, imports that. Workers of a run, and what looks after them, are forks of a
+finds another copy of it, which tests edit, imports that. Workers of joblib, and what looks after them, are forks of a
 child that it has for them. Those of a run that is started in another way, to be stopped or killed (`Project.start`),
 and of a wheel are processes of their own.
 

@@ -98,7 +98,7 @@ def test_an_experiment_runs_from_its_config_to_its_figures(folder, name, capsys,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CONFIGS)
-def test_the_engine_plans_every_step_of_it(folder, name):
+def test_snakemake_plans_every_step_of_it(folder, name):
     """Rules are made from the steps."""
     study = experiment.of(CONFIGS[name], root=folder)
     arguments = [

@@ -171,7 +171,7 @@ MEASURE = ("measure", "--metric", "weat", "--model", "one.txt", "--query", "q.js
         pytest.param(("run", "study.yaml", "--why", "table score"), "table scores", marks=pytest.mark.slow),
         (("report", "dta"), "data"),
         (("verify", "dta"), "data"),
-        (("step", "--study", "study.yaml", "table scors"), "table scores"),
+        (("step", "--study", "study.yaml", "table scors"), "scores"),
         (("step", "--study", "study.yaml", "figure ranking"), "figure rankings"),
         (("step", "--study", "study.yaml", "cell one/none/waet/q1"), "cell one/none/weat/q1"),
         (("step", "--study", "study.yaml", "query q"), "q3"),

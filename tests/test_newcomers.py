@@ -21,7 +21,7 @@ NAMES = ["spread", "remove_pair", "lost_shares", "lost-bars"]
 COPIED = ["src", "docs", "tests", "notebooks", "config", "plugins", "profiles", "validation", "workflow"]
 COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
 # what `make reference` writes of the four, the picture of the figure, and the table of the page, of the finished
-# study: by the engine, it takes half a minute
+# study: by Snakemake, it takes half a minute
 MADE = f"""
 NAMES = {NAMES}
 import os, pages, pictures

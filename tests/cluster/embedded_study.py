@@ -126,7 +126,7 @@ class Run:
         return text in self.log.read_text()
 
     def restarted(self) -> bool:
-        """Whether the engine submitted a job again; its own log says so, the terminal shows progress only."""
+        """Return whether Snakemake submitted a job again. Its own log says so; the terminal shows progress only."""
         logs = (self.folder / ".snakemake" / "log").glob("*.log")
         return any("Trying to restart job" in log.read_text() for log in logs)
 

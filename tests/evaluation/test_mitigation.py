@@ -333,7 +333,7 @@ def test_config_files_may_hold_models(folder):
         Study.of(config)
 
 
-# through its steps, and through the engine
+# through its steps, and through Snakemake
 
 
 @pytest.mark.slow
@@ -364,7 +364,7 @@ def test_a_file_is_a_new_evaluation(folder):
     assert Transform.load(study.paths.transform_file("one", "hard")).fitted_on["model"] == "one"
 
 
-def engine_config():
+def study_config():
     """One method on one model: each fit and evaluation is a process."""
     config = debias_config()
     del config["models"]["two"]
@@ -374,42 +374,42 @@ def engine_config():
 
 
 @pytest.mark.slow
-def test_through_the_engine_the_files_are_the_same(tmp_path, monkeypatch):
-    engine = with_pairs(Project(tmp_path / "engine"))
-    engine.configure(engine_config())
-    engine.run()
+def test_through_snakemake_the_files_are_the_same(tmp_path, monkeypatch):
+    by_snakemake = with_pairs(Project(tmp_path / "by_snakemake"))
+    by_snakemake.configure(study_config())
+    by_snakemake.run()
     here = with_pairs(Project(tmp_path / "here"))
     monkeypatch.chdir(here.folder)
     with threadpool_limits(1):
-        make_all(Study.of(engine_config()))
+        make_all(Study.of(study_config()))
     made = here.results()
     assert {"small/debias/one/hard.npz", "small/mitigation.csv", "small/quality.csv"} <= set(made)
     # only a run records which files the results are of, their archives and their checksums
-    made |= {name: text for name, text in engine.results().items() if name.startswith("small/sources/")}
-    made |= {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(engine.results())}
-    made |= inputs_record(engine.folder, "data/word_sets/toy.json", "one.txt", "pairs.tsv")
-    assert engine.results() == made
+    made |= {name: text for name, text in by_snakemake.results().items() if name.startswith("small/sources/")}
+    made |= {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(by_snakemake.results())}
+    made |= inputs_record(by_snakemake.folder, "data/word_sets/toy.json", "one.txt", "pairs.tsv")
+    assert by_snakemake.results() == made
 
-    append(engine.own_code("debias/hard.py"))
-    jobs = planned(engine)
+    append(by_snakemake.own_code("debias/hard.py"))
+    jobs = planned(by_snakemake)
     assert (jobs["debias"], jobs["evaluation"]) == (
         {"debias/one/hard.npz"}, {"evaluation/one/hard/first.json"},
     )  # fmt: skip
     assert "store" not in jobs
 
     # what fails is named, and the rest goes on
-    config = engine_config()
+    config = study_config()
     methods = config["debias"]["First"]
     methods["hard"]["words"] = {"definitional_pairs": [["x", "y"], *PAIRS]}
     methods["projection"] = debias_config()["debias"]["First"]["projection"]
     config["evaluation"]["First"]["similarity"]["toy"] = "nowhere.tsv"
-    engine.configure(config)
+    by_snakemake.configure(config)
     wanted = ("debias/one/hard.npz", "evaluation/one/none/first.json", "cells/one/projection/mac/q2.json")
-    done = engine.snakemake("--cores", "1", *(f"results/small/{path}" for path in wanted))
+    done = by_snakemake.snakemake("--cores", "1", *(f"results/small/{path}" for path in wanted))
     assert done.returncode == 1
     lines = [line for line in done.stderr.splitlines() if line.startswith("biasgrid: ")]
     failed = "debias one/hard failed: definitional_pairs: one has no word of ['x', 'y']"
     assert sum(failed in line for line in lines) == 1
     assert any("nowhere.tsv" in line for line in lines)
     assert not any("projection" in line for line in lines)
-    assert "small/cells/one/projection/mac/q2.json" in engine.results()
+    assert "small/cells/one/projection/mac/q2.json" in by_snakemake.results()

@@ -522,8 +522,8 @@ def test_cells_draw_the_same_samples_of_a_set(root, monkeypatch):
 
 
 def test_a_study_is_tested(project, monkeypatch):
-    """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell. Files that the
-    engine makes are those of the steps: tables/test_inference_tables.py."""
+    """Asking for p-values, and for more draws, runs the tests and what is made of them; no cell. That Snakemake
+    makes the same files is tested in tables/test_inference_tables.py."""
     monkeypatch.chdir(project.folder)
 
     def study(draws):

@@ -221,16 +221,16 @@ def test_the_tables_of_a_study_say_what_its_files_of_inference_do(study):
 
 
 @pytest.mark.slow
-def test_through_the_engine_the_files_are_the_same(project, tmp_path):
-    engine = project.copy(tmp_path / "engine")
-    shutil.rmtree(engine.folder / "results")
-    engine.run()
+def test_through_snakemake_the_files_are_the_same(project, tmp_path):
+    by_snakemake = project.copy(tmp_path / "by_snakemake")
+    shutil.rmtree(by_snakemake.folder / "results")
+    by_snakemake.run()
     # only a run records which files the results are of, their archives and their checksums
     made = project.results()
-    by_run = engine.results()
+    by_run = by_snakemake.results()
     records = {name: content for name, content in by_run.items() if name.startswith("small/sources/")}
     records |= {"small/config_file.txt": b"../../config/config.yaml\n", **checksums_of(by_run)}
-    records |= inputs_record(engine.folder, "data/word_sets/toy.json", "one.txt", "two.txt")
+    records |= inputs_record(by_snakemake.folder, "data/word_sets/toy.json", "one.txt", "two.txt")
     assert by_run == made | records
 
 

@@ -72,7 +72,7 @@ def test_a_result_that_may_not_be_written_is_said_in_one_line(finished):
 
 
 def test_what_says_the_same_in_another_form_changes_nothing(finished):
-    """A word that no query has, a word set written otherwise, comments in every file that the engine reads, modules
+    """A word that no query has, a word set written otherwise, comments in every file that Snakemake reads, modules
     that only plan, docstrings."""
     sets = json.loads(finished.word_sets.read_text())
     sets["sets"]["unused"] = ["y"]

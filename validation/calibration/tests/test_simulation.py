@@ -260,7 +260,7 @@ def test_cells_tables_and_figures(project, monkeypatch):
         "coverage-all-words.png",
         "calibration.png",
     }
-    # the engine plans what depends on an edited module, and what is made of that
+    # Snakemake plans what depends on an edited module, and what is made of that
     edited = project / "validation" / "calibration" / "null.py"
     edited.write_text(edited.read_text() + "\nEDITED = True\n")
     plan = snakemake(project, "-n")
@@ -281,7 +281,7 @@ def test_cells_tables_and_figures(project, monkeypatch):
     assert main(["step", str(path), "store made", "pool made"]) == 0
     assert main(["step", str(path), "cell mac/4/0.5", "real made/random"]) == 0
     assert main(["step", str(path)]) == 0
-    # the engine alone records which config file the results are of, and their checksums
+    # a run of the workflow alone records which config file the results are of, and their checksums
     files = files_of(results)
     names = {f"{results.name}/{file.relative_to(results).as_posix()}": c for file, c in files.items()}
     ((_, checksums),) = checksums_of(names, results.name).items()

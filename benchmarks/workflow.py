@@ -1,11 +1,11 @@
-"""What re-runs cost: jobs, seconds, and the floor, as many of Snakemake's own `shell: touch` jobs, in one run.
+"""Measure what re-runs cost: jobs, seconds, and as many `shell: touch` jobs of Snakemake alone, in one run.
 
-Both sides run under this project's profile, which holds the engine's best settings. Cells that compute nothing are
-the real workflow - store, query, parameters, the metric's file and the shared modules as inputs - with a metric that
-returns 0; planning 700 and 7,000 of them is measured, and a run with nothing to do. The embedded study is run after a
-deleted cell, a changed word and a changed line of a metric; where its stores are not there, it is left out.
+All sides use profiles/default, which has the settings that cells need. Cells that compute nothing are planned, run, and
+planned again with nothing to do: 700 and 7,000 of them. They are cells of the real workflow, with a metric that returns
+0. The embedded study is run from nothing, and after a deleted cell, a changed word and a changed line of a metric;
+where its stores are not there, it is left out.
 
-    python benchmarks/engine.py [--cells 700] [--large 7000] [--rounds 3] [--against CHECKOUT]
+    python benchmarks/workflow.py [--cells 700] [--large 7000] [--rounds 3] [--against CHECKOUT]
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def measure_grid(
     taken: dict[str, list[tuple[float, float, int]]],
     times_cells: bool,
 ) -> None:
-    """A study whose cells compute nothing, and as many `touch` jobs: planned, run, and run again."""
+    """Plan, run and run again a study whose cells compute nothing, and as many `touch` jobs."""
     for side in ("floor", *roots):
         made = folder / f"{cells}{side}"
         if not made.is_dir() and side == "floor":
@@ -101,7 +101,7 @@ def measure_grid(
         elif not made.is_dir():
             make_grid(roots[side], made, cells)
         name = f"{cells:,} {{}}{', floor' if side == 'floor' else side}"
-        outputs = made / "out" if side == "floor" else made / "results" / "engine" / "cells"
+        outputs = made / "out" if side == "floor" else made / "results" / "grid" / "cells"
         shutil.rmtree(outputs, ignore_errors=True)
         planned = snakemake(made, "--dry-run", "--quiet", "all")
         taken.setdefault(name.format("planned"), []).append(planned)
@@ -123,14 +123,14 @@ def measure_edits(
     round_number: int,
     taken: dict[str, list[tuple[float, float, int]]],
 ) -> None:
-    """The embedded study after edits, with stores that are there; and that it has nothing to do then."""
+    """Run the embedded study from nothing, after edits, and with nothing to do after each; its stores are there."""
     if not folder.is_dir():
         for name in ("src", "workflow", "profiles", "config"):
             shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(root / "data", folder / "data", ignore=shutil.ignore_patterns("embeddings"))
         (folder / "data" / "embeddings").symlink_to(embeddings.resolve())
         shutil.copy(root / "Snakefile", folder)
-        run_embedded(folder)
+        taken.setdefault(f"from nothing{side}", []).append(run_embedded(folder))
     words, metric = folder / EDITED[0], folder / "src/biasgrid/metrics/weat.py"
 
     def edit(name: str) -> None:
@@ -150,7 +150,7 @@ def measure_edits(
 
 
 def measure_floor(folder: Path, name: str, taken: dict[str, list[tuple[float, float, int]]]) -> None:
-    """As many `touch` jobs as a re-run has, among as many as the study has."""
+    """Run as many `touch` jobs as a re-run has, among as many as the study has."""
     if not folder.is_dir():
         make_touch(folder, 950)
         snakemake(folder)
@@ -161,7 +161,7 @@ def measure_floor(folder: Path, name: str, taken: dict[str, list[tuple[float, fl
 
 
 def run_embedded(folder: Path) -> tuple[float, float, int]:
-    """A run of the embedded study."""
+    """Run the embedded study."""
     return snakemake(folder, "--configfile", "config/embedded.yaml")
 
 
@@ -184,7 +184,7 @@ def make_grid(root: Path, folder: Path, cells: int) -> None:
     models, queries = 7, 25
     source = {"type": "file", "path": "model.txt"}
     config = {
-        "study": "engine",
+        "study": "grid",
         "models": {f"m{i}": {"label": f"m{i}", "source": source} for i in range(models)},
         "criteria": {
             "C": {
@@ -206,7 +206,7 @@ def make_grid(root: Path, folder: Path, cells: int) -> None:
 
 
 def snakemake(folder: Path, *arguments: str) -> tuple[float, float, int]:
-    """Run the folder's workflow: seconds of wall clock and of CPU, and how many jobs it had."""
+    """Run a folder's workflow. Return the seconds of wall clock and of CPU, and the number of jobs."""
     # modules are compiled once, as they are for whoever has biasgrid installed
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     if (folder / "src").is_dir():
