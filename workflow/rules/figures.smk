@@ -42,6 +42,8 @@ use rule figures as evaluation_figures with:
         ],
     log:
         f"{LOGS}/evaluation_figures.txt",
+    # they are few, and are drawn while the report is written
+    threads: 1
     params:
         depends_on=[PLAN[name].depends_on for name in FIGURES.of_evaluations],
         steps=FIGURES.of_evaluations,

@@ -1,6 +1,6 @@
 # Cells, inference and evaluations -> tables. Each table says in src/biasgrid/tables which files it reads. One job makes
-# all tables, as starting a process takes longer than making a table; those that need an evaluation are a job of their
-# own, so that a failed evaluation does not cost the others.
+# all tables, two at a time, as starting a process takes longer than making a table; those that need an evaluation are a
+# job of their own, so that a failed evaluation does not cost the others.
 TABLES = split(PLAN, [name for name in PLAN if name.startswith("table ") or name == "rank_samples"])
 
 
@@ -14,6 +14,7 @@ rule tables:
         ],
     log:
         f"{LOGS}/tables.txt",
+    threads: 2
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
@@ -21,7 +22,7 @@ rule tables:
         depends_on=[PLAN[name].depends_on for name in TABLES.others],
         steps=TABLES.others,
     shell:
-        f"{STEP} {{params.steps:q}} 2> {{log}}"
+        f"{STEP} {{params.steps:q}} --jobs {{threads}} 2> {{log}}"
 
 
 use rule tables as evaluation_tables with:
@@ -34,6 +35,7 @@ use rule tables as evaluation_tables with:
         ],
     log:
         f"{LOGS}/evaluation_tables.txt",
+    threads: 1
     params:
         depends_on=[PLAN[name].depends_on for name in TABLES.of_evaluations],
         steps=TABLES.of_evaluations,

@@ -7,8 +7,10 @@ import json
 import logging
 import os
 import traceback
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from functools import cached_property
+from graphlib import TopologicalSorter
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,25 +61,15 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
     runner = _Runner(study, args.notes)
     for name in args.names:
         runner.check(name, str(args.study))
-    if args.jobs == 1 or len(args.names) == 1:
-        failures = [runner.reason(name) for name in args.names]
-    else:
-        os.environ |= environment()
-        with ProcessPoolExecutor(
-            min(args.jobs, len(args.names)),
-            # Do not fork, because threads do not survive it.
-            get_context("spawn"),
-            initializer=_begin_process,
-            initargs=(study.config.plugins or (),),
-        ) as processes:
-            failures = list(processes.map(runner.reason, args.names))
-    if failed := {name: reason for name, reason in zip(args.names, failures, strict=True) if reason}:
+    reasons = runner.run(args.names, min(args.jobs, len(args.names)))
+    if failed := {name: reason for name in args.names if (reason := reasons[name])}:
         # Say which one failed if a job has several.
         is_plain = {
             name: name in reason or name.partition(" ")[0] not in READING for name, reason in failed.items()
         }
-        reasons = [reason if is_plain[name] else f"{name}: {reason}" for name, reason in failed.items()]
-        raise BiasgridError("; ".join(reasons))
+        raise BiasgridError(
+            "; ".join(reason if is_plain[name] else f"{name}: {reason}" for name, reason in failed.items())
+        )
     if args.notes:
         return None
     outputs = [file for name in args.names for file in runner.outputs(name)]
@@ -121,6 +113,42 @@ class _Runner:
             hint = f"of the kinds {', '.join((*kinds, 'null', *OTHERS))}"
             raise BiasgridError(f"{where}: {unknown_name('step', name, plan, hint)}") from None
 
+    def run(self, names: Sequence[str], jobs: int) -> dict[str, str]:
+        """Run steps, up to `jobs` at a time. Each begins when those that make its files have ended.
+
+        Return for each step why it failed, or an empty text.
+        """
+        if jobs == 1:
+            return {name: self.reason(name) for name in names}
+        reasons: dict[str, str] = {}
+        makers = {file: name for name in names for file in self.outputs(name)}
+        order = TopologicalSorter({name: self._steps_before(name, makers) for name in names})
+        order.prepare()
+        os.environ |= environment()
+        with ProcessPoolExecutor(
+            jobs,
+            # Do not fork, because threads do not survive it.
+            get_context("spawn"),
+            initializer=_begin_process,
+            initargs=(self._study.config.plugins or (),),
+        ) as processes:
+            running: dict[Future[str], str] = {}
+            while order.is_active():
+                running |= {
+                    processes.submit(_reason, self._study, self._notes, name): name
+                    for name in order.get_ready()
+                }
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    name = running.pop(done)
+                    reasons[name] = done.result()
+                    order.done(name)
+        return reasons
+
+    def _steps_before(self, name: str, makers: Mapping[str, str]) -> set[str]:
+        """Return the steps that make what a step reads, of those that make the files in `makers`."""
+        files = [] if name.partition(" ")[0] in OTHERS else self._plan[name].files
+        return {makers[file] for file in files if file in makers}
+
     def reason(self, name: str) -> str:
         """Run a step. Return why it failed, or an empty text.
 
@@ -144,7 +172,7 @@ class _Runner:
         of_others = {"query": paths.query_file, "archive": paths.source_file, "store": paths.model_file}
         return [str(of_others[kind](key))] if kind in OTHERS else self._plan[name].outputs
 
-    @property
+    @cached_property
     def _plan(self) -> Any:
         from ..workflow.plan import Plan
 
@@ -183,6 +211,11 @@ class _Runner:
         path, text = self._study.paths.query_file(key), self._study.queries[key].to_json()
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_text(path, text)
+
+
+def _reason(study: Study, notes: Path | None, name: str) -> str:
+    """Run a step in a process that has just begun. Return why it failed, or an empty text."""
+    return _Runner(study, notes).reason(name)
 
 
 def _begin_process(plugins: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import random
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -48,11 +49,21 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
     pool = stored_pool(inputs["pool"]) if "pool" in inputs else None
     stores = inputs["store"]
     entries = _read_entries(output, samples_path)
-    records: list[dict[str, Any]] = []
-    samples: list[Any] = []
-    cells_and_files = zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
-    for number, (cell, cell_file, query) in enumerate(cells_and_files):
-        digest = _digest(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform"))
+    cells = [
+        (
+            cell,
+            cell_file,
+            query,
+            _digest(cell, spec["code"], [query, cell_file, inputs["model"]], inputs.get("transform")),
+        )
+        for cell, cell_file, query in zip(spec["cells"], inputs["cells"], inputs["queries"], strict=True)
+    ]
+    # Steps of a model's metrics share random groups. Each step has its own order, so that steps which run at the same
+    # time draw different groups.
+    order = list(range(len(cells)))
+    random.Random(output.stem).shuffle(order)
+    for number in order:
+        cell, cell_file, query, digest = cells[number]
         if digest not in entries or number in spec.get("again", ()):
             results, values = infer_query(
                 Request.of_cell(cell, cell["inference"]),
@@ -62,9 +73,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
                 pool=pool,
             )
             entries[digest] = {**cell, "made_of": digest, "versions": versions(), "results": results}, values
-        record, values = entries[digest]
-        records.append(record)
-        samples.append(values)
+    records, samples = map(list, zip(*(entries[digest] for *_, digest in cells), strict=True))
     output.parent.mkdir(parents=True, exist_ok=True)
     with hold_lock(output.with_name(f".{output.name}.lock")):
         # If the process is killed between the two writes, the next run finds no record that assigns the samples.
