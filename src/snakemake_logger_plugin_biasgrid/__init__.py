@@ -46,6 +46,7 @@ class LogHandler(LogHandlerBase):
         self._said = time.monotonic()
         self._errors: list[str] = []  # that may be said in a better way
         self._failures = 0
+        self._is_explained = True  # a log says why a step failed
         self._is_done = False  # nothing is to be done
 
     writes_to_stream = True
@@ -117,6 +118,7 @@ class LogHandler(LogHandlerBase):
         self._running.pop(record.jobid, None)
         name = self._names.get(record.jobid, record.rule_name)
         reasons = [reason for log in record.log or () if (reason := reason_in(Path(str(log))))]
+        self._is_explained &= bool(reasons)
         self._print(f"biasgrid: {name} failed: {'; '.join(reasons) or 'its log is empty'}")
 
     def _print(self, text: str) -> None:
@@ -132,7 +134,7 @@ class LogHandler(LogHandlerBase):
         """End the live line, and print what only the end of a run can say."""
         if self._bar is not None:
             self._bar.close()
-        if self._errors and not self._failures:
+        if self._errors and not (self._failures and self._is_explained):
             print("\n".join(self._errors), file=sys.stderr, flush=True)
         if self._is_brief and JOBS in os.environ:
             jobs = [

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import forks
+import pandas as pd
 import pytest
 import yaml
 from conftest import ROOT, grid_config
@@ -587,3 +588,35 @@ def test_cell_files_hold_what_they_depend_on(finished):
     assert cell["params"] == {"distance": "norm"}
     assert [r["query"] for r in cell["results"]] == ["A and B wrt C", "A and B wrt D"]
     assert cell["results"][0]["found"]["A"]["a0"] == ["a0"]
+
+
+def test_a_rule_of_ones_own_is_made_and_its_mistake_is_shown(finished):
+    """A rule beside the workflow's, as the how-to has it; its `run:` writes no log."""
+    rule = """\
+include: "Snakefile"
+
+
+rule mean_scores:
+    input:
+        f"{RESULTS}/scores.csv",
+    output:
+        "mean-scores.csv",
+    log:
+        f"{LOGS}/mean_scores.txt",
+    run:
+        import pandas as pd
+
+        pd.read_csv(input[0]).groupby("model")["COLUMN"].mean().to_csv(output[0])
+"""
+    file = finished.folder / "mine.smk"
+    file.write_text(rule.replace("COLUMN", "value"))
+    done = finished.snakemake("--snakefile", "mine.smk", "--cores", "1", "mean-scores.csv")
+    assert done.returncode == 0, done.stderr
+    assert list(pd.read_csv(finished.folder / "mean-scores.csv")) == ["model", "value"]
+
+    file.write_text(rule.replace("COLUMN", "score"))
+    done = finished.snakemake(
+        "--snakefile", "mine.smk", "--cores", "1", "mean-scores.csv", "--forcerun", "mean_scores"
+    )
+    assert done.returncode == 1
+    assert "KeyError" in done.stderr + done.stdout

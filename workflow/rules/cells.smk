@@ -36,7 +36,7 @@ rule cell:
         f"{RESULTS}/cells/{{model}}/{{debias}}/{{metric}}/{{query}}.json",
     log:
         f"{LOGS}/cell/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
-    # none of `--cores`: hundreds start at once, where Snakemake would look for the next ones after each
+    # A cell takes none of `--cores`, so hundreds start together. Else Snakemake would choose jobs anew after each cell.
     threads: 0
     params:
         depends_on=depends_on(CELL),

@@ -17,14 +17,16 @@ STUDY = setup.read_study(workflow.configfiles, OPTIONS)
 setup.prepare_process()
 warn_in_logs()
 
-# the steps by name, such as "table scores": what each reads, what it depends on besides, and what it writes
+# The steps by name, such as PLAN["table scores"] or PLAN["cell MODEL/DEBIAS/METRIC/QUERY"]: what a step reads (`files`, and
+# `by_role` under the names that rules give them), what it depends on besides (`depends_on`), and what it writes (`outputs`).
 PLAN = Plan(STUDY)
 PLUGINS = plugins.record_text(STUDY)
 RESULTS = str(STUDY.results)
 EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(setup.logs_of(STUDY))
-# how a step is run in a process of its own. It reads the study from a file that `read_study` has written, and no rule: a
-# changed config makes again what depends on the change, as params say, and nothing else
+# How a step is run in a process of its own. It reads the study from {LOGS}/study.json. `read_study` writes that file each
+# time, and it is no input: so a changed config makes again only the steps whose params changed. A rule of your own needs no
+# step: use `script:`, or `run:` with `log_failure(log[0], function, ...)`, which writes an error to the rule's log.
 STEP = f"biasgrid step --study {setup.study_file(STUDY)} --notes {LOGS}"
 
 
@@ -34,7 +36,7 @@ envvars:
 
 
 wildcard_constraints:
-    name=one_of(STUDY.sources),
+    source=one_of(STUDY.sources),
     model=one_of(STUDY.models),
     query=one_of(STUDY.queries),
     metric=one_of({cell.metric for cell in STUDY.grid.cells.values()}),
@@ -73,3 +75,16 @@ def transform_of(wildcards):
     return (
         [] if wildcards.debias == UNTOUCHED else f"{RESULTS}/debias/{wildcards.model}/{wildcards.debias}.npz"
     )
+
+
+def in_report(files):
+    """For output: files, of which tables (CSV) and figures (SVG) are shown in Snakemake's report."""
+    kinds = {".csv": ("Tables", "table"), ".svg": ("Figures", "figure")}
+    flagged = []
+    for file in map(Path, files):
+        if file.suffix in kinds:
+            category, label = kinds[file.suffix]
+            flagged.append(report(str(file), category=category, labels={label: file.stem}))
+        else:
+            flagged.append(str(file))
+    return flagged

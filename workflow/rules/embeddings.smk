@@ -1,20 +1,21 @@
 # source -> archive -> store of a model. Archives (raw/<name>/) and stores (<model>/) are shared by studies, which may
 # read them while this one runs. So they are not outputs, which Snakemake deletes before it makes them again: the outputs
-# are records of what this study uses, with checksums.
+# are records of what this study uses, with checksums. Of the code, the versions of formats count, which `settings` have.
+# Vectors that were deleted are made again when a run starts (`drop_outdated_records`).
 
 
 rule archive:
     input:
         # the user's own files; their sizes and times are in the settings, so an older file is a change, too
-        files=lambda wildcards: stores.local_files(STUDY, wildcards.name),
+        files=lambda wildcards: stores.local_files(STUDY, wildcards.source),
     output:
-        f"{RESULTS}/sources/{{name}}.json",
+        f"{RESULTS}/sources/{{source}}.json",
     log:
-        f"{LOGS}/archive/{{name}}.txt",
+        f"{LOGS}/archive/{{source}}.txt",
     params:
-        settings=lambda wildcards: stores.archive_settings(STUDY, wildcards.name),
+        settings=lambda wildcards: stores.archive_settings(STUDY, wildcards.source),
     shell:
-        f"{STEP} 'archive {{wildcards.name}}' 2>&1 | tee {{log}} >&2"
+        f"{STEP} 'archive {{wildcards.source}}' 2>&1 | tee {{log}} >&2"
 
 
 rule store:

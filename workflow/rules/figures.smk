@@ -1,20 +1,14 @@
 # Tables -> figures, as PDF, SVG and PNG. Each figure says in src/biasgrid/figures which files it reads. One job draws all
-# figures, several at a time: a process that draws takes longer to start than most figures take.
-FIGURES = split(PLAN, [f"figure {name}" for name in STUDY.figures], TABLES.of_evaluations)
+# figures, several at a time: a process that draws takes longer to start than most figures take. Those that read a table of
+# evaluations are a second job, as in tables.smk.
+FIGURES = split(PLAN, [f"figure {name}" for name in STUDY.figures], TABLES.with_evaluations)
 
 
 rule figures:
     input:
-        files=FIGURES.files_read(FIGURES.others),
+        files=FIGURES.files_read(FIGURES.without_evaluations),
     output:
-        [
-            (
-                report(file, category="Figures", labels={"figure": Path(file).stem})
-                if file.endswith(".svg")
-                else file
-            )
-            for file in FIGURES.files_made(FIGURES.others)
-        ],
+        in_report(FIGURES.files_made(FIGURES.without_evaluations)),
     log:
         f"{LOGS}/figures.txt",
     threads: 4
@@ -22,31 +16,24 @@ rule figures:
         mem_mb=lambda wildcards, threads, attempt: 500 * threads * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        depends_on=[PLAN[name].depends_on for name in FIGURES.others],
-        steps=FIGURES.others,
+        depends_on=[PLAN[name].depends_on for name in FIGURES.without_evaluations],
+        steps=FIGURES.without_evaluations,
     shell:
         f"{STEP} {{params.steps:q}} --jobs {{threads}} 2> {{log}}"
 
 
 use rule figures as evaluation_figures with:
     input:
-        files=FIGURES.files_read(FIGURES.of_evaluations),
+        files=FIGURES.files_read(FIGURES.with_evaluations),
     output:
-        [
-            (
-                report(file, category="Figures", labels={"figure": Path(file).stem})
-                if file.endswith(".svg")
-                else file
-            )
-            for file in FIGURES.files_made(FIGURES.of_evaluations)
-        ],
+        in_report(FIGURES.files_made(FIGURES.with_evaluations)),
     log:
         f"{LOGS}/evaluation_figures.txt",
     # they are few, and are drawn while the report is written
     threads: 1
     params:
-        depends_on=[PLAN[name].depends_on for name in FIGURES.of_evaluations],
-        steps=FIGURES.of_evaluations,
+        depends_on=[PLAN[name].depends_on for name in FIGURES.with_evaluations],
+        steps=FIGURES.with_evaluations,
 
 
 # The null distributions of a tested cell, as numbers and as a figure: of cells that a config lists, or on request.

@@ -1,7 +1,8 @@
 # Tables, cells and their inference -> one page with the results.
 rule report:
     input:
-        # it reads cells and inference also, of which the tables are made: to name them again would double the plan
+        # It reads cells and inference also. Each of them is an input of a table, so the page follows a change of one. To
+        # name them again here would double the time of planning.
         tables=TABLES.files_made(TABLES.names),
         models=[f"{RESULTS}/models/{model}.json" for model in STUDY.models],
         study=f"{RESULTS}/study.json",

@@ -20,20 +20,20 @@ class Split:
     ----------
     plan
         The plan of the study.
-    others
+    without_evaluations
         The steps that do not need an evaluation.
-    of_evaluations
+    with_evaluations
         The steps that read an evaluation, or what is made of one.
     """
 
     plan: Mapping[str, Step]
-    others: list[str]
-    of_evaluations: list[str]
+    without_evaluations: list[str]
+    with_evaluations: list[str]
 
     @property
     def names(self) -> list[str]:
         """The names of all steps."""
-        return [*self.others, *self.of_evaluations]
+        return [*self.without_evaluations, *self.with_evaluations]
 
     def files_made(self, names: Iterable[str]) -> list[str]:
         """Return the files that steps make."""
@@ -65,22 +65,22 @@ def split(plan: Mapping[str, Step], names: Iterable[str], former: Iterable[str] 
         for file in plan[name].outputs
     }
     names = list(names)
-    of_evaluations: dict[str, None] = {}
+    evaluated_steps: dict[str, None] = {}
     while True:
         more = {
             name: None
             for name in names
-            if name not in of_evaluations and not evaluated.isdisjoint(plan[name].files)
+            if name not in evaluated_steps and not evaluated.isdisjoint(plan[name].files)
         }
         if not more:
             break
-        of_evaluations |= more
+        evaluated_steps |= more
         evaluated.update(file for name in more for file in plan[name].outputs)
     ordered = _in_order(plan, names)
     return Split(
         plan,
-        [name for name in ordered if name not in of_evaluations],
-        [name for name in ordered if name in of_evaluations],
+        [name for name in ordered if name not in evaluated_steps],
+        [name for name in ordered if name in evaluated_steps],
     )
 
 
