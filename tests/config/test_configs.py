@@ -143,7 +143,7 @@ def test_what_is_nested_too_deep(root, monkeypatch, levels):
     with pytest.raises(ValueError, match="nested in more than 100 levels"):
         parse_yaml(nested)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f'{{"study": {nested}}}'.encode())))
-    for command in (("query", "--study", "-", "--query", "q"), (*MEASURE, "--param", f"ddof={nested}")):
+    for command in (("step", "--study", "-", "query q"), (*MEASURE, "--param", f"ddof={nested}")):
         refusal(*command, parts=["nested in more than 100 levels"])
     nested = "[" * 100 + "]" * 100
     assert parse_yaml(nested) == parse_json(nested)
@@ -274,14 +274,14 @@ def test_a_name_that_no_file_system_takes(what):
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("config", ["--snakefile", "Snakefile"]),
-        ("simulation", ["--snakefile", EXPERIMENT, "--configfile", "config/simulation.yaml"]),
+        ("config", []),
+        ("simulation", ["--snakefile", EXPERIMENT]),
     ],
 )
-def test_every_workflow_does_so_before_snakemakes_own_reader_has_the_file(project, name, arguments):
-    """Which takes minutes for nested aliases."""
+def test_a_run_does_so_before_snakemakes_own_reader_has_the_file(project, name, arguments):
+    """It would take minutes, and all memory, for nested aliases."""
     (project.folder / "config" / f"{name}.yaml").write_text(bomb(9, "{{{}}}", "{x: 1}"))
-    done = project.snakemake(*arguments, "--cores", "1", "--dry-run")
+    done = project.biasgrid("run", f"config/{name}.yaml", "--cores", "1", "--dry-run", *arguments)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith(
         f"biasgrid: config/{name}.yaml: not a YAML file: its aliases"

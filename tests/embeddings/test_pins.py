@@ -335,7 +335,7 @@ def test_other_vectors_under_the_same_pin_never_give_old_or_new_numbers_in_silen
     config["criteria"]["Second"]["queries"]["q3"]["attributes"] = {"E": GRID_WORDS[-8:], "A": GRID_WORDS[:8]}
     study = Study.of(config)
     # Snakemake makes the store again when either file changes
-    assert set(stores.local_file(study, "kk")) == {"kk.kv", beside.name}
+    assert set(stores.local_files(study, "kk")) == {"kk.kv", beside.name}
     before = make(study).paths.table_file("scores").read_text()
     np.save(beside, np.roll(vectors, 5, axis=0))
     with refused(f"expected sha256 {source['sha256']}"):

@@ -552,17 +552,17 @@ def test_a_study_is_tested(project, monkeypatch):
 
     # by hand
     project.configure(to_record(tested.config))
-    infer = ("infer", "--study", "config/config.yaml", "--cell")
+    infer = ("step", "--study", "config/config.yaml")
     target = tested.results / "inference/two/none/weat_es.json"
     bytes_made = target.read_bytes()
     target.unlink()
-    done = biasgrid(*infer, "two/none/weat_es/q3")
+    done = biasgrid(*infer, "inference two/none/weat_es/q3")
     assert done.returncode == 0, done.stderr
     assert target.read_bytes() == bytes_made
-    assert json.loads(done.stdout)["inference"] == "results/small/inference/two/none/weat_es.json"
-    done = biasgrid(*infer, "two/none/rnd/q4")
+    assert json.loads(done.stdout)["files"] == ["results/small/inference/two/none/weat_es.json"]
+    done = biasgrid(*infer, "inference two/none/rnd/q4")
     assert done.returncode == 2
-    assert done.stderr.startswith("biasgrid: config/config.yaml: unknown cell 'two/none/rnd/q4'")
+    assert done.stderr.startswith("biasgrid: config/config.yaml: unknown step 'inference two/none/rnd/q4'")
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -440,7 +440,7 @@ def test_a_study_of_encoded_words_and_sentences(project, encoder):
         }
     }
     project.configure(study)
-    project.run("--until", "cell", "cell_debiased")
+    project.run("--until", "cell")
     folder = project.folder / "results" / "small"
     query = bg.Query(QUERY["targets"], QUERY["attributes"])
     values = {

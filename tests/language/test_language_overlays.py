@@ -151,7 +151,7 @@ def test_the_papers_example_is_measured_beside_its_printed_numbers(project, tmp_
     model["source"]["encoder"] = "tiny"
     del config["inference"], config["figures"]
     project.configure(config)
-    project.run("--until", "table")
+    project.run("--until", "tables")
     results = project.folder / "results" / "bert_example"
     with open(results / "comparison.csv", encoding="utf-8", newline="") as file:
         printed = {row["query_id"]: row for row in csv.DictReader(file)}

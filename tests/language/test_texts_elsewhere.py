@@ -275,7 +275,7 @@ def test_a_run_measures_answers_and_runs_again_when_they_change(folder):
 
     code, lines = run()
     assert code == 1
-    assert lines == [f"biasgrid: far: {FILE} is not there: {answers.HOW}"]
+    assert {f"biasgrid: far: {FILE} is not there: {answers.HOW}"} <= set(lines)
     _, records = good()
     values = []
     for added in (0.0, -5.0):

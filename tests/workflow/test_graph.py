@@ -41,6 +41,11 @@ def test_a_job_reads_what_its_steps_read(monkeypatch):
         found = [job for job in jobs if str(step.output) in job[0]]
         assert len(found) == 1, step.name
         ((outputs, inputs),) = found
+        if step.name == "report":
+            # cells and inference reach the page by way of tables, whose job reads them
+            read_by_tables = {file for made, read in jobs if made & inputs for file in read}
+            assert set(step.files) <= inputs | read_by_tables
+            continue
         members = [other for other in steps if set(other.outputs) & outputs]
         assert inputs == {file for member in members for file in member.files} - outputs, step.name
         assert outputs == {file for member in members for file in member.outputs}

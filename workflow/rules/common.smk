@@ -58,11 +58,6 @@ def reads(name, role):
     return lambda wildcards: PLAN[name.format(**wildcards)].by_role.get(role, [])
 
 
-def archives_of(wildcards):
-    """For input: the records of the archives that a model is made from."""
-    return [f"{RESULTS}/sources/{name}.json" for name in stores.archives(STUDY, wildcards.model)]
-
-
 def model_of(wildcards):
     """For input: the record of a model's vectors; of a language model, its scores of the query's sentences."""
     if STUDY.kind(wildcards.model).scores:

@@ -20,7 +20,9 @@ rule archive:
 
 rule store:
     input:
-        archives=archives_of,
+        archives=lambda wildcards: [
+            f"{RESULTS}/sources/{source}.json" for source in stores.archives(STUDY, wildcards.model)
+        ],
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:

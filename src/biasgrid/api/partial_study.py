@@ -78,7 +78,7 @@ class PartialPaths(MadePaths):
                     if len(samples) != len(rows):
                         raise BiasgridError(
                             f"{samples_path}: has {len(samples)} rows, not {len(rows)}; make it again: biasgrid "
-                            f"infer --cell {inference.cell.name}"
+                            f'step "inference {inference.cell.name}"'
                         )
                     files = files[0], InMemory(parts, samples[rows])
             self._inference_in_memory[group] = files

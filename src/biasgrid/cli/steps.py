@@ -9,6 +9,7 @@ import os
 import traceback
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import replace
 from functools import cached_property
 from graphlib import TopologicalSorter
 from multiprocessing import get_context
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 # Kinds of steps that are not entries of the plan.
 OTHERS = ("query", "archive", "store")
 # Kinds of steps that measure nothing.
-READING = ("query", "table", "figure", "rank_samples")
+READING = ("table", "figure", "rank_samples")
 # Keys of a step's file that are printed.
 RESULTS = ("results", "aggregates")
 # Commands of former versions -> the kind of step that replaces them.
@@ -53,6 +54,7 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
 
     biasgrid step "query gender_1" --study config/embedded.yaml
     biasgrid step "cell glove-6b-50d/none/weat/career" --study my-study.yaml
+    biasgrid step "inference glove-6b-50d/none/weat/career" --study my-study.yaml
     biasgrid step "table scores" "figure bias" --study my-study.yaml
     """
     # Print log messages of the package, such as a repeated download, in the form of other warnings.
@@ -74,7 +76,7 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
         return None
     outputs = [file for name in args.names for file in runner.outputs(name)]
     checksums.add(study.results, outputs)
-    record = {"steps": args.names, "files": outputs}
+    record = {"steps": args.names, "files": list(map(os.path.relpath, outputs))}
     return record | (_results(Path(outputs[0])) if len(args.names) == 1 else {})
 
 
@@ -105,7 +107,7 @@ class _Runner:
                 raise BiasgridError(f"{where}: {unknown_name(kind, key, keys[kind])}")
             return
         try:
-            plan[name]
+            self._step(name)
         except KeyError:
             if kind == "table" and key not in TABLES:
                 raise BiasgridError(f"{where}: {TABLES.unknown(key, self._study.tables)}") from None
@@ -146,7 +148,7 @@ class _Runner:
 
     def _steps_before(self, name: str, makers: Mapping[str, str]) -> set[str]:
         """Return the steps that make what a step reads, of those that make the files in `makers`."""
-        files = [] if name.partition(" ")[0] in OTHERS else self._plan[name].files
+        files = [] if name.partition(" ")[0] in OTHERS else self._step(name).files
         return {makers[file] for file in files if file in makers}
 
     def reason(self, name: str) -> str:
@@ -170,13 +172,23 @@ class _Runner:
         kind, _, key = name.partition(" ")
         paths = self._study.paths
         of_others = {"query": paths.query_file, "archive": paths.source_file, "store": paths.model_file}
-        return [str(of_others[kind](key))] if kind in OTHERS else self._plan[name].outputs
+        return [str(of_others[kind](key))] if kind in OTHERS else self._step(name).outputs
 
     @cached_property
     def _plan(self) -> Any:
         from ..workflow.plan import Plan
 
         return Plan(self._study)
+
+    def _step(self, name: str) -> Step:
+        """Return a step of the plan. The inference of a cell is that of its group, with this cell inferred again."""
+        kind, _, cell = name.partition(" ")
+        if kind != "inference" or cell not in self._study.grid.inferences:
+            return self._plan[name]
+        inference = self._study.grid.inferences[cell]
+        step = self._plan[f"inference {inference.group}"]
+        number = self._study.grid.inference_groups[inference.group].index(inference)
+        return replace(step, spec={**step.spec, "again": [number]})
 
     def _run(self, name: str) -> None:
         from ..workflow import stores, why
@@ -192,7 +204,7 @@ class _Runner:
             stores.make_store(self._study, key)
             settings = stores.store_settings(self._study, key)
         else:
-            step = self._plan[name]
+            step = self._step(name)
             self._write_queries(step)
             step.run()
             settings, code = step.settings, step.code

@@ -413,4 +413,5 @@ def _read_card(path: Path | None) -> dict[tuple, tuple[str, list[str]]]:
 
 def _command(study: str, cell: Mapping[str, Any], with_inference: bool) -> str:
     name = "/".join(cell[part] for part in PLACE)
-    return shlex.join(["biasgrid", "infer" if with_inference else "cell", "--study", study, "--cell", name])
+    steps = [f"cell {name}", *([f"inference {name}"] if with_inference else [])]
+    return shlex.join(["biasgrid", "step", *steps, "--study", study])

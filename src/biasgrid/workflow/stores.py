@@ -98,7 +98,9 @@ def drop_outdated_records(study: Folders) -> None:
     """Delete the records of archives and stores that are out of date, so that Snakemake makes them again.
 
     These are archives that could not be downloaded, archives with other checksums than the config has by now, and
-    stores that were deleted, or replaced by another study. A record is a small copy: what it is about stays.
+    stores that were deleted, or replaced by another study. A store whose archive has no record loses its record, too:
+    Snakemake does not make a missing file if what is made of it is there. A record is a small copy: what it is about
+    stays.
     """
     for name, entry in study.sources.items():
         record = study.paths.source_file(name)
@@ -106,7 +108,9 @@ def drop_outdated_records(study: Folders) -> None:
             record.unlink()
     for model in study.models:
         record = study.paths.model_file(model)
-        if record.is_file() and not (absence.reasons_in(record) or _is_store_of(study, model, record)):
+        has_archives = all(study.paths.source_file(name).is_file() for name in archives(study, model))
+        is_made = has_archives and (absence.reasons_in(record) or _is_store_of(study, model, record))
+        if record.is_file() and not is_made:
             record.unlink()
 
 

@@ -250,6 +250,8 @@ def _whose_code(cause: str) -> str:
 
 def _query_changes(key: str, file: Path, query: Query) -> Iterator[str]:
     """Which words of a query changed since its file was written."""
+    if not file.exists():
+        return
     try:
         former = Query.read(file)
     except BiasgridError:
