@@ -603,7 +603,7 @@ def test_the_wheel_in_an_empty_environment(tmp_path):
     )
     done = run(here, program / "python", "-c", code)
     assert done.stdout.startswith(f"{value}\n")
-    assert "Nothing to be done" in done.stderr
+    assert "nothing would run: everything is up to date" in done.stdout
 
 
 def run(folder: Path, *command: object) -> subprocess.CompletedProcess[str]:

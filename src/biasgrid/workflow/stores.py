@@ -97,21 +97,30 @@ def verify_archives(study: Study) -> None:
 def drop_outdated_records(study: Folders) -> None:
     """Delete the records of archives and stores that are out of date, so that Snakemake makes them again.
 
-    These are archives that could not be downloaded, archives with other checksums than the config has by now, and
-    stores that were deleted, or replaced by another study. A store whose archive has no record loses its record, too:
-    Snakemake does not make a missing file if what is made of it is there. A record is a small copy: what it is about
-    stays.
+    These are archives that could not be downloaded, archives with other checksums than the config has by now,
+    archives and stores that were deleted, and stores that another study replaced. A store whose archive has no
+    record loses its record, too: Snakemake does not make a missing file if what is made of it is there. A record is
+    a small copy: what it is about stays.
     """
     for name, entry in study.sources.items():
         record = study.paths.source_file(name)
-        if record.is_file() and not fits(_read_record(record), entry["source"]):
+        is_made = fits(_read_record(record), entry["source"]) and not _is_gone(study, name)
+        if record.is_file() and not is_made:
             record.unlink()
     for model in study.models:
         record = study.paths.model_file(model)
         has_archives = all(study.paths.source_file(name).is_file() for name in archives(study, model))
-        is_made = has_archives and (absence.reasons_in(record) or _is_store_of(study, model, record))
+        is_made = has_archives and (bool(absence.reasons_in(record)) or _is_store_of(study, model, record))
         if record.is_file() and not is_made:
             record.unlink()
+
+
+def _is_gone(study: Folders, name: str) -> bool:
+    """Return whether an archive was deleted that is still needed: a model that is made of it has no store."""
+    if (study.embeddings / "raw" / name / "manifest.json").is_file() or local_files(study, name):
+        return False
+    models = [model for model in study.models if name in archives(study, model)]
+    return not all(_is_store_of(study, model, study.paths.model_file(model)) for model in models)
 
 
 def _read_record(record: Path) -> dict[str, Any]:
