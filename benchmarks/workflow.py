@@ -1,9 +1,9 @@
 """Measure what re-runs cost: jobs, seconds, and as many `shell: touch` jobs of Snakemake alone, in one run.
 
-All sides use profiles/default, which has the settings that cells need. Cells that compute nothing are planned, run, and
-planned again with nothing to do: 700 and 7,000 of them. They are cells of the real workflow, with a metric that returns
-0. The embedded study is run from nothing, and after a deleted cell, a changed word and a changed line of a metric;
-where its stores are not there, it is left out.
+All sides use profiles/default, which has the settings that cells need. Cells that compute nothing are planned, run,
+and planned again with nothing to do: 700 and 7,000 of them. They are cells of the real workflow, with a metric that
+returns 0. The embedded study is run from nothing, and after a deleted cell, a changed word and a changed line of a
+metric; where its stores are not there, it is left out.
 
     python benchmarks/workflow.py [--cells 700] [--large 7000] [--rounds 3] [--against CHECKOUT]
 """
