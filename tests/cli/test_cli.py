@@ -200,7 +200,7 @@ def test_every_step_can_be_run_by_hand(finished, monkeypatch):
     study = "results/small/study.json"
     monkeypatch.chdir(folder)
     (folder / "results/small/queries/q1.json").unlink()
-    made = printed("step", "query q1", "--study", study)
+    made = printed("step", "query q1", "--study", "config/config.yaml")
     assert made == {"steps": ["query q1"], "files": ["results/small/queries/q1.json"]}
     (folder / "results/small/cells/two/none/rnsb/q2.json").unlink()
     made = printed("step", "cell two/none/rnsb/q2", "--study", "config/config.yaml")

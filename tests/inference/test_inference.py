@@ -559,7 +559,10 @@ def test_a_study_is_tested(project, monkeypatch):
     done = biasgrid(*infer, "inference two/none/weat_es/q3")
     assert done.returncode == 0, done.stderr
     assert target.read_bytes() == bytes_made
-    assert json.loads(done.stdout)["files"] == ["results/small/inference/two/none/weat_es.json"]
+    assert json.loads(done.stdout)["files"] == [
+        "results/small/cells/two/none/weat_es/q3.json",
+        "results/small/inference/two/none/weat_es.json",
+    ]
     done = biasgrid(*infer, "inference two/none/rnd/q4")
     assert done.returncode == 2
     assert done.stderr.startswith("biasgrid: config/config.yaml: unknown step 'inference two/none/rnd/q4'")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Kinds of steps that are not entries of the plan.
 OTHERS = ("query", "archive", "store")
 # Kinds of steps that measure nothing.
-READING = ("table", "figure", "rank_samples")
+READING = ("query", "table", "figure", "rank_samples")
 # Keys of a step's file that are printed.
 RESULTS = ("results", "aggregates")
 # Commands of former versions -> the kind of step that replaces them.
@@ -172,13 +172,20 @@ class _Runner:
         kind, _, key = name.partition(" ")
         paths = self._study.paths
         of_others = {"query": paths.query_file, "archive": paths.source_file, "store": paths.model_file}
-        return [str(of_others[kind](key))] if kind in OTHERS else self._step(name).outputs
+        if kind in OTHERS:
+            return [str(of_others[kind](key))]
+        return [file for other in (*self._steps_first(name), name) for file in self._step(other).outputs]
 
     @cached_property
     def _plan(self) -> Any:
         from ..workflow.plan import Plan
 
         return Plan(self._study)
+
+    def _steps_first(self, name: str) -> list[str]:
+        """Return the steps that run first. The inference of a cell by hand begins with the cell."""
+        kind, _, cell = name.partition(" ")
+        return [f"cell {cell}"] if kind == "inference" and cell in self._study.grid.inferences else []
 
     def _step(self, name: str) -> Step:
         """Return a step of the plan. The inference of a cell is that of its group, with this cell inferred again."""
@@ -204,6 +211,8 @@ class _Runner:
             stores.make_store(self._study, key)
             settings = stores.store_settings(self._study, key)
         else:
+            for other in self._steps_first(name):
+                self._run(other)
             step = self._step(name)
             self._write_queries(step)
             step.run()

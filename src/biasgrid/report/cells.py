@@ -413,5 +413,5 @@ def _read_card(path: Path | None) -> dict[tuple, tuple[str, list[str]]]:
 
 def _command(study: str, cell: Mapping[str, Any], with_inference: bool) -> str:
     name = "/".join(cell[part] for part in PLACE)
-    steps = [f"cell {name}", *([f"inference {name}"] if with_inference else [])]
-    return shlex.join(["biasgrid", "step", *steps, "--study", study])
+    kind = "inference" if with_inference else "cell"
+    return shlex.join(["biasgrid", "step", f"{kind} {name}", "--study", study])

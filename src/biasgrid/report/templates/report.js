@@ -397,7 +397,7 @@
         test.append(...drawn(test.dataset.h));
         delete test.dataset.h;
       }
-      const command = target.closest(".question").querySelector(".again").textContent.replace("MODEL/DEBIAS", byId("states").dataset.states.split(" ")[target.dataset.s]);
+      const command = target.closest(".question").querySelector(".again").textContent.replaceAll("MODEL/DEBIAS", byId("states").dataset.states.split(" ")[target.dataset.s]);
       if (!target.querySelector(":scope > dl > dd > code"))
         target.querySelector("dl").append(make("dt", {}, "To reproduce"), make("dd", {}, make("code", {}, command)));
     };
