@@ -212,12 +212,22 @@ def test_every_step_can_be_run_by_hand(finished, monkeypatch):
     assert made["files"] == [f"results/small/{table}.csv" for table in tables]
     printed("step", "figure rankings", "--study", study)
     assert finished.results() == before
+    # in the order in which they are made of one another, which is not the order on the command line
+    for file in ("rankings", "scores"):
+        (folder / f"results/small/{file}.csv").unlink()
+    for jobs in ("1", "2"):
+        printed("step", "table rankings", "table scores", "--study", study, "--jobs", jobs)
+        assert finished.results() == before
     for arguments, says in (
         (("step", "cell x", "--study", study), "unknown step 'cell x'; "),
         (("step", "query x", "--study", study), "unknown query 'x'; allowed: q1, q2, q3"),
         (("step", "figure x", "--study", study), "unknown step 'figure x'; "),
         (("fetch", "--config", study, "--model", "x"), "unknown model 'x'; allowed: one, two"),
         (("step", "table scores", "--study", "none.yaml"), "none.yaml: cannot read it"),
+        (
+            ("step", "table scores", "--study", study, "--jobs", "0"),
+            "--jobs: 0 is not allowed; allowed: 1 or more",
+        ),
         (("step", "table quality", "--study", study), "unknown step 'table quality'; "),
     ):
         refusal(*arguments, parts=[says])

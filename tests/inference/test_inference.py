@@ -563,6 +563,10 @@ def test_a_study_is_tested(project, monkeypatch):
         "results/small/cells/two/none/weat_es/q3.json",
         "results/small/inference/two/none/weat_es.json",
     ]
+    # beside what is made of it, several at a time
+    done = biasgrid(*infer, "table scores", "inference two/none/weat_es/q3", "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert target.read_bytes() == bytes_made
     done = biasgrid(*infer, "inference two/none/rnd/q4")
     assert done.returncode == 2
     assert done.stderr.startswith("biasgrid: config/config.yaml: unknown step 'inference two/none/rnd/q4'")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import checksums
 from ..callers import warn_in_a_line
-from ..errors import BiasgridError, unknown_name
+from ..errors import BiasgridError, not_allowed, unknown_name
 from ..processes import end_with_starter, environment
 from ..registry import load_plugins
 from .arguments import STUDY, Commands, read_study
@@ -59,6 +59,8 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
     """
     # Print log messages of the package, such as a repeated download, in the form of other warnings.
     logging.basicConfig(format="biasgrid: warning: %(message)s", level=logging.WARNING)
+    if args.jobs < 1:
+        raise BiasgridError(not_allowed("--jobs", args.jobs, "1 or more"))
     study = _study_to_write(args)
     runner = _Runner(study, args.notes)
     for name in args.names:
@@ -120,12 +122,13 @@ class _Runner:
 
         Return for each step why it failed, or an empty text.
         """
-        if jobs == 1:
-            return {name: self.reason(name) for name in names}
-        reasons: dict[str, str] = {}
         makers = {file: name for name in names for file in self.outputs(name)}
         order = TopologicalSorter({name: self._steps_before(name, makers) for name in names})
+        if jobs == 1:
+            return {name: self.reason(name) for name in order.static_order()}
         order.prepare()
+        reasons: dict[str, str] = {}
+        runner = _Runner(self._study, self._notes)  # without the plan, which each process makes for itself
         os.environ |= environment()
         with ProcessPoolExecutor(
             jobs,
@@ -136,10 +139,7 @@ class _Runner:
         ) as processes:
             running: dict[Future[str], str] = {}
             while order.is_active():
-                running |= {
-                    processes.submit(_reason, self._study, self._notes, name): name
-                    for name in order.get_ready()
-                }
+                running |= {processes.submit(runner.reason, name): name for name in order.get_ready()}
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     name = running.pop(done)
                     reasons[name] = done.result()
@@ -149,7 +149,7 @@ class _Runner:
     def _steps_before(self, name: str, makers: Mapping[str, str]) -> set[str]:
         """Return the steps that make what a step reads, of those that make the files in `makers`."""
         files = [] if name.partition(" ")[0] in OTHERS else self._step(name).files
-        return {makers[file] for file in files if file in makers}
+        return {makers[file] for file in files if file in makers} - {name}
 
     def reason(self, name: str) -> str:
         """Run a step. Return why it failed, or an empty text.
@@ -232,11 +232,6 @@ class _Runner:
         path, text = self._study.paths.query_file(key), self._study.queries[key].to_json()
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             write_text(path, text)
-
-
-def _reason(study: Study, notes: Path | None, name: str) -> str:
-    """Run a step in a process that has just begun. Return why it failed, or an empty text."""
-    return _Runner(study, notes).reason(name)
 
 
 def _begin_process(plugins: Sequence[str]) -> None:

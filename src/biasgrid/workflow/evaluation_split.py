@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
 
 from ..plan.step import Step
 
@@ -76,16 +75,8 @@ def split(plan: Mapping[str, Step], names: Iterable[str], former: Iterable[str] 
             break
         evaluated_steps |= more
         evaluated.update(file for name in more for file in plan[name].outputs)
-    ordered = _in_order(plan, names)
     return Split(
         plan,
-        [name for name in ordered if name not in evaluated_steps],
-        [name for name in ordered if name in evaluated_steps],
+        [name for name in names if name not in evaluated_steps],
+        [name for name in names if name in evaluated_steps],
     )
-
-
-def _in_order(plan: Mapping[str, Step], names: Iterable[str]) -> list[str]:
-    """Return names of steps in an order in which each comes after those that it reads from."""
-    makers = {file: name for name in names for file in plan[name].outputs}
-    graph = {name: {makers[file] for file in plan[name].files if file in makers} for name in makers.values()}
-    return list(TopologicalSorter(graph).static_order())
