@@ -4,7 +4,7 @@
 
 A random criterion has groups that are no other than random groups: a word and words of its neighbourhood, and further
 such groups near to it, which are made without the code of the test (`siblings`); and attribute sets of other topics.
-Its aggregate is tested as a study tests it (`inference.aggregates`). Designs:
+Its aggregate is tested as a study tests it (`measure.aggregates`). Designs:
 
 one pair           two groups, three queries that differ in the attribute sets
 common first       groups A, B, C, D: queries A and B, A and C, A and D
@@ -24,11 +24,11 @@ from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
-from biasgrid.geometry import unit
-from biasgrid.inference.aggregates import infer_aggregates
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.pool import pool_of
-from biasgrid.request import Request
+from biasgrid.measure.aggregates import infer_aggregates
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.pool import pool_of
+from biasgrid.measure.request import Request
+from biasgrid.models.geometry import unit
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS, NEIGHBOURS, TOPICS = 6, 30, 3

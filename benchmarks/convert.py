@@ -39,7 +39,7 @@ def write_text(path: Path, rows: int, dimensions: int) -> None:
 
 
 def biasgrid_side(path: Path) -> dict:
-    from biasgrid.embeddings import convert
+    from biasgrid.models import convert
 
     start = time.perf_counter()
     store = convert(path, path.with_name("store"), name="random")

@@ -40,14 +40,14 @@ def write_text(path: Path, tokens: int, seed: int) -> None:
 
 
 def ours(text: Path, asked: list[str]) -> dict[str, int]:
-    from biasgrid.embeddings.corpus.counting import make_corpus
+    from biasgrid.models.corpus.counting import make_corpus
 
     make_corpus(text, text.with_name("corpus"), name="text", model={"format": "tokens"}, metadata={})
     return again(text, asked)
 
 
 def again(text: Path, asked: list[str]) -> dict[str, int]:
-    from biasgrid.embeddings.corpus.corpus import Corpus
+    from biasgrid.models.corpus.corpus import Corpus
 
     corpus = Corpus.open(text.with_name("corpus"))
     known = [word for word in asked if word in corpus]

@@ -67,7 +67,7 @@ def blocks_of_vectors(rows: int):
 
 
 def make_store(folder: Path, rows: int) -> None:
-    from biasgrid.embeddings.store_writer import StoreWriter
+    from biasgrid.models.store_writer import StoreWriter
 
     words = make_words(rows)
     with StoreWriter(folder, "random numbers") as writer:
@@ -227,10 +227,10 @@ def cell_side(case: str, folder: Path, runs: int) -> dict:
     start = time.perf_counter()
     import biasgrid.cli
     import biasgrid.debias
-    import biasgrid.embeddings.readers
-    import biasgrid.measure
+    import biasgrid.measure.measuring
     import biasgrid.metrics
-    import biasgrid.query
+    import biasgrid.models.readers
+    import biasgrid.queries.query
 
     imports = time.perf_counter() - start
     command = ["measure", "--metric", "weat", "--model", folder / "store", "--query", folder / "query.json"]
@@ -301,7 +301,7 @@ def run_grid_of_methods(cases: list[str], rows: int, runs: int) -> None:
 def run_ran(runs: int) -> None:
     from wefe_environment import python
 
-    from biasgrid.embeddings import convert
+    from biasgrid.models import convert
 
     interpreter = python()
     where = [interpreter, "-c", "import wefe; print(wefe.__file__)"]

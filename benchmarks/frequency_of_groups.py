@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import spearmanr
 
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.plan.study import Study
+from biasgrid.models.store import EmbeddingStore
+from biasgrid.study.study import Study
 
 MODELS = {"glove-6b-50d": 50_000, "glove-840b-300d-filtered": 33_000}  # rows that random words are drawn from
 QUERIES = {"Gender": "gender_1", "Ethnicity": "eth_1", "Religion": "rel_1"}

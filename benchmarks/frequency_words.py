@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from biasgrid.embeddings.corpus.corpus import Corpus
-from biasgrid.plan.paths import PLACE
-from biasgrid.resources import find_file
+from biasgrid.core.resources import find_file
+from biasgrid.models.corpus.corpus import Corpus
+from biasgrid.study.paths import PLACE
 
 SEED, STRATA, OF_STRATUM = 1, 10, 25
 # a word is in the vocabulary of all models of config/trained/frequency.yaml

@@ -24,12 +24,12 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
-from biasgrid.inference.bootstrap import intervals
-from biasgrid.inference.resampler import Resampler
-from biasgrid.inference.significance.permutation import query_permutation_test
+from biasgrid.measure.bootstrap import intervals
+from biasgrid.measure.request import Request
+from biasgrid.measure.resampler import Resampler
+from biasgrid.measure.sample import look_up
+from biasgrid.measure.tests.permutation import query_permutation_test
 from biasgrid.metrics import Metric
-from biasgrid.request import Request
-from biasgrid.sample import look_up
 
 ROOT = Path(__file__).resolve().parents[1]
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text(encoding="utf-8"))["sets"]

@@ -24,8 +24,8 @@ from typing import Any
 
 from biasgrid import tables
 from biasgrid.api.study import find_study
-from biasgrid.plan.steps import rank_samples_step, table_step
-from biasgrid.planned import Planned
+from biasgrid.study.steps import rank_samples_step, table_step
+from biasgrid.tables.planned import Planned
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -13,11 +13,11 @@ import argparse
 import json
 from pathlib import Path
 
-from biasgrid import comparison
-from biasgrid.comparison.queries import FILE, read_queries
-from biasgrid.configs import read_yaml
-from biasgrid.plan.study import Study
-from biasgrid.resources import find_file
+from biasgrid.core.configs import read_yaml
+from biasgrid.core.resources import find_file
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
+from biasgrid.tables.published.queries import FILE, read_queries
 
 
 def main() -> None:

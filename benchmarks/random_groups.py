@@ -45,16 +45,16 @@ import yaml
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
-from biasgrid.geometry import unit
-from biasgrid.inference.group_draws import BETWEEN, WITHIN, draws_of
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.permutation import DISTANCE
-from biasgrid.inference.pool import Pool, make_pool
-from biasgrid.inference.significance.random_groups import groups_test
-from biasgrid.request import Request
-from biasgrid.sample import look_up
-from biasgrid.statistics.scale import Scale
-from biasgrid.words import FoundSet, WordOptions, find
+from biasgrid.measure.group_draws import BETWEEN, WITHIN, draws_of
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.permutation import DISTANCE
+from biasgrid.measure.pool import Pool, make_pool
+from biasgrid.measure.request import Request
+from biasgrid.measure.sample import look_up
+from biasgrid.measure.statistics.scale import Scale
+from biasgrid.measure.tests.random_groups import groups_test
+from biasgrid.models.geometry import unit
+from biasgrid.models.words import FoundSet, WordOptions, find
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 

@@ -39,8 +39,8 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, metrics
 from biasgrid.debias import UNTOUCHED
-from biasgrid.geometry import unit
-from biasgrid.results import KEYS
+from biasgrid.measure.results import KEYS
+from biasgrid.models.geometry import unit
 from biasgrid.tables.order import order as order_of
 from biasgrid.tables.rank_intervals import rank_intervals
 from biasgrid.tables.rank_samples import rank_samples

@@ -19,16 +19,16 @@ from dataclasses import asdict
 
 import numpy as np
 
-from biasgrid import comparison
-from biasgrid.configs import read_yaml
+from biasgrid.core.configs import read_yaml
 from biasgrid.debias import UNTOUCHED
-from biasgrid.embeddings.building import store_of
-from biasgrid.inference.infer import infer_query
-from biasgrid.measure import measure
-from biasgrid.plan.study import Study
-from biasgrid.request import Request
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request
+from biasgrid.models.building import store_of
+from biasgrid.models.words import WordOptions
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
-from biasgrid.words import WordOptions
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import io
 import sys
 from pathlib import Path
 
-from biasgrid.errors import BiasgridError, unknown_name
+from biasgrid.core.errors import BiasgridError, unknown_name
 
 # the author's columns -> ours
 VERSIONS = {"": "original", "_par": "paraphrase", "_ran": "random"}

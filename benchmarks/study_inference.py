@@ -4,7 +4,7 @@
 
 Both checkouts have run the study (`make study`). Each side infers all cells anew, model by model, in one process that
 runs nothing else, by its own code and its own config/embedded.yaml: CPU seconds by metric, and their ratio. The tests
-of what models are ranked by (`inference.aggregates`), which older checkouts lack, are counted apart. Random groups
+of what models are ranked by (`measure.aggregates`), which older checkouts lack, are counted apart. Random groups
 are drawn once for all metrics of a model, as in a run of the study: the first metric pays for them.
 """
 
@@ -28,9 +28,9 @@ def measure(models: list[str]) -> dict[str, float]:
 
     from threadpoolctl import threadpool_limits
 
-    from biasgrid.plan import steps
-    from biasgrid.plan.study import Study
-    from biasgrid.processes import RANDOM_GROUPS
+    from biasgrid.core.processes import RANDOM_GROUPS
+    from biasgrid.study import steps
+    from biasgrid.study.study import Study
 
     study = Study.read("config/embedded.yaml")
     seconds: dict[str, float] = {}

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
+from biasgrid.core.numbers import interval, p_number, typeset, typographic
 from biasgrid.figures.frame import blank, styled
-from biasgrid.numbers import interval, p_number, typeset, typographic
 
 WIDTH, HEIGHT = 4.6, 6.98  # inches: 11 points are 11 pixels on a phone
 INK, SOFT, BLUE, ORANGE, LIGHT = "#222222", "#666666", "#1F6F9F", "#C4571B", "#F3F5F7"

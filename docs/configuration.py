@@ -16,9 +16,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from biasgrid import evaluation
-from biasgrid.config import common, criteria, figures, inference, models, study
-from biasgrid.embeddings import sources
-from biasgrid.validation import to_record
+from biasgrid.core.validation import to_record
+from biasgrid.models import sources
+from biasgrid.study.config import common, criteria, figures, inference, models, study
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 
@@ -28,8 +28,8 @@ from validation.planted_bias.config import FactoryConfig
 HEAD = """# Configuration
 
 Every key of a config: what it holds, its default, its meaning. This page is generated from the models in
-`src/biasgrid/config`, and in `validation` for experiments; [config/README.md](../../config/README.md) says how to
-write a study of your own.
+`src/biasgrid/study/config`, and in `validation` for experiments. [config/README.md](../../config/README.md) says
+how to write a study of your own.
 
 - A config is YAML, or JSON. Values have the type that is said here and are never converted: `"1"` is no number.
 - An unknown key is an error, which names the nearest one. So are a duplicate key, tags that are not of YAML's core,

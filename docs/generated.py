@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 WHOLE = {
     "src/biasgrid/__init__.py": "docs/reference/api.md",
     "src/biasgrid/cli": "docs/reference/command-line.md",
-    "src/biasgrid/config": "docs/reference/configuration.md",
+    "src/biasgrid/study/config": "docs/reference/configuration.md",
     "src/biasgrid/metrics": "docs/reference/limits.md",
     "src/biasgrid/tables": "docs/reference/tables.md",
     "validation/calibration/frequency_table.py": "docs/reference/tables.md",

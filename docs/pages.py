@@ -26,23 +26,23 @@ from PIL import Image
 
 from biasgrid import debias, load, metrics, properties
 from biasgrid.api import docstrings, fits
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.labels import short_labels
 from biasgrid.debias.registry import KINDS, Method
-from biasgrid.embeddings.kinds import REGISTRY as KINDS_OF_MODELS
-from biasgrid.errors import BiasgridError
 from biasgrid.figures.frame import Frame, styled
 from biasgrid.figures.palette import GREY, INK, open_mark, series_mark
 from biasgrid.figures.text import NORMAL, method_name
 from biasgrid.figures.visuals import legend_mark
-from biasgrid.inference.significance import REGISTRY as TESTS
-from biasgrid.labels import short_labels
+from biasgrid.measure.tests import REGISTRY as TESTS
 from biasgrid.metrics.registry import Metric
+from biasgrid.models.kinds import REGISTRY as KINDS_OF_MODELS
 from biasgrid.properties import Setting
 from biasgrid.properties.figures import blind_spots, plain
 from biasgrid.properties.numbers import number
 from biasgrid.properties.questions import SHORT
 from biasgrid.properties.search import sides
 from biasgrid.properties.tables import cell
-from biasgrid.query import Query
+from biasgrid.queries.query import Query
 from validation.properties.pictures import verdicts as property_verdicts
 
 DOCS = Path(__file__).parent

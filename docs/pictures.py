@@ -41,14 +41,14 @@ from PIL.PngImagePlugin import PngInfo
 import biasgrid as bg
 from biasgrid import figures, tables
 from biasgrid.api import published
-from biasgrid.config import load
-from biasgrid.errors import BiasgridError, unknown_name
+from biasgrid.core.errors import BiasgridError, unknown_name
+from biasgrid.core.files import write_bytes
 from biasgrid.figures import Drawing, Example
 from biasgrid.figures.frame import caption, empty_labels_kept, style
-from biasgrid.files import write_bytes
-from biasgrid.plan.study import Study
-from biasgrid.result import LENGTH
-from biasgrid.statistics.aggregation import OVERALL
+from biasgrid.measure.result import LENGTH
+from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.study.config import load
+from biasgrid.study.study import Study
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from biasgrid.registry import load_plugins, shipped_plugins
+from biasgrid.core.registry import load_plugins, shipped_plugins
 
 load_plugins(shipped_plugins())
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import biasgrid as bg
 from biasgrid.tables.answers import conclusion_of
-from biasgrid.verdicts.summary import Conclusion, lines
+from biasgrid.tables.conclusions.summary import Conclusion, lines
 
 ROOT = Path(__file__).parents[1]
 README, STUDY = ROOT / "README.md", ROOT / "results" / "embedded"

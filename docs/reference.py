@@ -22,8 +22,8 @@ from plugin_notes import plugin_note
 import biasgrid
 from biasgrid import cli, debias, metrics, tables, word_bias
 from biasgrid.api.docstrings import sections, wrap
-from biasgrid.embeddings.model import Model
-from biasgrid.inference.significance import parts as parts_of_inference
+from biasgrid.measure.tests import parts as parts_of_inference
+from biasgrid.models.model import Model
 from biasgrid.properties import files as properties
 
 # configuration.py has put the checkout on the path

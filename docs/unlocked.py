@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from biasgrid import comparison
-from biasgrid.comparison.at_hand import LEAST
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
+from biasgrid.tables.published.at_hand import LEAST
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "replications.md"

@@ -48,10 +48,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", str(os.cpu_count()))
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 compileall.compile_dir(ROOT / "src", quiet=2)
 
-from biasgrid import EmbeddingStore, Query, registry  # noqa: E402
+from biasgrid import EmbeddingStore, Query  # noqa: E402
 from biasgrid.cli import main  # noqa: E402
-from biasgrid.embeddings import convert  # noqa: E402
-from biasgrid.resources import PLACE  # noqa: E402
+from biasgrid.core import registry  # noqa: E402
+from biasgrid.core.resources import PLACE  # noqa: E402
+from biasgrid.models import convert  # noqa: E402
 
 # what tests ask of all metrics, formats and the like they ask of those of the plugins that come with biasgrid, too
 registry.load_plugins(registry.shipped_plugins())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from biasgrid.embeddings.language.model import LanguageModel
+from biasgrid.models.language.model import LanguageModel
 
 
 class Table:

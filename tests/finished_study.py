@@ -31,7 +31,7 @@ import numpy as np
 from conftest import ROOT, Project
 from threadpoolctl import threadpool_info
 
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 GOLDEN = ROOT / "tests" / "golden" / "finished_study"
 COMPARED = ("*.csv", "cells/**/*.json", "study.json")

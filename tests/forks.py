@@ -402,7 +402,7 @@ def _import_biasgrid() -> None:
     for name in own:
         importlib.import_module(name)
     # these keep what they have read, or compiled
-    sys.modules["biasgrid.plan.code"].closure(*own)
+    sys.modules["biasgrid.study.code"].closure(*own)
     page = sys.modules["biasgrid.report.step"]
     sections = sys.modules["biasgrid.report.sections"].REGISTRY.values()
     templates = page.templates(sections)
@@ -411,7 +411,7 @@ def _import_biasgrid() -> None:
     for name in [*names, *(f"{section.name}/{section.template}" for section in sections)]:
         templates.get_template(name)
     # pydantic makes what checks a config when the first is checked
-    sys.modules["biasgrid.plan.study"].Study.read(SOURCE.parent / "config" / "embedded.yaml")
+    sys.modules["biasgrid.study.study"].Study.read(SOURCE.parent / "config" / "embedded.yaml")
 
 
 def _forget_biasgrid(but: str | None = None) -> None:

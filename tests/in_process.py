@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from biasgrid.embeddings import build_store
-from biasgrid.files import write_text
-from biasgrid.plan import plugins, steps
-from biasgrid.plan.study import Study
+from biasgrid.core.files import write_text
+from biasgrid.models import build_store
 from biasgrid.report.report_step import report_step
+from biasgrid.study import plugins, steps
+from biasgrid.study.study import Study
 
 
 def make_inputs(study: Study, *models: str) -> None:

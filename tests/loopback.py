@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from biasgrid.embeddings.download import Limits
-from biasgrid.embeddings.download.file import download
+from biasgrid.models.download import Limits
+from biasgrid.models.download.file import download
 
 BODY = random.Random(7).randbytes(300_000)
 OTHER = random.Random(8).randbytes(300_000)

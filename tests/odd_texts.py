@@ -1,6 +1,6 @@
 """The oddest texts that labels and names may be."""
 
-from biasgrid.printable import LONGEST, check_line
+from biasgrid.core.printable import LONGEST, check_line
 
 # right to left, markup, what ends a comment, joiners and an emoji, a combining accent
 SCIENTIST = "\N{WOMAN}\N{ZERO WIDTH JOINER}\N{MICROSCOPE}"

@@ -11,8 +11,8 @@ from pathlib import Path
 from conftest import ROOT
 
 from biasgrid import tables
-from biasgrid.plan import code
-from biasgrid.plan.study import Study
+from biasgrid.study import code
+from biasgrid.study.study import Study
 from biasgrid.workflow.plan import Plan
 
 # the tables that tests say of when they are made; a newer one has tests of its own

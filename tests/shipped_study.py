@@ -7,10 +7,10 @@ from pathlib import Path
 from conftest import ROOT
 from in_process import make_inputs
 
-from biasgrid.config import overlay
-from biasgrid.configs import read_yaml
-from biasgrid.embeddings.sources import fetch
-from biasgrid.plan.study import Study
+from biasgrid.core.configs import read_yaml
+from biasgrid.models.sources import fetch
+from biasgrid.study.config import overlay
+from biasgrid.study.study import Study
 
 
 def joined(*configs: str | dict) -> Study:

@@ -5,9 +5,9 @@ from math import isnan, nan
 
 import pandas as pd
 
+from biasgrid.tables.conclusions.least_biased import answers
 from biasgrid.tables.pairs import PAIRS
 from biasgrid.tables.rankings import RANKINGS
-from biasgrid.verdicts.least_biased import answers
 
 OF = 7  # queries
 

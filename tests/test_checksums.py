@@ -2,8 +2,8 @@
 
 import pytest
 
-from biasgrid import checksums
-from biasgrid.errors import BiasgridError
+from biasgrid.core import checksums
+from biasgrid.core.errors import BiasgridError
 
 
 def test_changed_and_missing_files_are_told_from_the_others(tmp_path):

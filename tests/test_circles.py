@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import biasgrid
-from biasgrid.embeddings.kinds import REGISTRY as KINDS
+from biasgrid.models.kinds import REGISTRY as KINDS
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def test_what_makes_and_loads_a_kind_of_model_stands_below_the_kinds(graph):
             assert upstream
             assert not upstream & {
                 KINDS.module(kind.name),
-                "biasgrid.embeddings.kinds",
-                "biasgrid.embeddings.building",
+                "biasgrid.models.kinds",
+                "biasgrid.models.building",
             }
 
 

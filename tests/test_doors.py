@@ -8,7 +8,7 @@ from conftest import GRID_WORDS, biasgrid, grid_config, printed, refusal
 
 import biasgrid as bg
 from biasgrid.cli import commands
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 BOM = "\ufeff"
 

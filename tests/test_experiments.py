@@ -12,8 +12,8 @@ import pytest
 import yaml
 from conftest import ROOT, write_text_model
 
+from biasgrid.core.processes import environment
 from biasgrid.figures import frame
-from biasgrid.processes import environment
 from validation import experiment
 from validation.__main__ import main
 

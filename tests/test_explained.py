@@ -14,11 +14,11 @@ from scipy.stats import pearsonr
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from biasgrid import comparison
-from biasgrid.configs import read_yaml
-from biasgrid.embeddings import build_store, building
-from biasgrid.embeddings.sources import fetch
-from biasgrid.plan.study import Study
+from biasgrid.core.configs import read_yaml
+from biasgrid.models import build_store, building
+from biasgrid.models.sources import fetch
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 
 FILES = {folder: sorted((ROOT / "data" / folder).glob("*.csv")) for folder in ("published", "computed")}
 ROWS = comparison.read(FILES["published"], FILES["computed"])

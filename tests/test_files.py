@@ -17,13 +17,11 @@ import pytest
 from conftest import GRID_WORDS, make_store, write_text_model
 from refusals import refused
 
-from biasgrid import EmbeddingStore, files, processes
+from biasgrid import EmbeddingStore
 from biasgrid.cli import main
-from biasgrid.debias.saving import materialize
-from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings import convert
-from biasgrid.errors import BiasgridError
-from biasgrid.files import (
+from biasgrid.core import files, processes
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.files import (
     hold_lock,
     open_to_write,
     refuse_links,
@@ -32,10 +30,13 @@ from biasgrid.files import (
     write_bytes,
     write_text,
 )
+from biasgrid.debias.saving import materialize
+from biasgrid.debias.transform import Transform, fitted
+from biasgrid.models import convert
 
 WRITE = """
 import sys
-from biasgrid.files import write_bytes
+from biasgrid.core.files import write_bytes
 for _ in range(100):
     write_bytes(sys.argv[1], sys.argv[2].encode() * 300_000)
 """
@@ -60,8 +61,8 @@ def test_writers_of_one_file_never_show_half_of_it(tmp_path):
 
 STORE = """
 import sys, time
-from biasgrid.embeddings import convert
-from biasgrid.errors import BiasgridError
+from biasgrid.models import convert
+from biasgrid.core.errors import BiasgridError
 made = 0
 while made < 8:
     try:
@@ -99,7 +100,7 @@ def test_of_two_writers_of_one_store_one_is_refused_and_readers_see_a_whole_one(
 
 KILLED = """
 import os, signal, sys
-from biasgrid.files import replace_file
+from biasgrid.core.files import replace_file
 with replace_file(sys.argv[1]) as part:
     part.write_bytes(b"half")
     part.with_name(part.name + ".more").write_bytes(b"half")
@@ -290,13 +291,13 @@ def test_an_open_file_is_not_replaced_by_its_number(tmp_path):
 
 STARTER = """
 import subprocess, sys, time
-from biasgrid.processes import environment
+from biasgrid.core.processes import environment
 child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], env=environment(), stdin=subprocess.PIPE)
 print(child.pid, flush=True)
 time.sleep(60)
 """
 BUSY = """
-from biasgrid.processes import end_with_starter
+from biasgrid.core.processes import end_with_starter
 end_with_starter()
 print("busy", flush=True)
 while True:

@@ -12,9 +12,9 @@ from same import differences
 from scipy.stats import false_discovery_control
 
 from biasgrid import BiasgridError, tables
-from biasgrid.inference.aggregates import write_aggregates
-from biasgrid.plan.steps import aggregates_step
-from biasgrid.plan.study import Study
+from biasgrid.measure.aggregates import write_aggregates
+from biasgrid.study.steps import aggregates_step
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ import pytest
 from conftest import biasgrid, refusal, write_text_model
 from in_process import make_some
 
-from biasgrid.plan import steps
-from biasgrid.plan.study import Study
+from biasgrid.study import steps
+from biasgrid.study.study import Study
 
 sys.path.append(str(Path(__file__).with_name("language")))
 HOME = ["he", "man", "boy", "father", "she", "woman", "girl", "mother"]
@@ -209,7 +209,7 @@ def test_a_model_is_named_beside_a_file_of_the_same_name(tmp_path, monkeypatch):
 
 
 def test_a_missing_package_is_named_before_any_work(here, monkeypatch):
-    from biasgrid import extras
+    from biasgrid.core import extras
     from biasgrid.workflow.inputs import problems
 
     study = Study.of(config("masked", "language_model"), "mine.yaml")

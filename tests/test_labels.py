@@ -2,7 +2,7 @@
 
 import pytest
 
-from biasgrid.labels import short_labels, sic
+from biasgrid.core.labels import short_labels, sic
 
 EMBEDDED = {
     "w2v": "word2vec Google News 300d (subset, 13,013 words)",

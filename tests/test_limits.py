@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import pytest
 from annotated_types import Ge, Gt, Le, Lt
 
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
 from biasgrid.metrics import Metric, Score
 
 if TYPE_CHECKING:

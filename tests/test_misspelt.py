@@ -11,7 +11,7 @@ from refusals import refused
 import biasgrid as bg
 from biasgrid import debias, metrics
 from biasgrid.cli import commands
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 COMMANDS = commands().by_name
 

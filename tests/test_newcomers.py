@@ -32,7 +32,7 @@ for path, draw in pages.pictures().items():
         draw().save(path, optimize=True)
 assert not pictures.main(["gallery-lost-bars"])
 import in_process
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 os.chdir("finished")
 in_process.make_tables(Study.read("config/config.yaml"), "lost_shares")
 """

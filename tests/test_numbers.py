@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 import biasgrid
-from biasgrid.caveats import is_at_floor
-from biasgrid.numbers import (
+from biasgrid.core.numbers import (
     coefficient,
     count,
     decimal,
@@ -24,6 +23,7 @@ from biasgrid.numbers import (
     typeset,
     typographic,
 )
+from biasgrid.measure.caveats import is_at_floor
 
 NAN, INF = math.nan, math.inf
 
@@ -185,7 +185,7 @@ NOT_READ = {
 }
 
 
-@pytest.mark.parametrize("folder", ["api", "cli", "report", "verdicts", "figures", "properties"])
+@pytest.mark.parametrize("folder", ["api", "cli", "report", "tables/conclusions", "figures", "properties"])
 def test_what_people_read_has_no_format_of_its_own(folder: str) -> None:
     files = [
         file

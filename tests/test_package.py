@@ -22,10 +22,12 @@ from conftest import ROOT, biasgrid, make_store, printed, refusal, write_text_mo
 from packaging.requirements import Requirement
 
 import biasgrid as bg
-from biasgrid import EmbeddingStore, Query, cli, extras, metrics, resources
-from biasgrid.config.study import StudyConfig
-from biasgrid.errors import BiasgridError
-from biasgrid.plan.study import Study
+from biasgrid import EmbeddingStore, Query, cli, metrics
+from biasgrid.core import extras, resources
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.moved import MOVED, present_name
+from biasgrid.study.config.study import StudyConfig
+from biasgrid.study.study import Study
 
 SOURCE = ROOT / "src" / "biasgrid"
 OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -55,7 +57,7 @@ def test_a_plan_loads_nothing_large_either():
     """A run that has nothing to do is a plan, and is to be over at once."""
     code = (
         "import sys\n"
-        "from biasgrid.plan.study import Study\n"
+        "from biasgrid.study.study import Study\n"
         "study = Study.read('config/embedded.yaml')\n"
         "study.grid, study.tables, study.figures\n"
         f"print([m for m in {HEAVY} if m in sys.modules])"
@@ -66,7 +68,7 @@ def test_a_plan_loads_nothing_large_either():
 
 @pytest.mark.parametrize("name", sorted(bg._PUBLIC))
 def test_the_door_hands_out_what_it_names(name):
-    module = importlib.import_module(f"biasgrid.{bg._PUBLIC[name] or name}")
+    module = importlib.importlib.import_module(f"biasgrid.{bg._PUBLIC[name] or name}")
     assert getattr(bg, name) is (getattr(module, name) if bg._PUBLIC[name] else module)
 
 
@@ -82,10 +84,29 @@ def test_the_door_is_what_dir_and_type_checkers_see():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", MOVED)
+def test_a_former_module_is_answered_with_its_present_name(name):
+    assert importlib.import_module(f"biasgrid.{MOVED[name]}")
+    assert present_name(f"biasgrid.{name}.inner") == f"biasgrid.{MOVED[name]}.inner"
+    assert present_name("numpy") == present_name("biasgrid.metrics") == ""
+    if "." not in name:
+        with pytest.warns(FutureWarning, match=f"biasgrid.{name} is now biasgrid.{MOVED[name]}"):
+            assert getattr(bg, name) is importlib.import_module(f"biasgrid.{MOVED[name]}")
+
+
+def test_a_plugin_with_a_former_import_line_names_the_present_one(tmp_path):
+    plugin = tmp_path / "mine.py"
+    plugin.write_text("from biasgrid.inference.significance import REGISTRY\n")
+    with pytest.raises(
+        BiasgridError, match=r"No module named 'biasgrid.inference'; it is now biasgrid.measure$"
+    ):
+        bg.load_plugins([plugin])
+
+
 def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
     code = (
-        "import biasgrid.measure, biasgrid.metrics\n"
+        "import biasgrid.measure.measuring, biasgrid.metrics\n"
         "from biasgrid import EmbeddingStore, Query, metrics\n"
         "query = Query([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
         "print(metrics.weat(query, EmbeddingStore.open('store')).value)"
@@ -157,7 +178,7 @@ def test_resources_are_found_from_anywhere_and_the_users_own_go_first(tmp_path, 
 
 @pytest.mark.slow
 def test_published_numbers_and_ratings_are_inputs_by_their_place(tmp_path, monkeypatch):
-    from biasgrid.plan import steps
+    from biasgrid.study import steps
 
     monkeypatch.chdir(tmp_path)
     study = Study.read(resources.resource("config/same.yaml"))
@@ -395,8 +416,8 @@ TERMINATED = """
 import os, signal
 import biasgrid
 from biasgrid.cli import main
-from biasgrid.embeddings import building
-from biasgrid.embeddings.store_writer import StoreWriter
+from biasgrid.models import building
+from biasgrid.models.store_writer import StoreWriter
 
 def build_store(name, model, folder, shared):
     with StoreWriter(folder / name, name) as writer:

@@ -9,8 +9,8 @@ import pytest
 
 import biasgrid as bg
 from biasgrid import BiasgridError, metrics
-from biasgrid import registry as registries
-from biasgrid.errors import SHOWN, join_names, unknown_name
+from biasgrid.core import registry as registries
+from biasgrid.core.errors import SHOWN, join_names, unknown_name
 
 TOY = """
 from biasgrid.metrics import Metric, Score
@@ -146,7 +146,7 @@ def test_a_plugin_of_the_same_size_and_time_is_read_again(tmp_path):
         (folder / "shown.py").write_text(f"from .numbers import A\n\nB = {number}\nprint(A, B)\n")
         for path in folder.glob("*.py"):
             os.utime(path, (1_577_836_800, 1_577_836_800))
-        code = "from biasgrid.registry import load_plugins; load_plugins(['mine'])"
+        code = "from biasgrid.core.registry import load_plugins; load_plugins(['mine'])"
         done = subprocess.run(
             [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
         )

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 import finished_study
 import pytest
 
-from biasgrid import BiasgridError, results, schema
+from biasgrid import BiasgridError
+from biasgrid.core import schema
 from biasgrid.evaluation.evaluate import evaluate
 from biasgrid.evaluation.record import read_evaluation
-from biasgrid.plan.study import Study
+from biasgrid.measure import results
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow  # a study is run first
 

@@ -9,8 +9,8 @@ from conftest import ROOT, grid_config
 from refusals import refused
 from shipped_study import joined
 
-from biasgrid.plan.study import Study
-from biasgrid.seeds import seed_of
+from biasgrid.core.seeds import seed_of
+from biasgrid.study.study import Study
 from biasgrid.tables.comparison import published_as
 from biasgrid.workflow.plan import Plan
 

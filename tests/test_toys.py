@@ -13,10 +13,10 @@ from conftest import GRID_WORDS, ROOT, Project, biasgrid
 from reruns import append, cells, planned
 
 from biasgrid import BiasgridError, InputError, Query, load, measure_grid, metrics, tables
-from biasgrid.numbers import p_value
-from biasgrid.plan.study import Study
+from biasgrid.core.numbers import p_value
+from biasgrid.core.registry import load_plugins
 from biasgrid.properties.examine import examine_metric
-from biasgrid.registry import load_plugins
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow
 TOYS = {
@@ -53,7 +53,7 @@ def halve(model, *, pairs):
 METHODS = (Method("halve", "Halved", halve, words={"pairs": "sets"}, reference="this test"),)
 ''',
     "table": """
-from biasgrid.results import results
+from biasgrid.measure.results import results
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import Column, Table
 
@@ -77,7 +77,7 @@ from pydantic import Field
 
 from biasgrid.evaluation import Evaluation, Outcome
 from biasgrid.evaluation.facts import fact
-from biasgrid.validation import Strict, field
+from biasgrid.core.validation import Strict, field
 
 
 class Spread(Strict):
@@ -94,7 +94,7 @@ EVALUATIONS = (Evaluation("spread", "How far vectors spread.", Spread, measure),
     "reader": """
 import numpy as np
 
-from biasgrid.embeddings.readers.reader import Reader
+from biasgrid.models.readers.reader import Reader
 
 
 def read(source, writer):
@@ -110,8 +110,8 @@ READERS = (
     "source": """
 from pathlib import Path
 
-from biasgrid.embeddings.sources.source import Key, Source
-from biasgrid.files import hash_file
+from biasgrid.models.sources.source import Key, Source
+from biasgrid.core.files import hash_file
 
 
 def fetch(source, folder, *, progress, limits):
@@ -137,10 +137,10 @@ import json
 import numpy as np
 
 from biasgrid import BiasgridError
-from biasgrid.embeddings.kinds import Kind
-from biasgrid.embeddings.temporary import working_folder
+from biasgrid.models.kinds import Kind
+from biasgrid.models.temporary import working_folder
 from biasgrid.metrics import Metric, Score
-from biasgrid.validation import Strict, field
+from biasgrid.core.validation import Strict, field
 
 
 class Section(Strict):

@@ -18,8 +18,8 @@ from test_toys import CONFIG, TEMPLATE, TOYS
 
 import biasgrid as bg
 from biasgrid.cli import main
-from biasgrid.plan.steps import figure_step
-from biasgrid.plan.study import Study
+from biasgrid.study.steps import figure_step
+from biasgrid.study.study import Study
 from biasgrid.tables.scales import ranking
 
 MARK = "ran.txt"  # written by each file of a plugin
@@ -308,7 +308,7 @@ def test_a_link_within_the_folder_is_a_plugin(project):
 @pytest.mark.slow
 def test_a_config_is_read_with_its_plugins_after_results_without(copy):
     """In one session: what results say of a plugin does not stand in for the plugin that a config loads."""
-    code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.plan.study import Study\n"
+    code = "import biasgrid as bg; bg.open_study('results/small')\nfrom biasgrid.study.study import Study\n"
     done = subprocess.run(
         [forks.python(), "-c", code + "print(len(Study.read('config.yaml').grid.cells))"],
         capture_output=True,

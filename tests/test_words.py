@@ -11,9 +11,9 @@ from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_u
 import biasgrid as bg
 from biasgrid import WordOptions
 from biasgrid.compat import wefe
-from biasgrid.embeddings.in_parts import InParts
-from biasgrid.preprocessing import variant
-from biasgrid.words import find, whole_pairs
+from biasgrid.models.in_parts import InParts
+from biasgrid.models.preprocessing import variant
+from biasgrid.models.words import find, whole_pairs
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ from typing import Any
 
 from biasgrid.cli import perform
 from biasgrid.cli.arguments import Commands
-from biasgrid.config import load, pins
-from biasgrid.errors import BiasgridError, unknown_name
+from biasgrid.core.errors import BiasgridError, unknown_name
+from biasgrid.study.config import load, pins
 from biasgrid.workflow import stores
 
 from . import experiment

@@ -11,13 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from biasgrid.config import load
-from biasgrid.errors import BiasgridError
-from biasgrid.files import write_text
-from biasgrid.plan.paths import Folders
-from biasgrid.plan.step import Step
-from biasgrid.validation import Strict
-from biasgrid.web_addresses import public
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.files import write_text
+from biasgrid.core.validation import Strict
+from biasgrid.core.web_addresses import public
+from biasgrid.study.config import load
+from biasgrid.study.paths import Folders
+from biasgrid.study.step import Step
 from biasgrid.workflow import setup
 
 # The key that a config must have -> the class that checks the config.

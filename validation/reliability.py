@@ -35,12 +35,17 @@ import pandas as pd
 from scipy.stats import rankdata, zscore
 
 from biasgrid import EmbeddingStore
-from biasgrid.embeddings.corpus.text import Sentences
-from biasgrid.geometry import unit
-from biasgrid.registry import load_plugins
-from biasgrid.statistics.internal_consistency import SplitHalf, alpha, spearman_brown, split_half
-from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
-from biasgrid.statistics.mean_squares import Estimate
+from biasgrid.core.registry import load_plugins
+from biasgrid.measure.statistics.internal_consistency import (
+    SplitHalf,
+    alpha,
+    spearman_brown,
+    split_half,
+)
+from biasgrid.measure.statistics.intraclass import icc_agreement, icc_consistency
+from biasgrid.measure.statistics.mean_squares import Estimate
+from biasgrid.models.corpus.text import Sentences
+from biasgrid.models.geometry import unit
 
 DRAWS, SPLITS, RESAMPLES = 2000, 200, 200
 SHUFFLES = 5

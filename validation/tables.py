@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from biasgrid.files import write_text
+from biasgrid.core.files import write_text
 from biasgrid.tables.table import Table
 
 REMEDY = "make it again"

@@ -38,7 +38,7 @@ from scores import check
 from server import serving
 
 from biasgrid import EmbeddingStore
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 SUBSET = "word2vec-google-news-300-subset"

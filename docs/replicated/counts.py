@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from biasgrid.comparison.published import PRINTED
-from biasgrid.comparison.verdict import NO_VALUE
+from biasgrid.tables.published.published import PRINTED
+from biasgrid.tables.published.verdict import NO_VALUE
 
 from .results import OTHER, Results, paragraph
 

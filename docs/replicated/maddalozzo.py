@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from biasgrid.numbers import count
+from biasgrid.core.numbers import count
 
 from .results import (
     BY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from biasgrid.verdicts.evidence import ALL
+from biasgrid.measure.evidence import ALL
 
 from .results import (
     Results,

@@ -12,9 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from biasgrid import numbers
-from biasgrid.verdicts.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
-from biasgrid.verdicts.text import join_names
+from biasgrid.core import numbers
+from biasgrid.measure.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
+from biasgrid.tables.conclusions.text import join_names
 
 WIDTH = 120
 BY = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from biasgrid.planned import phenomenon_id
+from biasgrid.tables.planned import phenomenon_id
 
 if TYPE_CHECKING:
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 def interval_agreement_cells(study: Planned) -> list[Any]:

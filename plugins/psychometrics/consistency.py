@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from biasgrid.statistics.internal_consistency import feldt
-from biasgrid.statistics.mean_squares import Estimate, mean_squares, ratio
+from biasgrid.measure.statistics.internal_consistency import feldt
+from biasgrid.measure.statistics.mean_squares import Estimate, mean_squares, ratio
 
 
 def stratified_alpha(strata: Sequence[np.ndarray], signs: Sequence[float], level: float = 0.95) -> Estimate:

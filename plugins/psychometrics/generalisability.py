@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from biasgrid.statistics.mean_squares import Estimate, f_quantiles, mean_squares, ratio
+from biasgrid.measure.statistics.mean_squares import Estimate, f_quantiles, mean_squares, ratio
 
 
 class Parts(NamedTuple):

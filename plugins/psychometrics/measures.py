@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from biasgrid.config.common import FilePath, Name
-from biasgrid.errors import BiasgridError, quote
-from biasgrid.resources import find_file
-from biasgrid.validation import Line, Strict, field, validate
+from biasgrid.core.errors import BiasgridError, quote
+from biasgrid.core.resources import find_file
+from biasgrid.core.validation import Line, Strict, field, validate
+from biasgrid.study.config.common import FilePath, Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 PLUGIN = "psychometrics"
 

@@ -10,10 +10,12 @@ bg.metrics.weat(query, model).value
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .hooks import COMPLETIONS
+from .core.hooks import COMPLETIONS
+from .core.moved import MOVED
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -34,39 +36,41 @@ if TYPE_CHECKING:
     from .api.published import Published as Published
     from .api.published import published as published
     from .api.word_sets import word_sets as word_sets
-    from .embeddings.store import EmbeddingStore as EmbeddingStore
-    from .errors import BiasgridError as BiasgridError
-    from .errors import DiskError as DiskError
-    from .errors import InputError as InputError
-    from .errors import NetworkError as NetworkError
-    from .query import Query as Query
-    from .result import Result as Result
-    from .word_set import WordSet as WordSet
-    from .words import WordOptions as WordOptions
+    from .core.errors import BiasgridError as BiasgridError
+    from .core.errors import DiskError as DiskError
+    from .core.errors import InputError as InputError
+    from .core.errors import NetworkError as NetworkError
+    from .core.registry import load_plugins as load_plugins
+    from .measure.result import Result as Result
+    from .models.store import EmbeddingStore as EmbeddingStore
+    from .models.words import WordOptions as WordOptions
+    from .queries.query import Query as Query
+    from .queries.word_set import WordSet as WordSet
 
 # Public names and the modules that define them; "" marks a name that is a module itself. Each is imported at its
 # first use, because pandas, SciPy and scikit-learn together take seconds.
 _PUBLIC = {
-    "BiasgridError": "errors",
-    "DiskError": "errors",
-    "EmbeddingStore": "embeddings.store",
+    "BiasgridError": "core.errors",
+    "DiskError": "core.errors",
+    "EmbeddingStore": "models.store",
     "Examination": "api.examining",
     "Grid": "api.grid_frames",
-    "InputError": "errors",
+    "InputError": "core.errors",
     "LostWordsWarning": "api.lost",
-    "NetworkError": "errors",
+    "NetworkError": "core.errors",
     "NoValueWarning": "api.lost",
     "Published": "api.published",
-    "Query": "query",
-    "Result": "result",
-    "WordOptions": "words",
-    "WordSet": "word_set",
+    "Query": "queries.query",
+    "Result": "measure.result",
+    "WordOptions": "models.words",
+    "WordSet": "queries.word_set",
     "compare_models": "api.compare_models",
     "debias": "",
     "encode": "api.encoding",
     "examine": "api.examining",
     "language_model": "api.language",
     "load": "api.load",
+    "load_plugins": "core.registry",
     "measure_grid": "api.grid",
     "metrics": "",
     "open_study": "api.opening",
@@ -97,6 +101,7 @@ __all__ = [
     "examine",
     "language_model",
     "load",
+    "load_plugins",
     "measure_grid",
     "metrics",
     "open_study",
@@ -129,15 +134,18 @@ def _views_of_results() -> Any:
 COMPLETIONS |= {
     f"{__name__}.metrics": _functions_of_metrics,
     f"{__name__}.debias": _functions_of_methods,
-    f"{__name__}.embeddings.model": _saving,
-    f"{__name__}.result": _views_of_results,
+    f"{__name__}.models.model": _saving,
+    f"{__name__}.measure.result": _views_of_results,
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name in MOVED:
+        warnings.warn(f"biasgrid.{name} is now biasgrid.{MOVED[name]}", FutureWarning, stacklevel=2)
+        return import_module(f".{MOVED[name]}", __name__)
     if name not in _PUBLIC:
-        from .errors import did_you_mean
-        from .wefe_names import LINES, of_module
+        from .core.errors import did_you_mean
+        from .core.wefe_names import LINES, of_module
 
         nearest = "" if name in LINES else did_you_mean(name, __all__).rstrip()
         raise AttributeError(of_module(__name__, name) + (f"; {nearest}" if nearest else ""))

@@ -9,7 +9,8 @@ import pytest
 from conftest import biasgrid
 from refusals import refused
 
-from biasgrid import BiasgridError, checksums, open_study
+from biasgrid import BiasgridError, open_study
+from biasgrid.core import checksums
 
 pytestmark = pytest.mark.slow
 

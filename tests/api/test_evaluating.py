@@ -8,9 +8,9 @@ import pytest
 from refusals import refused
 
 import biasgrid as bg
+from biasgrid.core.seeds import seed_of
 from biasgrid.debias import Transform
 from biasgrid.evaluation import evaluate
-from biasgrid.seeds import seed_of
 
 HIDDEN = {
     "pairs": [["she", "he"]],

@@ -22,14 +22,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from biasgrid import BiasgridError, Query, debias, measure_grid, metrics, wefe_names
+from biasgrid import BiasgridError, Query, debias, measure_grid, metrics
 from biasgrid.api import calls, docstrings
-from biasgrid.embeddings.kinds import REGISTRY as KINDS
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.inference.significance import parts
+from biasgrid.core import wefe_names
+from biasgrid.measure.result import Result
+from biasgrid.measure.tests import parts
 from biasgrid.metrics import Metric, Score
-from biasgrid.result import Result
-from biasgrid.words import WordOptions
+from biasgrid.models.kinds import REGISTRY as KINDS
+from biasgrid.models.store import EmbeddingStore
+from biasgrid.models.words import WordOptions
 
 SHARED = ["preprocessors", "strategy", "normalize", "lost_vocabulary_threshold", "seed", *parts(), "interval"]
 FUNCTIONS = [getattr(metrics, name) for name in metrics.REGISTRY]
@@ -427,9 +428,9 @@ def test_a_wrong_argument_of_a_method_never_ends_in_a_traceback(function, option
 
 CHECKED = """
 from biasgrid import debias, metrics
-from biasgrid.embeddings.kinds import REGISTRY as KINDS
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.query import Query
+from biasgrid.models.kinds import REGISTRY as KINDS
+from biasgrid.models.store import EmbeddingStore
+from biasgrid.queries.query import Query
 
 model, query = EmbeddingStore.open("store"), Query([["he"], ["she"]], [["career"], ["family"]])
 value: float = metrics.weat(query, model, ddof=1, preprocessors=[{}, {"lowercase": True}], permutation=True).value

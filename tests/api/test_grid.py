@@ -23,13 +23,13 @@ import biasgrid as bg
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.api import grid_config
 from biasgrid.api.grid import Grid, measure_grid
-from biasgrid.comparison import PUBLISHED
-from biasgrid.config.study import StudyConfig
+from biasgrid.core.numbers import number
+from biasgrid.core.validation import field
 from biasgrid.debias import Transform
-from biasgrid.inference.null import Null
-from biasgrid.numbers import number
+from biasgrid.measure.null import Null
+from biasgrid.study.config.study import StudyConfig
 from biasgrid.tables import REGISTRY
-from biasgrid.validation import field
+from biasgrid.tables.published import PUBLISHED
 
 TABLES = [
     "scores",

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 
 import biasgrid as bg
-from biasgrid.result import as_json
+from biasgrid.measure.result import as_json
 
 WORDS = [f"w{i}" for i in range(12)]
 VECTORS = np.random.default_rng(5).normal(size=(12, 6))

@@ -24,15 +24,16 @@ from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 from loopback import started
 from refusals import refused
 
-from biasgrid import EmbeddingStore, Query, debias, metrics, resources
+from biasgrid import EmbeddingStore, Query, debias, metrics
 from biasgrid.api import shipped
 from biasgrid.api.load import load
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.sources import verify
-from biasgrid.errors import BiasgridError, DiskError, InputError, NetworkError, WordError
-from biasgrid.measure import measure
-from biasgrid.request import Request
-from biasgrid.result import as_json
+from biasgrid.core import resources
+from biasgrid.core.errors import BiasgridError, DiskError, InputError, NetworkError, WordError
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request
+from biasgrid.measure.result import as_json
+from biasgrid.models import build_store
+from biasgrid.models.sources import verify
 
 SENTENCES = [[f"w{i * j % 37}{'é' * (i % 3)}" for i in range(12)] for j in range(200)]
 SETS = json.loads((ROOT / "data/word_sets/weat.json").read_text())["sets"]
@@ -497,7 +498,7 @@ def test_words_out_of_vocabulary_are_gensims(trained, file):
 
 def test_the_hash_of_n_grams_is_fnv_1a_with_signed_bytes():
     # draft-eastlake-fnv: FNV-1a of 32 bits of "a" and "foobar"
-    from biasgrid.embeddings.subwords import ngram_rows
+    from biasgrid.models.subwords import ngram_rows
 
     buckets = 2**31 - 1
     ((row,), _) = ngram_rows([b"xay"], 1, 1, buckets)[0][1:2], None
@@ -613,8 +614,8 @@ def test_a_model_that_cannot_be_fetched(tmp_path, server, monkeypatch):
 
 
 def test_shipped_models_are_whole():
-    from biasgrid.config.models import Models
-    from biasgrid.validation import validate
+    from biasgrid.core.validation import validate
+    from biasgrid.study.config.models import Models
 
     models = shipped.shipped_models()
     validate(Models, models)
@@ -655,7 +656,7 @@ def test_a_store_is_a_studys_model(tmp_path):
 
 
 def test_words_that_share_a_row_do_so_in_a_copy(tmp_path):
-    from biasgrid.embeddings.store_writer import StoreWriter
+    from biasgrid.models.store_writer import StoreWriter
 
     with StoreWriter(tmp_path / "shared", "test") as writer:
         writer.add(["a", "b", "c"], np.eye(4, dtype=np.float32), np.array([1, 1, 2]))

@@ -8,7 +8,7 @@ import pytest
 from conftest import biasgrid
 
 from biasgrid import BiasgridError, InputError, Query, load
-from biasgrid.embeddings.kinds import REGISTRY
+from biasgrid.models.kinds import REGISTRY
 
 METRICS = {"vectors": "rnd", "corpus": "pmi", "contextual_vectors": "ceat", "language_model": "lpbs"}
 SENTENCES = {"he is a boss": -2.0, "she is a boss": -3.0}

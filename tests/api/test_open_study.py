@@ -314,7 +314,7 @@ def test_a_study_of_the_checkout_is_found_from_its_other_folders(folder, tmp_pat
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "src" / "biasgrid").mkdir(parents=True)
     shutil.copytree(folder, tmp_path / "results" / "small")
-    monkeypatch.setattr("biasgrid.resources.PACKAGE", tmp_path / "src" / "biasgrid")
+    monkeypatch.setattr("biasgrid.core.resources.PACKAGE", tmp_path / "src" / "biasgrid")
     monkeypatch.chdir(tmp_path / "notebooks")
     found = open_study("results/small")
     assert found.scores.equals(open_study(folder).scores)

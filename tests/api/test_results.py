@@ -12,7 +12,7 @@ from conftest import make_store
 
 from biasgrid import Query, debias, metrics
 from biasgrid.debias import Transform
-from biasgrid.result import as_json
+from biasgrid.measure.result import as_json
 from biasgrid.tables.scores import SCORES
 
 QUERY = Query([["w0", "w1", "w2"], ["w3", "w4", "w5"]], [["w6", "w7"], ["w8", "w9"]], ["A", "B"], ["C", "D"])

@@ -5,9 +5,9 @@ import pytest
 from conftest import ROOT
 
 import biasgrid as bg
-from biasgrid import wefe_names
-from biasgrid.errors import BiasgridError, InputError
-from biasgrid.plan.study import Study
+from biasgrid.core import wefe_names
+from biasgrid.core.errors import BiasgridError, InputError
+from biasgrid.study.study import Study
 
 PAIRS = [["he", "she"], ["man", "woman"]]
 WORDS = ["he", "she", "man", "woman", "cook", "boss", "home", "work"]

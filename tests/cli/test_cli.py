@@ -12,7 +12,7 @@ from conftest import ROOT, biasgrid, grid_config, make_store, printed, refusal, 
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
 from biasgrid import EmbeddingStore, Query, metrics
-from biasgrid.embeddings import convert
+from biasgrid.models import convert
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 

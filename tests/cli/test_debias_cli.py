@@ -7,7 +7,7 @@ import pytest
 from conftest import biasgrid, make_store, printed, refusal
 
 from biasgrid import EmbeddingStore, Query, debias, metrics
-from biasgrid.embeddings.store_writer import StoreWriter
+from biasgrid.models.store_writer import StoreWriter
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 PAIRS = [["a0", "b0"], ["a1", "b1"], ["a2", "b2"]]

@@ -18,10 +18,11 @@ from conftest import ROOT, biasgrid, make_store, refusal
 from snippets import pages
 
 import biasgrid as bg
-from biasgrid import Query, extras, metrics
+from biasgrid import Query, metrics
 from biasgrid.cli.listing import TOPICS
-from biasgrid.errors import BiasgridError
-from biasgrid.plan.study import Study
+from biasgrid.core import extras
+from biasgrid.core.errors import BiasgridError
+from biasgrid.study.study import Study
 
 WORDS = [f"{letter}{i}" for letter in "abcd" for i in range(4)]
 

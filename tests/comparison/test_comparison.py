@@ -10,10 +10,11 @@ from conftest import ROOT, files_in
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biasgrid import Query, comparison, tables
-from biasgrid.comparison.study_values import run_deviations
-from biasgrid.errors import BiasgridError
-from biasgrid.plan.study import Study
+from biasgrid import Query, tables
+from biasgrid.core.errors import BiasgridError
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
+from biasgrid.tables.published.study_values import run_deviations
 
 FOLDER = ROOT / "data" / "published"
 NAN = math.nan

@@ -8,10 +8,10 @@ import pytest
 import yaml
 from conftest import ROOT
 
-from biasgrid import comparison
-from biasgrid.comparison.study_values import unit
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
+from biasgrid.tables.published.study_values import unit
 
 FILES = sorted((ROOT / "data" / "published").glob("*.csv"))
 STUDIES = (

@@ -8,8 +8,8 @@ import pytest
 from conftest import ROOT
 from scipy.stats import spearmanr
 
-from biasgrid import comparison
-from biasgrid.verdicts.summary import reproduced
+from biasgrid.tables import published as comparison
+from biasgrid.tables.conclusions.summary import reproduced
 
 NUMBERS = comparison.read(sorted((ROOT / "data" / "published").glob("case_study*.csv")))
 RANKS = NUMBERS[NUMBERS["quantity"] == "rank"].pivot(

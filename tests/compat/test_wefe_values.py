@@ -10,10 +10,10 @@ from conftest import DATA, ROOT
 from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_unicode
 
 import biasgrid as bg
-from biasgrid import wefe_names
 from biasgrid.compat import wefe
-from biasgrid.errors import BiasgridError, InputError
-from biasgrid.plan.study import Study
+from biasgrid.core import wefe_names
+from biasgrid.core.errors import BiasgridError, InputError
+from biasgrid.study.study import Study
 
 VALUES = json.loads((DATA / "wefe_1.0.1_metrics.json").read_text())
 DEBIAS = {

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from biasgrid.configs import (
+from biasgrid.core.configs import (
     MOST_EXPANDED,
     check_expansion,
     parse_json,
@@ -20,7 +20,7 @@ from biasgrid.configs import (
     read_json,
     read_yaml,
 )
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.workflow import setup
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
@@ -124,7 +124,7 @@ def test_the_limit_counts_what_a_document_expands_to(record, copies, levels, lim
         expanded, once = [expanded] * copies, 1 + (size(record) * copies if leaf else once)
     more = size(json.loads(json.dumps(expanded))) - once
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("biasgrid.configs.MOST_EXPANDED", limit)
+        patch.setattr("biasgrid.core.configs.MOST_EXPANDED", limit)
         try:
             check_expansion(expanded)
             passed = True

@@ -11,10 +11,10 @@ from conftest import ROOT, grid_config
 from refusals import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
-from biasgrid.config.metrics import Words
-from biasgrid.config.shipped import shipped_models
-from biasgrid.config.word_sets import WordSets
-from biasgrid.plan.study import Study
+from biasgrid.study.config.metrics import Words
+from biasgrid.study.config.shipped import shipped_models
+from biasgrid.study.config.word_sets import WordSets
+from biasgrid.study.study import Study
 from biasgrid.workflow import notices
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
@@ -247,7 +247,7 @@ def test_word_sets_by_name(root):
 def test_a_config_is_read_without_a_drawing_library():
     import subprocess
 
-    code = "import sys; from biasgrid.plan.study import Study; Study.read('config/embedded.yaml'); "
+    code = "import sys; from biasgrid.study.study import Study; Study.read('config/embedded.yaml'); "
     code += "assert not {'matplotlib', 'jsonschema', 'torch', 'sklearn'} & set(sys.modules)"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True

@@ -11,8 +11,8 @@ from conftest import biasgrid, grid_config
 from loopback import started
 from refusals import refused
 
-from biasgrid.errors import NetworkError
-from biasgrid.plan.study import Study
+from biasgrid.core.errors import NetworkError
+from biasgrid.study.study import Study
 
 WORDS = {"verbos": ["comer", "soñar"], "math 1": ["álgebra", "suma", "suma"], "other": ["x"]}
 NAMES = {"verbos": "verbos", "math_1": "math 1"}

@@ -12,9 +12,9 @@ from plain_formats import binary
 from refusals import refused
 from shipped_study import joined
 
-from biasgrid import comparison
-from biasgrid.config import overlay
-from biasgrid.plan.study import Study
+from biasgrid.study.config import overlay
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 
 SEVENTH = "word2vec-gender-hard-debiased"
 NUMBERBATCH = "conceptnet-numberbatch-19.08-en"

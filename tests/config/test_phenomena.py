@@ -8,8 +8,8 @@ from conftest import ROOT, grid_config
 from refusals import refused
 
 from biasgrid import BiasgridError, word_sets
-from biasgrid.config.load import read
-from biasgrid.plan.study import Study
+from biasgrid.study.config.load import read
+from biasgrid.study.study import Study
 
 GENDER = {"Male terms": "weat.male_terms", "Female terms": "weat.female_terms"}
 RELIGION = {"Christianity": "eds.words_christianity", "Islam": "eds.words_islam"}

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 from refusals import refused
 
-from biasgrid.validation import Strict, field, validate
+from biasgrid.core.validation import Strict, field, validate
 
 
 class Part(Strict):

@@ -11,8 +11,8 @@ import yaml
 from conftest import GRID_WORDS, biasgrid, grid_config, write_text_model
 from loopback import FAST, acting, serving, sha256
 
-from biasgrid.config import pins
-from biasgrid.embeddings.sources import fetch, read_manifest
+from biasgrid.models.sources import fetch, read_manifest
+from biasgrid.study.config import pins
 
 BODY = b"he 1 2\nshe 3 4\n"
 DIGEST = sha256(BODY)

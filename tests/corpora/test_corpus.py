@@ -11,9 +11,9 @@ from refusals import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.corpus import counting
-from biasgrid.embeddings.corpus.corpus import Corpus
+from biasgrid.models import build_store
+from biasgrid.models.corpus import counting
+from biasgrid.models.corpus.corpus import Corpus
 
 WORDS = ["he", "she", "doctor", "nurse", "the", "a"]
 texts = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=8), min_size=2, max_size=20)

@@ -10,7 +10,7 @@ from in_process import make_all
 from refusals import refused
 
 import biasgrid as bg
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 GROUPS = {"He": ["he", "him"], "She": ["she", "her"]}
 CONFIG = {

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 import biasgrid as bg
-from biasgrid.embeddings.corpus.cooccurrence import Cooccurrence
+from biasgrid.models.corpus.cooccurrence import Cooccurrence
 
 METRIC = bg.metrics.metric("pmi").function
 QUERY = bg.Query([["he", "him"], ["she", "her"]], [["doctor", "nurse"]])

@@ -12,11 +12,11 @@ from reruns import cells, planned
 from test_corpus_study import CONFIG, GROUPS, table, write_letters
 
 import biasgrid as bg
-from biasgrid.embeddings import build_store, training
-from biasgrid.embeddings.corpus.shuffled import Shuffled
-from biasgrid.embeddings.corpus.text import Sentences
-from biasgrid.embeddings.making import make_vectors
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, training
+from biasgrid.models.corpus.shuffled import Shuffled
+from biasgrid.models.corpus.text import Sentences
+from biasgrid.models.making import make_vectors
+from biasgrid.study.study import Study
 
 PPMI = {"vector_size": 3, "window": 2, "min_count": 1}
 

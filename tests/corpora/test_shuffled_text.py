@@ -15,8 +15,8 @@ from test_corpus_study import GROUPS, write_letters
 
 from biasgrid import BiasgridError, tables
 from biasgrid.figures import draw
-from biasgrid.plan.study import Study
-from biasgrid.statistics.means import mean_interval, ratio_interval
+from biasgrid.measure.statistics.means import mean_interval, ratio_interval
+from biasgrid.study.study import Study
 from biasgrid.tables.shuffled import SHUFFLED
 from biasgrid.tables.shuffled_words import SHUFFLED_WORDS
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from biasgrid.embeddings.corpus import text
-from biasgrid.embeddings.corpus.text import Sentences
+from biasgrid.models.corpus import text
+from biasgrid.models.corpus.text import Sentences
 
 TEXT = "The nurse, she said: don't!\n\n  A well-known U.S. doctor (he) left.\n"
 AS_TEXT = [["the", "nurse", "she", "said", "don't"], ["a", "well-known", "u.s", "doctor", "he", "left"]]

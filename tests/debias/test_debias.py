@@ -12,10 +12,10 @@ from refusals import refused
 
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, load, metrics
 from biasgrid.debias.transform import Transform
-from biasgrid.measure import measure
-from biasgrid.plan.code import closure
-from biasgrid.plan.study import Study
-from biasgrid.request import Request, split_options
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request, split_options
+from biasgrid.study.code import closure
+from biasgrid.study.study import Study
 
 REFERENCE = json.loads((DATA / "wefe_1.0.1_debias.json").read_text())
 ENTRIES = {entry["name"]: entry for entry in REFERENCE["entries"]}
@@ -365,7 +365,7 @@ def test_a_transform_belongs_to_its_vectors(random_model):
 
 
 def test_pairs_are_looked_up_with_prefix_and_variants(tmp_path):
-    from biasgrid.embeddings import convert
+    from biasgrid.models import convert
 
     rng = np.random.default_rng(2)
     lines = [f"/c/en/{w} {' '.join(map(str, rng.normal(size=9)))}" for w in WORDS]
@@ -381,7 +381,7 @@ def test_pairs_are_looked_up_with_prefix_and_variants(tmp_path):
 
 
 def test_words_that_share_a_row_are_treated_each_by_its_own_name(tmp_path):
-    from biasgrid.embeddings.store_writer import StoreWriter
+    from biasgrid.models.store_writer import StoreWriter
 
     base = np.random.default_rng(3).normal(size=(8, 5)).astype(np.float32)
     with StoreWriter(tmp_path / "s", "made") as writer:

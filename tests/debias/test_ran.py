@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, debias
 from biasgrid.debias.ran import gradient
-from biasgrid.embeddings.store_writer import StoreWriter
+from biasgrid.models.store_writer import StoreWriter
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.slow

@@ -74,11 +74,11 @@ def test_a_broken_link_is_found():
         "../../x": "no such file",
         "install.md#none": "no such heading",
         f"{code}/metrics/weat.py#none": "no such heading",
-        f"{code}/config#none": "no such heading",
+        f"{code}/study/config#none": "no such heading",
         "metrics/weat.md": "git does not have it: link to the code that it is made of",
     }
     assert {target: broken(page, target) for target in wrong} == wrong
-    good = ["install.md#extras", f"{code}/metrics/weat.py#weat_es", f"{code}/config#a-study"]
+    good = ["install.md#extras", f"{code}/metrics/weat.py#weat_es", f"{code}/study/config#a-study"]
     assert not any(broken(page, target) for target in good)
     of_a_metric = next(page for page in MADE if "/metrics/" in page)
     assert broken(of_a_metric, "weat.md#formula") is None

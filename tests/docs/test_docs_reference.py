@@ -10,8 +10,8 @@ from configuration import models_in
 
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.api import docstrings
-from biasgrid.config import study
-from biasgrid.inference.significance import REGISTRY
+from biasgrid.measure.tests import REGISTRY
+from biasgrid.study.config import study
 from validation.calibration.config import SimulationConfig
 from validation.planted_bias.config import FactoryConfig
 

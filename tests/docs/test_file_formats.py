@@ -15,8 +15,8 @@ from in_process import make_inputs
 from biasgrid import load
 from biasgrid.debias import hard
 from biasgrid.debias.transform import ARRAYS
-from biasgrid.plan.steps import evaluation_step, frequency_step
-from biasgrid.plan.study import Study
+from biasgrid.study.steps import evaluation_step, frequency_step
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow
 

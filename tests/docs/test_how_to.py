@@ -10,9 +10,9 @@ from conftest import ROOT, write_text_model
 from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import Query, figures, tables
-from biasgrid.plan.steps import figure_step, fit_step
-from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
+from biasgrid.study.steps import figure_step, fit_step
+from biasgrid.study.study import Study
 
 PAGES = ROOT / "docs" / "how-to"
 LACKING = "a3"

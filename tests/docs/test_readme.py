@@ -9,8 +9,8 @@ import readme
 from conftest import ROOT
 
 from biasgrid import debias, metrics
-from biasgrid.plan.study import Study
-from biasgrid.verdicts.summary import Conclusion
+from biasgrid.study.study import Study
+from biasgrid.tables.conclusions.summary import Conclusion
 from biasgrid.workflow.notices import SMALL_STUDY
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

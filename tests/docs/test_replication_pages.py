@@ -14,8 +14,8 @@ from in_process import make_cells, make_inputs, make_tables
 from replicated import BLOCKS
 from replicated.results import conclusions, verdicts
 
-from biasgrid.configs import read_yaml
-from biasgrid.plan.study import Study
+from biasgrid.core.configs import read_yaml
+from biasgrid.study.study import Study
 
 PAGES = sorted(replications.PAGES.glob("*.md"))
 CODE = re.compile(r"(?s)```.*?```|`[^`]*`|\]\([^)]*\)")

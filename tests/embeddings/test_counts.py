@@ -10,8 +10,8 @@ from gensim.models.fasttext import save_facebook_model
 from gensim.models.keyedvectors import CompatVocab
 
 import biasgrid
-from biasgrid.embeddings import EmbeddingStore
-from biasgrid.embeddings.readers import convert
+from biasgrid.models import EmbeddingStore
+from biasgrid.models.readers import convert
 
 # "the" 5 times, "cat" 3 times, "dog" and "sat" twice, "ran" once
 SENTENCES = [
@@ -97,7 +97,7 @@ def test_a_debiased_model_keeps_the_counts_of_its_words(tmp_path):
 
 
 def test_duplicates_keep_the_first_words_count(tmp_path):
-    from biasgrid.embeddings.store_writer import StoreWriter
+    from biasgrid.models.store_writer import StoreWriter
 
     with StoreWriter(tmp_path / "store", "made") as writer:
         writer.add(["a", "b", "a"], np.ones((3, 2)), counts=np.array([7, 5, 3]))

@@ -27,13 +27,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from biasgrid import debias, load, untrusted
+from biasgrid import debias, load
+from biasgrid.core import untrusted
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.untrusted import read_npy, read_npz
 from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
-from biasgrid.embeddings import EmbeddingStore, build_store, convert, sources, writers
-from biasgrid.embeddings.sources import pypi
-from biasgrid.errors import BiasgridError
-from biasgrid.untrusted import read_npy, read_npz
+from biasgrid.models import EmbeddingStore, build_store, convert, sources, writers
+from biasgrid.models.sources import pypi
 
 HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
 
@@ -178,7 +179,7 @@ def test_declared_sizes_take_no_memory(tmp_path):
         (tmp_path / name).write_bytes(content)
     done = limited(f"""
         from pathlib import Path
-        from biasgrid.embeddings import convert
+        from biasgrid.models import convert
         for path in sorted(Path({str(tmp_path)!r}).iterdir()):
             try:
                 convert(path, "{tmp_path}/store", name="m", trust_pickle=True)
@@ -199,7 +200,7 @@ def limited(code: str) -> str:
         import resource
         import numpy, pyarrow, pyarrow.csv, pyarrow.parquet
         from biasgrid import embeddings
-        from biasgrid.errors import BiasgridError
+        from biasgrid.core.errors import BiasgridError
         used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30),) * 2)
     """
@@ -494,7 +495,7 @@ def test_a_full_disk_is_named_by_what_could_not_be_written(tmp_path):
         from gensim.models import KeyedVectors
         from biasgrid.debias.saving import materialize
         from biasgrid.debias.transform import Transform
-        from biasgrid.embeddings import EmbeddingStore, convert
+        from biasgrid.models import EmbeddingStore, convert
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         store, transform = EmbeddingStore.open("store"), Transform.load("t.npz")
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))

@@ -16,16 +16,16 @@ from conftest import ROOT
 from refusals import refused
 
 import biasgrid
-from biasgrid import registry
-from biasgrid.embeddings import build_store, convert, readers, sources
-from biasgrid.errors import BiasgridError
+from biasgrid.core import registry
+from biasgrid.core.errors import BiasgridError
+from biasgrid.models import build_store, convert, readers, sources
 
 READER = '''
 """A line "toy", then a word and two numbers per line, with commas between."""
 
 import numpy as np
 
-from biasgrid.embeddings.readers.reader import Reader
+from biasgrid.models.readers.reader import Reader
 
 
 def read(path, writer):
@@ -42,8 +42,8 @@ SOURCE = '''
 
 import hashlib
 
-from biasgrid.embeddings.sources.source import Key, Source, Switch
-from biasgrid.errors import BiasgridError
+from biasgrid.models.sources.source import Key, Source, Switch
+from biasgrid.core.errors import BiasgridError
 
 
 def fetch(source, folder, *, progress, limits):
@@ -155,7 +155,7 @@ def test_toys_in_a_copy_of_the_package_are_found(tmp_path):
     (package / "embeddings" / "readers" / "toy.py").write_text(READER)
     (package / "embeddings" / "sources" / "toy.py").write_text(SOURCE)
     code = f"""
-from biasgrid.embeddings import build_store, readers, sources
+from biasgrid.models import build_store, readers, sources
 assert "toy" in readers.REGISTRY and "made-up" in sources.REGISTRY
 assert readers.REGISTRY.file("toy").parent.name == "readers"
 store = build_store("m", {{"source": {MADE_UP!r}}}, {str(tmp_path / "data")!r})
@@ -174,7 +174,7 @@ print(store.metadata["format"], store.words())
 def test_vectors_can_be_converted_and_sources_checked_without_what_is_imported_late():
     code = """
 import sys
-from biasgrid.embeddings import readers, sources
+from biasgrid.models import readers, sources
 late = {"requests", "tqdm", "pyarrow", "gensim", "msgpack"}
 assert not late & set(sys.modules), late & set(sys.modules)
 list(sources.REGISTRY)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_training import trained
 
 from biasgrid import BiasgridError
-from biasgrid.embeddings import build_store, glove, training
+from biasgrid.models import build_store, glove, training
 
 WINDOW = 3
 SETTINGS = {"vector_size": 5, "epochs": 4, "learning_rate": 0.2, "x_max": 20, "alpha": 0.75, "seed": 1}

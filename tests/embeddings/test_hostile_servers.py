@@ -14,11 +14,11 @@ import pytest
 from loopback import BODY, got, serve, serving, sha256
 from refusals import refused
 
-from biasgrid.embeddings.download import Limits, connection
-from biasgrid.embeddings.download.file import download
-from biasgrid.embeddings.download.parts import download_parts
-from biasgrid.embeddings.sources import fetch, verify
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.models.download import Limits, connection
+from biasgrid.models.download.file import download
+from biasgrid.models.download.parts import download_parts
+from biasgrid.models.sources import fetch, verify
 
 pytestmark = pytest.mark.slow
 
@@ -308,7 +308,7 @@ def test_a_first_seen_checksum_that_is_damaged_is_not_forgotten(server, tmp_path
 
 
 CODE = (
-    "import sys; from biasgrid.embeddings.download.file import download; "
+    "import sys; from biasgrid.models.download.file import download; "
     "download(sys.argv[1], sys.argv[2], sha256=sys.argv[3], progress=False)"
 )
 

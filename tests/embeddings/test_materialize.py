@@ -22,11 +22,11 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from biasgrid import debias, load
+from biasgrid.core.errors import BiasgridError
 from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
-from biasgrid.embeddings import EmbeddingStore, convert, writers
-from biasgrid.embeddings.store_writer import StoreWriter
-from biasgrid.errors import BiasgridError
+from biasgrid.models import EmbeddingStore, convert, writers
+from biasgrid.models.store_writer import StoreWriter
 
 FILES = (".bin", ".txt", ".vec", ".bin.gz", ".txt.gz", ".vec.gz", ".kv")
 PAIRS = [["she", "he"], ["woman", "man"], ["her", "his"]]
@@ -432,7 +432,7 @@ import sys
 import numpy as np
 from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
-from biasgrid.embeddings import EmbeddingStore
+from biasgrid.models import EmbeddingStore
 def peak():
     return int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
 model = EmbeddingStore.open(sys.argv[1])

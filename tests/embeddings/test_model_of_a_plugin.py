@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biasgrid import Query, debias, load, metrics
-from biasgrid.embeddings.model import Model
+from biasgrid.models.model import Model
 
 WORDS = [f"w{i}" for i in range(300)]
 VECTORS = np.random.default_rng(5).normal(size=(300, 6)).astype(np.float32) + 0.3

@@ -26,12 +26,12 @@ from plain_formats import murmurhash
 from refusals import refused
 
 from biasgrid import load
-from biasgrid.embeddings import build_store, convert
-from biasgrid.embeddings.corpus.formats import FORMATS as CORPORA
-from biasgrid.embeddings.language.formats import FORMATS as LANGUAGE_MODELS
-from biasgrid.embeddings.readers import REGISTRY
-from biasgrid.embeddings.sources import fetch, read_manifest
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, convert
+from biasgrid.models.corpus.formats import FORMATS as CORPORA
+from biasgrid.models.language.formats import FORMATS as LANGUAGE_MODELS
+from biasgrid.models.readers import REGISTRY
+from biasgrid.models.sources import fetch, read_manifest
+from biasgrid.study.study import Study
 from biasgrid.workflow import stores
 
 for folder in ("fuzz", "language"):

@@ -10,7 +10,7 @@ from refusals import refused
 from test_glove import made, sentences
 from test_training import trained
 
-from biasgrid.embeddings import build_store, glove, ppmi, training
+from biasgrid.models import build_store, glove, ppmi, training
 
 TINY = [["a", "b", "c"], ["a", "b"], ["c", "c", "d"]]
 

@@ -33,10 +33,10 @@ from plain_formats import murmurhash
 from refusals import refused
 
 from biasgrid import load
-from biasgrid.config.models import model_of_kinds
-from biasgrid.embeddings import EmbeddingStore, build_store, convert
-from biasgrid.embeddings.readers import REGISTRY, detect, files, text
-from biasgrid.validation import validate
+from biasgrid.core.validation import validate
+from biasgrid.models import EmbeddingStore, build_store, convert
+from biasgrid.models.readers import REGISTRY, detect, files, text
+from biasgrid.study.config.models import model_of_kinds
 
 WORDS = [
     "the",
@@ -363,7 +363,7 @@ def of_each_format(folder: Path) -> dict[str, Path]:
 
 @pytest.mark.parametrize("block", [4 << 20, 800])
 def test_limit_reads_the_first_rows_of_a_file_of_each_format(tmp_path, output, monkeypatch, block):
-    monkeypatch.setattr("biasgrid.embeddings.readers.text.BLOCK", block)
+    monkeypatch.setattr("biasgrid.models.readers.text.BLOCK", block)
     monkeypatch.setattr(files, "BLOCK", block)
     for format, source in of_each_format(tmp_path).items():
         vectors = VECTORS[:, :3] if format == "few dimensions" else VECTORS
@@ -483,8 +483,8 @@ def test_words_with_spaces_are_read_from_a_binary_as_gensim_writes_them(
 
 
 def test_many_words_with_spaces_are_read_from_a_long_binary(read, monkeypatch):
-    monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.BLOCK", 5000)
-    monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.LONGEST_WORD", 64)
+    monkeypatch.setattr("biasgrid.models.readers.word2vec_binary.BLOCK", 5000)
+    monkeypatch.setattr("biasgrid.models.readers.word2vec_binary.LONGEST_WORD", 64)
     words = [f"w{i}" if i % 3 else f"a phrase {i}" for i in range(500)]
     vectors = np.random.default_rng(5).normal(size=(500, 20)).astype(np.float32)
     with pytest.warns(UserWarning, match="words_with_spaces 167"):
@@ -492,8 +492,8 @@ def test_many_words_with_spaces_are_read_from_a_long_binary(read, monkeypatch):
 
 
 def test_a_long_binary_is_read_in_blocks(read, monkeypatch):
-    monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.BLOCK", 100)
-    monkeypatch.setattr("biasgrid.embeddings.readers.word2vec_binary.LONGEST_WORD", 64)
+    monkeypatch.setattr("biasgrid.models.readers.word2vec_binary.BLOCK", 100)
+    monkeypatch.setattr("biasgrid.models.readers.word2vec_binary.LONGEST_WORD", 64)
     words = [f"w{i}" * (i % 9 + 1) for i in range(300)]
     vectors = np.random.default_rng(5).normal(size=(300, 9)).astype(np.float32)
     assert_store(read(binary(words, vectors)), words, vectors)
@@ -530,7 +530,7 @@ def test_any_words_and_values_come_back_from_binary(tmp_path_factory, words, dat
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("names", [("words", "vectors"), ("vocab", "matrix"), ("b", "a")])
 def test_the_only_pair_of_an_npz_is_read_in_any_order(tmp_path, output, monkeypatch, save, order, names):
-    monkeypatch.setattr("biasgrid.embeddings.readers.npz.BLOCK", 100)
+    monkeypatch.setattr("biasgrid.models.readers.npz.BLOCK", 100)
     arrays = dict(zip(names, (np.array(WORDS), np.asarray(VECTORS, order=order)), strict=True))
     save(tmp_path / "m.npz", **dict(sorted(arrays.items())), ids=np.arange(16), mean=VECTORS.mean(axis=0))
     assert_store(convert(tmp_path / "m.npz", output, name="m"), WORDS, VECTORS)
@@ -541,7 +541,7 @@ def test_the_only_pair_of_an_npz_is_read_in_any_order(tmp_path, output, monkeypa
 @pytest.mark.parametrize("block", [160, 200])
 def test_bytes_behind_the_vectors_of_an_npz_are_refused(tmp_path, output, monkeypatch, order, block):
     """Also where the last block is full: 16 vectors of 20 bytes are two blocks of 160."""
-    monkeypatch.setattr("biasgrid.embeddings.readers.npz.BLOCK", block)
+    monkeypatch.setattr("biasgrid.models.readers.npz.BLOCK", block)
     arrays = {"words": np.array(WORDS), "vectors": np.asarray(VECTORS, order=order)}
     with zipfile.ZipFile(tmp_path / "m.npz", "w") as archive:
         for name, array in arrays.items():

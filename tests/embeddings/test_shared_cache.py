@@ -12,12 +12,12 @@ from conftest import GRID_WORDS, Project, grid_config, make_read_only, printed, 
 from loopback import answer, serve, serving
 from refusals import refused
 
-from biasgrid.embeddings import build_store, sources
-from biasgrid.embeddings.building import store_of
-from biasgrid.embeddings.sources import fetching
 from biasgrid.evaluation.evaluate import check_archives
-from biasgrid.plan.steps import evaluation_step
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, sources
+from biasgrid.models.building import store_of
+from biasgrid.models.sources import fetching
+from biasgrid.study.steps import evaluation_step
+from biasgrid.study.study import Study
 
 
 @pytest.fixture

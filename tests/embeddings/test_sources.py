@@ -44,18 +44,18 @@ from loopback import (
 )
 from refusals import refused
 
-from biasgrid.embeddings.download import Limits, WrongHash
-from biasgrid.embeddings.download import progress as progress_module
-from biasgrid.embeddings.download.file import download
-from biasgrid.embeddings.sources import fetch, verify
-from biasgrid.embeddings.sources import pypi as pypi_source
-from biasgrid.errors import BiasgridError
-from biasgrid.web_addresses import public
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.web_addresses import public
+from biasgrid.models.download import Limits, WrongHash
+from biasgrid.models.download import progress as progress_module
+from biasgrid.models.download.file import download
+from biasgrid.models.sources import fetch, verify
+from biasgrid.models.sources import pypi as pypi_source
 
 pytestmark = pytest.mark.slow
 
 FETCH = (
-    "import json, sys; from biasgrid.embeddings.sources import fetch; "
+    "import json, sys; from biasgrid.models.sources import fetch; "
     "fetch('m', json.loads(sys.argv[1]), sys.argv[2], progress=False)"
 )
 
@@ -166,7 +166,7 @@ def test_the_file_is_what_the_server_has_at_the_end(server, tmp_path, plan, pins
 @pytest.mark.parametrize("status", [429, 503])
 def test_retry_after(server, tmp_path, monkeypatch, status, headers, expected):
     waits = []
-    monkeypatch.setattr("biasgrid.embeddings.download.attempts.time.sleep", waits.append)
+    monkeypatch.setattr("biasgrid.models.download.attempts.time.sleep", waits.append)
     server.plan = [answer(status, *headers)]
     download(server.url, tmp_path / "a.bin", sha256=sha256(BODY))
     assert waits == [expected]
@@ -174,7 +174,7 @@ def test_retry_after(server, tmp_path, monkeypatch, status, headers, expected):
 
 def test_backoff_doubles(server, tmp_path, monkeypatch):
     waits = []
-    monkeypatch.setattr("biasgrid.embeddings.download.attempts.time.sleep", waits.append)
+    monkeypatch.setattr("biasgrid.models.download.attempts.time.sleep", waits.append)
     server.usual = answer(500)
     with refused("gave up after 5 attempts: the server answers 500"):
         download(server.url, tmp_path / "a.bin", limits=Limits(attempts=5, backoff=1, longest_wait=5))
@@ -538,7 +538,7 @@ def test_no_manifest_vouches_for_files_that_are_replaced(server, tmp_path, monke
     fetch("m", source, tmp_path, limits=FAST)
     server.usual = acting(body=OTHER)
     with monkeypatch.context() as patch:
-        patch.setattr("biasgrid.embeddings.sources.manifest.write_text", interrupted)
+        patch.setattr("biasgrid.models.sources.manifest.write_text", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fetch("m", {**source, "sha256": sha256(OTHER)}, tmp_path, limits=FAST)
     server.usual = serve

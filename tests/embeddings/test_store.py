@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import refused
 
-from biasgrid.embeddings import EmbeddingStore, convert
-from biasgrid.embeddings.store_writer import StoreWriter
+from biasgrid.models import EmbeddingStore, convert
+from biasgrid.models.store_writer import StoreWriter
 
 FILES = ("vectors.npy", "vocabulary.sqlite", "model.json")
 METADATA = {"name": "model", "vocab_prefix": ""}

@@ -10,21 +10,13 @@ from gensim.models import FastText
 from gensim.models.fasttext import save_facebook_model
 from in_process import make_all
 
-from biasgrid import (
-    BiasgridError,
-    EmbeddingStore,
-    Query,
-    comparison,
-    debias,
-    load,
-    measure_grid,
-    tables,
-)
-from biasgrid.embeddings import build_store
-from biasgrid.inference.pool import make_pool
-from biasgrid.plan.study import Study
+from biasgrid import BiasgridError, EmbeddingStore, Query, debias, load, measure_grid, tables
+from biasgrid.measure.pool import make_pool
+from biasgrid.models import build_store
+from biasgrid.models.words import WordOptions, find
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import COMPARISON
-from biasgrid.words import WordOptions, find
 from biasgrid.workflow.stores import source_spec
 
 WORDS = [f"{a}{b}{c}{d}" for a in "pkt" for b in "aou" for c in "mns" for d in "ie"]

@@ -18,9 +18,9 @@ from refusals import refused
 from reruns import append, cells, planned
 
 from biasgrid import BiasgridError
-from biasgrid.embeddings import build_store, training
-from biasgrid.embeddings.building import store_of
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, training
+from biasgrid.models.building import store_of
+from biasgrid.study.study import Study
 
 SMALL = {"vector_size": 8, "window": 3, "min_count": 2, "epochs": 2, "seed": 3}
 
@@ -349,7 +349,7 @@ def test_a_study_of_trained_models_runs_to_its_cells(trained_project):
     assert len(list((results / "cells").rglob("*.json"))) == 3 * 2
 
 
-TRAINING = "embeddings/training.py"
+TRAINING = "models/training.py"
 
 
 def with_other_parameter(project):

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from conftest import GRID_WORDS, grid_config, write_text_model
 from in_process import make_all
 
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 PAIRS = [[f"a{i}", f"b{i}"] for i in range(4)]
 FOLDER = TemporaryDirectory(prefix="asked")

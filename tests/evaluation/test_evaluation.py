@@ -20,12 +20,11 @@ from hypothesis import strategies as st
 from refusals import refused
 from threadpoolctl import threadpool_limits
 
-from biasgrid import BiasgridError, EmbeddingStore, debias, registry
-from biasgrid.configs import read_yaml
+from biasgrid import BiasgridError, EmbeddingStore, debias
+from biasgrid.core import registry
+from biasgrid.core.configs import read_yaml
+from biasgrid.core.validation import Strict
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings import build_store, convert
-from biasgrid.embeddings.sources import fetch
-from biasgrid.embeddings.store_writer import StoreWriter
 from biasgrid.evaluation import (
     REGISTRY,
     Spec,
@@ -37,10 +36,12 @@ from biasgrid.evaluation import (
     similarity,
 )
 from biasgrid.evaluation.record import read_evaluation, word_maps
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, convert
+from biasgrid.models.sources import fetch
+from biasgrid.models.store_writer import StoreWriter
+from biasgrid.study.study import Study
 from biasgrid.tables.mitigation import MITIGATION
 from biasgrid.tables.scores import SCORES
-from biasgrid.validation import Strict
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "debiaswe.json").read_text())["sets"]
 SEMBIAS = str(ROOT / "data" / "benchmarks" / "sembias.tsv")
@@ -744,7 +745,7 @@ TOY = """
 from biasgrid.evaluation import Evaluation, Outcome
 from biasgrid.evaluation.facts import fact
 from biasgrid.evaluation.spec import FilePath
-from biasgrid.validation import Strict, field
+from biasgrid.core.validation import Strict, field
 
 
 class Toy(Strict):

@@ -15,12 +15,12 @@ from scipy.stats import rankdata
 from test_evaluation import RAW, SOURCE, named, store_of
 
 from biasgrid import BiasgridError, tables
-from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import evaluate
 from biasgrid.figures import draw
 from biasgrid.figures.frame import as_wide_as, caption
 from biasgrid.figures.quality_ranks import quality_ranks
-from biasgrid.plan.study import Study
+from biasgrid.models.sources import fetch
+from biasgrid.study.study import Study
 from biasgrid.tables.quality import QUALITY
 
 pytestmark = pytest.mark.slow

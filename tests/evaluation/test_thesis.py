@@ -18,22 +18,22 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 
 from biasgrid import BiasgridError, metrics, tables
-from biasgrid.configs import read_yaml
+from biasgrid.core.configs import read_yaml
+from biasgrid.core.validation import to_record
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.building import store_of
-from biasgrid.embeddings.sources import fetch
 from biasgrid.evaluation import Spec, analogies, evaluate
 from biasgrid.evaluation.answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
-from biasgrid.measure import measure
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request
 from biasgrid.metrics import metric
-from biasgrid.plan.study import Study
-from biasgrid.query import Query
-from biasgrid.request import Request
+from biasgrid.models import build_store
+from biasgrid.models.building import store_of
+from biasgrid.models.sources import fetch
+from biasgrid.queries.query import Query
+from biasgrid.study.study import Study
 from biasgrid.tables.analogies import ANALOGIES, ANALOGY_SUMMARY, KEYS
-from biasgrid.validation import to_record
 
 MODEL = "bolukbasi-w2v-gnews-small"
 CONFIG = read_yaml(ROOT / "config" / "thesis.yaml")

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from odd_texts import odd
 
 from biasgrid import figures, tables
+from biasgrid.core.printable import LONGEST
 from biasgrid.figures import Drawing
-from biasgrid.printable import LONGEST
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
 import pictures

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from biasgrid import properties
-from biasgrid.numbers import coefficient, interval, plain, share, typeset, typographic
+from biasgrid.core.numbers import coefficient, interval, plain, share, typeset, typographic
 from validation.calibration.pictures import p_values_of
 from validation.planted_bias import pictures as factory
 from validation.planted_bias.pictures import metrics_of

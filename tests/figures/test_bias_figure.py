@@ -7,14 +7,14 @@ from artists import assert_readable, entries, marks_of, texts, unwrapped
 from conftest import grid_config
 
 from biasgrid import figures
+from biasgrid.core.in_memory import InMemory
 from biasgrid.figures import Drawing
 from biasgrid.figures.bias import bias
 from biasgrid.figures.frame import PAGE, as_wide_as
 from biasgrid.figures.palette import model_looks
-from biasgrid.in_memory import InMemory
-from biasgrid.plan.study import Study
-from biasgrid.verdicts.evidence import ALL, NONE, PERMUTATION, UNTESTED
-from biasgrid.verdicts.summary import LONGEST_HEADLINE
+from biasgrid.measure.evidence import ALL, NONE, PERMUTATION, UNTESTED
+from biasgrid.study.study import Study
+from biasgrid.tables.conclusions.summary import LONGEST_HEADLINE
 
 ARABIC = "\u0627\u0646\u062d\u064a\u0627\u0632"
 

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from artists import assert_readable, entries, not_laid_out, texts, unwrapped
 
-from biasgrid import comparison, tables
+from biasgrid import tables
 from biasgrid.figures.comparison import comparison as draw
 from biasgrid.figures.frame import PAGE, as_wide_as
+from biasgrid.tables import published as comparison
 
 pytestmark = pytest.mark.slow
 

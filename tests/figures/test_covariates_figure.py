@@ -8,7 +8,7 @@ import pytest
 from artists import assert_readable, intervals_of, texts, unwrapped
 
 from biasgrid.figures.covariates import FIGURES, HEADS, REASONS, covariates
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.tables.covariates import ALIKE, COVARIATE_ALIKE, COVARIATES, EXPLAINED, FEW
 
 LABELS = {

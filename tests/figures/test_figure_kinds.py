@@ -17,11 +17,11 @@ from refusals import refused
 from reruns import append, planned
 
 from biasgrid import figures
-from biasgrid import registry as registries
+from biasgrid.core import registry as registries
 from biasgrid.figures import Drawing
 from biasgrid.figures.frame import EXTENSIONS
-from biasgrid.plan.code import closure
-from biasgrid.plan.study import Study
+from biasgrid.study.code import closure
+from biasgrid.study.study import Study
 
 sys.path.insert(0, str(ROOT / "docs"))
 import pictures
@@ -83,7 +83,7 @@ def plugin(tmp_path, monkeypatch):
 def test_a_plan_imports_no_matplotlib_and_no_pandas():
     script = """if True:
         import sys
-        from biasgrid.plan.study import Study
+        from biasgrid.study.study import Study
         study = Study.read("config/embedded.yaml")
         assert study.figures
         print(*{name.partition(".")[0] for name in sys.modules})
@@ -136,7 +136,7 @@ def test_every_kind_says_what_it_shows():
     assert "biasgrid.tables.words" in drawn_by["projections"]
     assert "biasgrid.figures.palette" in drawn_by["rankings"]
     # but not who plans it, and no other kind
-    assert not any("biasgrid.plan.study" in code for code in drawn_by.values())
+    assert not any("biasgrid.study.study" in code for code in drawn_by.values())
     assert "biasgrid.figures.scores" not in drawn_by["rankings"]
 
 

@@ -14,20 +14,21 @@ from matplotlib.text import Annotation
 from refusals import refused
 from test_figures import correlation_table
 
-from biasgrid import Query, checksums, metrics
+from biasgrid import Query, metrics
 from biasgrid.cli import main
-from biasgrid.embeddings.store_of import StoreOf
+from biasgrid.core import checksums
+from biasgrid.core.files import write_text
+from biasgrid.core.numbers import p_value
 from biasgrid.figures import draw
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.rank_intervals import rank_intervals
-from biasgrid.files import write_text
-from biasgrid.inference.null import Null, write_null
-from biasgrid.inference.significance import REGISTRY
-from biasgrid.numbers import p_value
-from biasgrid.plan.steps import null_step
-from biasgrid.plan.study import Study
+from biasgrid.measure.null import Null, write_null
+from biasgrid.measure.tests import REGISTRY
+from biasgrid.models.store_of import StoreOf
+from biasgrid.study.steps import null_step
+from biasgrid.study.study import Study
 from biasgrid.tables.pairs import PAIRS
 from biasgrid.tables.rank_intervals import RANK_INTERVALS
 from biasgrid.tables.rankings import RANKINGS

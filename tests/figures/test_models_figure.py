@@ -11,9 +11,9 @@ from conftest import grid_config
 from biasgrid.figures.frame import PAGE, as_wide_as
 from biasgrid.figures.models import models
 from biasgrid.figures.palette import CLEAR, model_looks
-from biasgrid.plan.study import Study
-from biasgrid.statistics.aggregation import OVERALL
-from biasgrid.verdicts.summary import LONGEST_HEADLINE
+from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.study.study import Study
+from biasgrid.tables.conclusions.summary import LONGEST_HEADLINE
 
 ARABIC = "\u0627\u0646\u062d\u064a\u0627\u0632"
 

@@ -19,7 +19,7 @@ from biasgrid.figures.palette import (
     ordered,
     unit_looks,
 )
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 MODELS = Path(__file__).parents[2] / "config" / "models"
 FILES = {path.stem: list(yaml.safe_load(path.read_text())) for path in sorted(MODELS.glob("*.yaml"))}

@@ -19,9 +19,9 @@ from PIL import Image
 
 from biasgrid import figures, metrics
 from biasgrid.figures.frame import PAGE, caption
-from biasgrid.plan.study import Study
-from biasgrid.query import Query
-from biasgrid.statistics.aggregation import OVERALL
+from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.queries.query import Query
+from biasgrid.study.study import Study
 from biasgrid.tables import read
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*repeats")]

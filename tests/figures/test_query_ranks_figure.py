@@ -13,7 +13,7 @@ from biasgrid import BiasgridError
 from biasgrid.figures import REGISTRY
 from biasgrid.figures.query_ranks import query_ranks
 from biasgrid.figures.types.heat import coefficient_text
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 LABELS = {
     "weat_es": "WEAT-ES",

@@ -12,7 +12,7 @@ from biasgrid.figures import REGISTRY
 from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import PAGE
 from biasgrid.figures.rank_intervals import rank_intervals
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow
 

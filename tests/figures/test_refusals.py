@@ -8,7 +8,6 @@ from test_figures import correlation_table
 from test_mitigation_figures import lose, maps, mitigation
 from test_scores_figure import score_table
 
-from biasgrid.comparison import COMPARISON
 from biasgrid.figures.before_after import before_after
 from biasgrid.figures.comparison import comparison
 from biasgrid.figures.correlations import correlations
@@ -17,6 +16,7 @@ from biasgrid.figures.rankings import rankings, rankings_by_criterion
 from biasgrid.figures.scores import scores
 from biasgrid.figures.trade_off import trade_off
 from biasgrid.figures.word_map import word_map
+from biasgrid.tables.published import COMPARISON
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from biasgrid.figures import REGISTRY as FIGURES
 from biasgrid.figures.frame import PAGE, save
 from biasgrid.figures.palette import ABOVE, BELOW, INK, model_looks
 from biasgrid.figures.scores import scores
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from damage import Refused, accepted, damaged
 
-from biasgrid.embeddings import sources
-from biasgrid.embeddings.sources import pypi
-from biasgrid.embeddings.training import Sentences
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.models import sources
+from biasgrid.models.sources import pypi
+from biasgrid.models.training import Sentences
 
 MEMBERS = {"package/data/a.txt": b"a 1 2\nb 3 4\n" * 50, "package/b.bin": random.Random(0).randbytes(500)}
 

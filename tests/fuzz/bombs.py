@@ -26,7 +26,7 @@ from damage import accepted
 from plain_formats import murmurhash
 from readers import tried
 
-from biasgrid.untrusted import read_npz
+from biasgrid.core.untrusted import read_npz
 
 SIZES = [10**6, 10**9, 2**31 - 1, 2**31, 2**32 - 1, 10**12, 2**63 - 1, 2**64, 10**30]
 

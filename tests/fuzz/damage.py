@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
 
 # what parsers trip over: borders of integer types, brackets, signs, quotes, other types' bytes
 ODD = [

@@ -10,7 +10,7 @@ import matplotlib
 from damage import Refused
 from hypothesis import HealthCheck, given, settings
 
-from biasgrid import registry
+from biasgrid.core import registry
 
 matplotlib.use("agg")
 registry.load_plugins(registry.shipped_plugins())

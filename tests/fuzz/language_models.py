@@ -110,7 +110,7 @@ def scores(seed: int, folder: Path) -> None:
 
 
 def bg_sentence(text: str):
-    from biasgrid.embeddings.language.sentence import Sentence
+    from biasgrid.models.language.sentence import Sentence
 
     return Sentence(text)
 

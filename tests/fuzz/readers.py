@@ -1,4 +1,4 @@
-"""Models in the formats of other tools, damaged, through `biasgrid.embeddings.convert`.
+"""Models in the formats of other tools, damaged, through `biasgrid.models.convert`.
 
 A store that is made is held against what a plain parser of its format reads, whatever the format was meant to be.
 """
@@ -33,12 +33,12 @@ from damage import Refused, accepted, damaged
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.keyedvectors import CompatVocab
 
-from biasgrid import comparison
-from biasgrid.comparison.published import PUBLISHED
-from biasgrid.embeddings import EmbeddingStore, convert
-from biasgrid.embeddings.corpus.text import Sentences
-from biasgrid.errors import BiasgridError
-from biasgrid.registry import load_plugins, shipped_plugins
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.registry import load_plugins, shipped_plugins
+from biasgrid.models import EmbeddingStore, convert
+from biasgrid.models.corpus.text import Sentences
+from biasgrid.tables import published as comparison
+from biasgrid.tables.published.published import PUBLISHED
 
 load_plugins(shipped_plugins())
 WORDS = [

@@ -19,7 +19,8 @@ import matplotlib
 from damage import Refused, accepted, damaged
 from finished_study import finished
 
-from biasgrid import checksums, cli, figures, open_study, tables
+from biasgrid import cli, figures, open_study, tables
+from biasgrid.core import checksums
 
 matplotlib.use("Agg")
 

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from damage import Refused, accepted, damaged
 
-from biasgrid.embeddings.download import Limits
-from biasgrid.embeddings.download.file import download
-from biasgrid.embeddings.download.parts import download_parts
-from biasgrid.embeddings.sources import fetch, verify
+from biasgrid.models.download import Limits
+from biasgrid.models.download.file import download
+from biasgrid.models.download.parts import download_parts
+from biasgrid.models.sources import fetch, verify
 
 FAST = Limits(
     attempts=2, backoff=0.001, longest_wait=0.002, stall=0.15, reach=0.5, answer=0.3, largest=1 << 20

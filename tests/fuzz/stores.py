@@ -21,20 +21,20 @@ import numpy as np
 from damage import accepted, damaged
 
 from biasgrid import load
+from biasgrid.core.schema import dumps, with_version
+from biasgrid.core.untrusted import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
-from biasgrid.embeddings import EmbeddingStore, convert, writers
-from biasgrid.measure import measure
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request
+from biasgrid.measure.result import Result, as_json
+from biasgrid.measure.results import results
+from biasgrid.measure.statistics.ranks import RESAMPLED
 from biasgrid.metrics import metric
-from biasgrid.query import Query
-from biasgrid.request import Request
-from biasgrid.result import Result, as_json
-from biasgrid.results import results
-from biasgrid.schema import dumps, with_version
-from biasgrid.statistics.ranks import RESAMPLED
+from biasgrid.models import EmbeddingStore, convert, writers
+from biasgrid.models.words import WordOptions
+from biasgrid.queries.query import Query
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import read_ranks
-from biasgrid.untrusted import read_npy
-from biasgrid.words import WordOptions
 
 VOCABULARY = [f"w{i}" for i in range(60)] + ["naïve", "中文"]
 FILES = ("model.json", "vectors.npy", "vocabulary.sqlite")

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from damage import Refused, accepted, damaged
 
-from biasgrid.embeddings.language import answers
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.embeddings.language.templates import PlacedWord
+from biasgrid.models.language import answers
+from biasgrid.models.language.sentence import Sentence
+from biasgrid.models.language.templates import PlacedWord
 
 
 @cache

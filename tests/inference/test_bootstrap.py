@@ -13,10 +13,10 @@ from scipy.stats._resampling import BootstrapResult
 from test_resampling import near, sets_of, variants, vectors, w
 
 from biasgrid import Query, metrics
-from biasgrid.inference.bootstrap import draw_counts, intervals
-from biasgrid.inference.infer import infer_query
-from biasgrid.request import Request
-from biasgrid.words import WordOptions, find
+from biasgrid.measure.bootstrap import draw_counts, intervals
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
+from biasgrid.models.words import WordOptions, find
 
 pytestmark = pytest.mark.slow
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import biasgrid as bg
 from biasgrid import Query, metrics
-from biasgrid.embeddings.store_writer import StoreWriter
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.permutation import permutation_test, permutations_of
-from biasgrid.inference.significance.frequency_bands import bands
-from biasgrid.request import Request
-from biasgrid.words import WordOptions
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.permutation import permutation_test, permutations_of
+from biasgrid.measure.request import Request
+from biasgrid.measure.tests.frequency_bands import bands
+from biasgrid.models.store_writer import StoreWriter
+from biasgrid.models.words import WordOptions
 
 ROWS = st.lists(st.floats(1, 1e6), min_size=1, max_size=30)
 

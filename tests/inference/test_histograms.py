@@ -8,9 +8,9 @@ import pytest
 from conftest import GRID_WORDS, write_text_model
 
 from biasgrid import Query, load, metrics
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.permutation import drawn_test, permutation_test
-from biasgrid.request import Request
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.permutation import drawn_test, permutation_test
+from biasgrid.measure.request import Request
 
 
 def test_an_exact_test_counts_every_permutation_once():

@@ -20,17 +20,17 @@ from in_process import make, make_inputs, make_some
 from reruns import every, made_with, stale
 
 from biasgrid import Query, metrics
-from biasgrid.errors import BiasgridError
-from biasgrid.inference import permutation, step
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.permutation import monte_carlo_test, permutation_test, share_as_extreme
-from biasgrid.options import BIAS, Alternative
-from biasgrid.plan.steps import cell_step, inference_step
-from biasgrid.plan.study import Study
-from biasgrid.request import Request
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.validation import to_record
+from biasgrid.measure import permutation, step
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.options import BIAS, Alternative
+from biasgrid.measure.permutation import monte_carlo_test, permutation_test, share_as_extreme
+from biasgrid.measure.request import Request
+from biasgrid.models.words import WordOptions
+from biasgrid.study.steps import cell_step, inference_step
+from biasgrid.study.study import Study
 from biasgrid.tables import scores
-from biasgrid.validation import to_record
-from biasgrid.words import WordOptions
 
 SETS = json.loads((ROOT / "data" / "word_sets" / "weat.json").read_text())["sets"]
 ALTERNATIVES = ("greater", "less", "two-sided")
@@ -538,7 +538,7 @@ def test_a_study_is_tested(project, monkeypatch):
         assert {path for path in made if path.startswith("inference/")} == names
         others = {path for path in made - names if not path.startswith("figures/")}
         assert others == {"study.json", "report.html", *follows}
-    code = made_with(tested, "inference.permutation")
+    code = made_with(tested, "measure.permutation")
     assert names <= code
     assert not {path for path in code if path.startswith("cells/")}
     scores = pd.read_csv(tested.paths.table_file("scores"))

@@ -12,15 +12,16 @@ import pytest
 import scipy.stats
 from conftest import biasgrid, make_store, printed
 
-from biasgrid import Query, debias, metrics, words
+from biasgrid import Query, debias, metrics
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.validation import to_record
 from biasgrid.debias.transform import Transform
-from biasgrid.errors import BiasgridError
-from biasgrid.inference import resampler
-from biasgrid.inference.significance import complete_options
+from biasgrid.measure import resampler
+from biasgrid.measure.result import as_json
+from biasgrid.measure.tests import complete_options
 from biasgrid.metrics import Metric, Score
-from biasgrid.plan.study import Study
-from biasgrid.result import as_json
-from biasgrid.validation import to_record
+from biasgrid.models import words
+from biasgrid.study.study import Study
 
 WORDS = [f"w{i}" for i in range(40)]
 QUERY = Query([WORDS[:5], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]])

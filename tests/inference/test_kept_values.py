@@ -8,9 +8,9 @@ import pytest
 from conftest import write_text_model
 from in_process import make_cells, make_inputs
 
-from biasgrid.inference import aggregates
-from biasgrid.plan.steps import aggregates_step
-from biasgrid.plan.study import Study
+from biasgrid.measure import aggregates
+from biasgrid.study.steps import aggregates_step
+from biasgrid.study.study import Study
 
 
 def words(letter: str) -> list[str]:

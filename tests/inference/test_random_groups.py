@@ -10,15 +10,15 @@ import pytest
 from conftest import make_store
 
 from biasgrid import Query, debias, measure_grid, metrics
-from biasgrid.errors import BiasgridError
-from biasgrid.inference import group_draws
-from biasgrid.inference.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.pool import Pool, bands_of, pool_of
-from biasgrid.inference.siblings import NEAR, NEAR_BETWEEN, smallest
-from biasgrid.processes import RANDOM_GROUPS
-from biasgrid.request import Request
-from biasgrid.words import WordOptions, find
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.processes import RANDOM_GROUPS
+from biasgrid.measure import group_draws
+from biasgrid.measure.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.pool import Pool, bands_of, pool_of
+from biasgrid.measure.request import Request
+from biasgrid.measure.siblings import NEAR, NEAR_BETWEEN, smallest
+from biasgrid.models.words import WordOptions, find
 
 MALE = ["he", "his", "him", "man", "men", "boy", "son", "father"]
 FEMALE = ["she", "her", "hers", "woman", "women", "girl", "daughter", "mother"]

@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import binom
 
 from biasgrid import Query, metrics
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.pool import pool_of
-from biasgrid.request import Request
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.pool import pool_of
+from biasgrid.measure.request import Request
 from validation.calibration.queries import Words
 
 SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 2

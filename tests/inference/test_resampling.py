@@ -17,10 +17,10 @@ from resampled import Vectors, drawn, pooled
 from sklearn.linear_model import LogisticRegression
 
 from biasgrid import Query, metrics
-from biasgrid.inference.infer import infer_query
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
 from biasgrid.metrics.registry import Metric, Score, one_by_one
-from biasgrid.request import Request
-from biasgrid.words import WordOptions, find
+from biasgrid.models.words import WordOptions, find
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from biasgrid import BiasgridError, Query, metrics
-from biasgrid.inference.infer import infer_query
-from biasgrid.request import Request
-from biasgrid.word_set import WordSet
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
+from biasgrid.queries.word_set import WordSet
 
 # word -> its sentences, of unlike number
 A = {"ann": ["w0", "w1", "w2"], "amy": ["w3"]}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from biasgrid.inference.permutation import permutation_test
-from biasgrid.inference.sequential import FIRST, count_up, stretches
+from biasgrid.measure.permutation import permutation_test
+from biasgrid.measure.sequential import FIRST, count_up, stretches
 
 
 def by_definition(extreme, stop, draws):

@@ -8,10 +8,15 @@ from scipy.stats import norm
 
 import biasgrid as bg
 from biasgrid import metrics
-from biasgrid.geometry import cosines, unit
-from biasgrid.inference.group_draws import WITHIN, draws_of
-from biasgrid.inference.pool import pool_of
-from biasgrid.statistics.internal_consistency import all_splits, alpha, correlations, split_half
+from biasgrid.measure.group_draws import WITHIN, draws_of
+from biasgrid.measure.pool import pool_of
+from biasgrid.measure.statistics.internal_consistency import (
+    all_splits,
+    alpha,
+    correlations,
+    split_half,
+)
+from biasgrid.models.geometry import cosines, unit
 
 RNG = np.random.default_rng(5)
 WORDS = {

@@ -14,7 +14,7 @@ transformers = pytest.importorskip("transformers")
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors  # noqa: E402
 
-from biasgrid.embeddings.language.threads import one_thread  # noqa: E402
+from biasgrid.models.language.threads import one_thread  # noqa: E402
 
 POSITIONS, SIZE = 40, 16
 WORDS = [

@@ -34,19 +34,19 @@ from refusals import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError, Query
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language.encoder import Encoder
-from biasgrid.embeddings.language.opening import in_memory, open_pretrained
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.embeddings.language.templates import PlacedWord
-from biasgrid.embeddings.language.threads import one_thread
+from biasgrid.models import build_store
+from biasgrid.models.language.encoder import Encoder
+from biasgrid.models.language.opening import in_memory, open_pretrained
+from biasgrid.models.language.sentence import Sentence
+from biasgrid.models.language.templates import PlacedWord
+from biasgrid.models.language.threads import one_thread
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from biasgrid.embeddings.language.one_dnn import OneDnn  # noqa: E402
+from biasgrid.models.language.one_dnn import OneDnn  # noqa: E402
 
 TEXTS = [
     "the nurse is unkindly.",
@@ -819,7 +819,7 @@ WITHOUT_A_NETWORK = [
     "import numpy; biasgrid.encode(['a', 'b'], lambda t: numpy.ones((len(t), 2)))",
     "from biasgrid.cli import main; main(['list', 'metrics'])",
     "main(['list', 'kinds'])",
-    "from biasgrid.plan.study import Study; Study.read('config/crows_pairs.yaml')",
+    "from biasgrid.study.study import Study; Study.read('config/crows_pairs.yaml')",
     "biasgrid.load({'a': -1.0}, kind='language_model').score(['a'])",
 ]
 LIBRARIES = """

@@ -22,14 +22,14 @@ from tiny_bert import (
 )
 
 from biasgrid import BiasgridError
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language import batches, masked
-from biasgrid.embeddings.language.building import make_language_model
-from biasgrid.embeddings.language.encoder import Encoder
-from biasgrid.embeddings.language.masked import Masked
-from biasgrid.embeddings.language.network import open_network
-from biasgrid.embeddings.language.opening import open_pretrained
-from biasgrid.embeddings.language.sentence import Sentence
+from biasgrid.models import build_store
+from biasgrid.models.language import batches, masked
+from biasgrid.models.language.building import make_language_model
+from biasgrid.models.language.encoder import Encoder
+from biasgrid.models.language.masked import Masked
+from biasgrid.models.language.network import open_network
+from biasgrid.models.language.opening import open_pretrained
+from biasgrid.models.language.sentence import Sentence
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -353,7 +353,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 @pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_a_missing_package_is_named(tmp_path, monkeypatch, package):
     folder = write_bert(tmp_path)
-    monkeypatch.setattr("biasgrid.extras.has", lambda name: name != package)
+    monkeypatch.setattr("biasgrid.core.extras.has", lambda name: name != package)
     with pytest.raises(BiasgridError, match=f"needs {package}; install it: pip install 'torch>="):
         open_network(folder, {})
 

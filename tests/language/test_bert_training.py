@@ -14,15 +14,15 @@ from refusals import refused
 from safetensors.numpy import load_file
 from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weights_of, write_bert
 
-from biasgrid.embeddings import build_store, training
-from biasgrid.embeddings.corpus.text import Sentences
-from biasgrid.embeddings.language import bert_training
-from biasgrid.embeddings.language.masked import Masked
-from biasgrid.embeddings.language.model import LanguageModel
-from biasgrid.embeddings.language.opening import open_pretrained
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.embeddings.language.threads import one_thread
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, training
+from biasgrid.models.corpus.text import Sentences
+from biasgrid.models.language import bert_training
+from biasgrid.models.language.masked import Masked
+from biasgrid.models.language.model import LanguageModel
+from biasgrid.models.language.opening import open_pretrained
+from biasgrid.models.language.sentence import Sentence
+from biasgrid.models.language.threads import one_thread
+from biasgrid.study.study import Study
 
 torch = pytest.importorskip("torch")
 

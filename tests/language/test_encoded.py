@@ -13,12 +13,12 @@ from tiny_encoder import write_encoder
 
 import biasgrid as bg
 from biasgrid import BiasgridError, InputError
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language import blocks, encoding
-from biasgrid.embeddings.language.encoder import Encoder
-from biasgrid.embeddings.language.opening import open_pretrained
-from biasgrid.embeddings.language.templates import Templates
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store
+from biasgrid.models.language import blocks, encoding
+from biasgrid.models.language.encoder import Encoder
+from biasgrid.models.language.opening import open_pretrained
+from biasgrid.models.language.templates import Templates
+from biasgrid.study.study import Study
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")

@@ -6,9 +6,9 @@ import pytest
 from refusals import refused
 from tiny_bert import TOKENIZER, write_bert
 
-from biasgrid.embeddings.language.architectures import read_kind
-from biasgrid.embeddings.language.foreign_code import check_classes
-from biasgrid.embeddings.language.functions import open_sentence_transformer
+from biasgrid.models.language.architectures import read_kind
+from biasgrid.models.language.foreign_code import check_classes
+from biasgrid.models.language.functions import open_sentence_transformer
 
 MODULE = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
 # as the library itself writes them: 5.2, 5.7 and 6.2

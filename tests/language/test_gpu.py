@@ -12,10 +12,10 @@ from architectures import ALL, made, saved  # noqa: E402
 
 import biasgrid as bg  # noqa: E402
 from biasgrid import BiasgridError, InputError  # noqa: E402
-from biasgrid.embeddings.language import batches  # noqa: E402
-from biasgrid.embeddings.language.batches import LENGTHS, Row, in_batches  # noqa: E402
-from biasgrid.embeddings.language.blocks import computed_beside  # noqa: E402
-from biasgrid.embeddings.language.opening import open_pretrained  # noqa: E402
+from biasgrid.models.language import batches  # noqa: E402
+from biasgrid.models.language.batches import LENGTHS, Row, in_batches  # noqa: E402
+from biasgrid.models.language.blocks import computed_beside  # noqa: E402
+from biasgrid.models.language.opening import open_pretrained  # noqa: E402
 
 NO_GPU = not torch.cuda.is_available()
 CPU, GPU = torch.device("cpu"), SimpleNamespace(type="cuda")

@@ -6,7 +6,7 @@ import pytest
 from loopback import FAST, answer, serve, serving, sha256
 from refusals import refused
 
-from biasgrid.embeddings.sources import check, fetch
+from biasgrid.models.sources import check, fetch
 
 
 @pytest.fixture

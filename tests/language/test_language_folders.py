@@ -8,11 +8,11 @@ import pytest
 from refusals import refused
 
 import biasgrid as bg
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language import building
-from biasgrid.embeddings.language.building import make_language_model
-from biasgrid.embeddings.language.model import LanguageModel
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.models import build_store
+from biasgrid.models.language import building
+from biasgrid.models.language.building import make_language_model
+from biasgrid.models.language.model import LanguageModel
 
 HEAD, NO_HEAD = "BertForMaskedLM", "BertModel"
 

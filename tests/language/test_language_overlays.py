@@ -14,8 +14,8 @@ from tiny_bert import older, weights_of, write_bert
 from tiny_encoder import write_encoder
 
 import biasgrid as bg
-from biasgrid.errors import BiasgridError
-from biasgrid.plan.study import Study
+from biasgrid.core.errors import BiasgridError
+from biasgrid.study.study import Study
 
 # two pairs of bias types, with paraphrases and random pairs, and one of neither
 SPANISH = """sent_more,sent_more_par,sent_more_ran,sent_less,sent_less_par,sent_less_ran,bias_type

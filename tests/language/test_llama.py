@@ -17,10 +17,10 @@ from refusals import refused
 
 import biasgrid as bg
 from biasgrid.cli import main
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.errors import BiasgridError
-from biasgrid.files import hash_file
-from biasgrid.resources import PLACE
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.files import hash_file
+from biasgrid.core.resources import PLACE
+from biasgrid.models.language.sentence import Sentence
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("transformers")
@@ -275,7 +275,7 @@ def test_a_file_is_converted_once(tmp_path, tensors, own_cache, capfd, monkeypat
     def again(*_):
         raise AssertionError
 
-    monkeypatch.setattr("biasgrid.embeddings.language.building.convert", again)
+    monkeypatch.setattr("biasgrid.models.language.building.convert", again)
     path.rename(tmp_path / "other.gguf")
     second = bg.language_model(tmp_path / "other.gguf")
     np.testing.assert_array_equal(second.score(TEXTS), first)
@@ -442,13 +442,13 @@ def test_a_missing_package_is_asked_for_in_a_line(tmp_path, capsys, monkeypatch,
     arguments = ["score", "--model", str(path), "--sentences", str(tmp_path / "s.txt")]
     monkeypatch.setenv(PLACE, str(tmp_path / "nothing is converted"))
     with monkeypatch.context() as without:
-        without.setattr("biasgrid.extras.has", lambda name: name != package)
+        without.setattr("biasgrid.core.extras.has", lambda name: name != package)
         assert main(arguments) == 2
         _, err = lines(capsys)
         assert len(err) == 1
         assert f"needs {package}; install it: pip install 'accelerate>=1.1' 'gguf>=" in err[0]
     assert main(arguments) == 0
-    monkeypatch.setattr("biasgrid.extras.has", lambda name: name != package)
+    monkeypatch.setattr("biasgrid.core.extras.has", lambda name: name != package)
     assert main(arguments) == (0 if package in ("gguf", "accelerate") else 2)
 
 

@@ -11,10 +11,10 @@ from tiny_bert import MASK, PIECES, Reference, ids_of, older, weights_of, write_
 
 import biasgrid as bg
 from biasgrid import BiasgridError, LostWordsWarning, Query, metrics
-from biasgrid.config.criteria import Query as Entry
-from biasgrid.config.sentence_files import sentences
 from biasgrid.metrics import metric
 from biasgrid.metrics.sentences import terms
+from biasgrid.study.config.criteria import Query as Entry
+from biasgrid.study.config.sentence_files import sentences
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")

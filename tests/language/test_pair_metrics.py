@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from biasgrid import BiasgridError, Query, load
-from biasgrid.inference.infer import infer_query
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
 from biasgrid.metrics import metric
-from biasgrid.request import Request
 
 OF_TWO = ("pll_preference", "mean_pair_difference", "kl_div_s", "score_distributions")
 OF_THREE = ("stereoset_lms", "stereoset_ss", "stereoset_icat")

@@ -16,11 +16,11 @@ from tiny_bert import write_bert
 
 import biasgrid as bg
 from biasgrid.api.hub import fetch_hub_model
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.sources import check, fetch, read_manifest, verify
-from biasgrid.embeddings.sources.pretrained import choose_files
-from biasgrid.errors import InputError, NetworkError
-from biasgrid.plan.study import Study
+from biasgrid.core.errors import InputError, NetworkError
+from biasgrid.models import build_store
+from biasgrid.models.sources import check, fetch, read_manifest, verify
+from biasgrid.models.sources.pretrained import choose_files
+from biasgrid.study.study import Study
 from biasgrid.workflow import stores
 
 COMMIT, LATER = "0123456789" * 4, "f" * 40

@@ -14,8 +14,8 @@ from refusals import refused
 
 import biasgrid as bg
 from biasgrid import InputError, Query, metrics
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.plan.study import Study
+from biasgrid.models.language.sentence import Sentence
+from biasgrid.study.study import Study
 
 SHORT, LONG = "he is .", "the unkindly doctors and the nurse cooks ."
 PAIRS = Query([[LONG, "she is strong ."], [SHORT, "he is strong ."]], [], ["More", "Less"])

@@ -14,9 +14,9 @@ from loopback import started
 from refusals import refused
 
 from biasgrid import BiasgridError
-from biasgrid.config import load, seat
-from biasgrid.config.criteria import Query as Entry
-from biasgrid.errors import NetworkError
+from biasgrid.core.errors import NetworkError
+from biasgrid.study.config import load, seat
+from biasgrid.study.config.criteria import Query as Entry
 
 ROLES = ("targ1", "targ2", "attr1", "attr2")
 WORDS = {

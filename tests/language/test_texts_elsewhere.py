@@ -17,12 +17,12 @@ from refusals import refused
 
 import biasgrid as bg
 from biasgrid import BiasgridError
-from biasgrid.embeddings import build_store
-from biasgrid.embeddings.language import answers
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.embeddings.language.templates import PlacedWord
-from biasgrid.plan.study import Study
-from biasgrid.plan.texts import requests
+from biasgrid.models import build_store
+from biasgrid.models.language import answers
+from biasgrid.models.language.sentence import Sentence
+from biasgrid.models.language.templates import PlacedWord
+from biasgrid.study.study import Study
+from biasgrid.study.texts import requests
 
 SENTENCES = [["A man cooks.", "He is “strong”."], ["A woman cooks.", "She is “strong”."]]
 WORDS = {"targets": {"M": ["he", "man"], "F": ["she", "woman"]}, "attributes": {"A": ["strong", "kind"]}}

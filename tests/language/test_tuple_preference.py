@@ -10,9 +10,9 @@ from tiny_bert import Reference, ids_of, weights_of, write_bert
 
 import biasgrid as bg
 from biasgrid import LostWordsWarning, Query, metrics
-from biasgrid.inference.infer import infer_query
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
 from biasgrid.metrics import metric
-from biasgrid.request import Request
 
 FIRST, SECOND, THIRD = ["a x", "a y", "a z"], ["b x", "b y", "b z"], ["c x", "c y", "c z"]
 SCORES = dict(zip([*FIRST, *SECOND, *THIRD], [-1, -5, -2, -2, -4, -2, -3, -4.5, -1], strict=True))

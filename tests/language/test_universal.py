@@ -11,7 +11,7 @@ import pytest
 
 import biasgrid as bg
 from biasgrid import BiasgridError
-from biasgrid.embeddings.language.universal import CHUNKS, ORDERS, Network, Tokenizer, open_universal
+from biasgrid.models.language.universal import CHUNKS, ORDERS, Network, Tokenizer, open_universal
 
 SPACE = "\u2581"
 PIECES = {

@@ -15,10 +15,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.api.lost import WARNED
-from biasgrid.embeddings.language.model import LanguageModel
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.plan.study import Study
+from biasgrid.models.language.model import LanguageModel
+from biasgrid.models.language.sentence import Sentence
 from biasgrid.report import cells
+from biasgrid.study.study import Study
 
 FIRST = ["she is strong .", "he cooks .", "the nurse was here .", "a doctor is there ."]
 SECOND = ["he is strong .", "she cooks .", "the doctor was here .", "a nurse is there ."]

@@ -8,10 +8,10 @@ from conftest import make_store
 
 import biasgrid as bg
 from biasgrid import Query, metrics
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.significance.permutation import bands_of
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
+from biasgrid.measure.tests.permutation import bands_of
 from biasgrid.metrics.registry import one_by_one
-from biasgrid.request import Request
 
 NAMES = ("ibd", "eibd", "fise", "fise_share")
 GROUPS = [["w1", "w2", "w3"], ["w4", "w5"], ["w6", "w7"], ["w8", "w9", "w10"]]

@@ -14,11 +14,11 @@ from refusals import refused
 from resampled import drawn, pooled
 from sklearn.decomposition import PCA
 
-from biasgrid import BiasgridError, Query, directions, metrics
-from biasgrid.embeddings import build_store
+from biasgrid import BiasgridError, Query, metrics
 from biasgrid.metrics.direct_bias import expected_noise
 from biasgrid.metrics.registry import one_by_one
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, directions
+from biasgrid.study.study import Study
 
 MODEL = "bolukbasi-w2v-gnews-small"
 SEEDS = st.integers(0, 2**32 - 1)

@@ -14,9 +14,9 @@ from scipy.spatial.distance import cosine as cosine_distance
 from scipy.stats import spearmanr
 
 from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
-from biasgrid.measure import measure
-from biasgrid.plan.study import Study
-from biasgrid.request import Request, split_options
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request, split_options
+from biasgrid.study.study import Study
 
 
 def random_sets(seed):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from biasgrid import BiasgridError, Query, metrics
-from biasgrid.inference.infer import infer_query
-from biasgrid.request import Request
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
 
 ONE = Query([["w0"], ["w1"]], [["w2", "w3", "w4"], ["w5", "w6"]], ["A", "B"], ["C", "D"])
 SEEDS = range(6)

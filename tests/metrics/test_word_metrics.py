@@ -16,15 +16,15 @@ from refusals import refused
 from reruns import made_with
 from sklearn.decomposition import PCA
 
-from biasgrid import EmbeddingStore, Query, debias, directions, metrics, tables
-from biasgrid.embeddings import build_store
-from biasgrid.inference.infer import infer_query
-from biasgrid.measure import measure
+from biasgrid import EmbeddingStore, Query, debias, metrics, tables
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request
 from biasgrid.metrics import neighbours
 from biasgrid.metrics.registry import one_by_one
-from biasgrid.plan.study import Study
-from biasgrid.request import Request
-from biasgrid.words import WordOptions, find
+from biasgrid.models import build_store, directions
+from biasgrid.models.words import WordOptions, find
+from biasgrid.study.study import Study
 
 MODEL = "bolukbasi-w2v-gnews-small"
 AROUND = ("gipe", "proximity", "pmn")

@@ -10,7 +10,7 @@ import readme
 from conftest import ROOT
 
 from biasgrid import open_study
-from biasgrid.numbers import coefficient, interval
+from biasgrid.core.numbers import coefficient, interval
 from biasgrid.tables.answers import conclusion_of
 from biasgrid.workflow.conclusions import conclusions
 

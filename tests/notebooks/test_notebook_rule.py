@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from reruns import planned
 
-from biasgrid import extras
+from biasgrid.core import extras
 from biasgrid.workflow import notebooks
 
 

@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reruns import SHIPPED, shipped
 
-from biasgrid import registry
-from biasgrid.plan import code
+from biasgrid.core import registry
+from biasgrid.study import code
 from biasgrid.workflow.plan import Plan
 
 pytestmark = pytest.mark.slow
@@ -28,7 +28,7 @@ SOURCES = ROOT / "src" / "biasgrid"
 
 
 def tree(folder):
-    """`biasgrid.plan.code` as it works on the package in a folder, with nothing read yet."""
+    """`biasgrid.study.code` as it works on the package in a folder, with nothing read yet."""
     spec = importlib.util.spec_from_file_location(code.__name__, code.__file__)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -425,17 +425,17 @@ def parsed_once():
 def closures(parsed_once):
     """Module -> the modules that it is made of: from import to import until nothing is added."""
     names = (
-        "embeddings.sources.trust",
-        "errors",
-        "extras",
-        "hooks",
-        "keywords",
-        "registry",
-        "resources",
-        "validation",
-        "versions",
-        "web_addresses",
-        "wefe_names",
+        "core.errors",
+        "core.extras",
+        "core.hooks",
+        "core.keywords",
+        "core.registry",
+        "core.resources",
+        "core.validation",
+        "core.versions",
+        "core.web_addresses",
+        "core.wefe_names",
+        "models.sources.trust",
     )
     left_out = {f"biasgrid.{name}" for name in names}
     whole = {module: {module} | Imports(module).modules - left_out for module in NAMES}
@@ -492,18 +492,27 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
         assert [module for module in made_with if not is_stale(root, {module})] == [], root
         assert not is_stale(root, NAMES.keys() - made_with), root
         edited_somewhere |= made_with
-    assert {"biasgrid.words", "biasgrid.metrics.weat", "biasgrid.tables.scores"} <= edited_somewhere
+    assert {"biasgrid.models.words", "biasgrid.metrics.weat", "biasgrid.tables.scores"} <= edited_somewhere
     assert {
         f"biasgrid_plugin_maddalozzo.{name}.phenomena" for name in ("tables", "figures")
     } <= edited_somewhere
-    assert not {"biasgrid.cli", "biasgrid.errors", "biasgrid.workflow.workers"} & edited_somewhere
+    assert not {"biasgrid.cli", "biasgrid.core.errors", "biasgrid.workflow.workers"} & edited_somewhere
 
 
 # what plans, checks a config, fetches, converts, trains and prints
-OTHERS = ("config", "plan", "api", "cli", "workflow", "workers", "validation")
-OTHERS += ("embeddings.sources", "embeddings.readers", "embeddings.training")
+OTHERS = ("study", "api", "cli", "workflow", "core.validation")
+OTHERS += ("models.sources", "models.readers", "models.training")
 # an evaluation reads the manifests of archives that hold benchmarks
-READS_ARCHIVES = ("embeddings.sources",)
+READS_ARCHIVES = ("models.sources",)
+# what tells how sure a value is
+INFERENCE = ("measure.tests", "measure.infer", "measure.step", "measure.aggregates", "measure.bootstrap")
+INFERENCE += (
+    "measure.resampler",
+    "measure.permutation",
+    "measure.pool",
+    "measure.null",
+    "measure.word_order",
+)
 
 
 def test_what_plans_a_study_is_no_steps_code(closures, roots):
@@ -511,7 +520,7 @@ def test_what_plans_a_study_is_no_steps_code(closures, roots):
     reached = set()
     for kind, modules in roots:
         others = tuple(name for name in OTHERS if kind != "evaluation" or name not in READS_ARCHIVES)
-        others += ("figures",) * (kind != "figure") + ("inference", "tables") * (kind == "cell")
+        others += ("figures",) * (kind != "figure") + (*INFERENCE, "tables") * (kind == "cell")
         # a model has one colour, on the page and in figures
         code_of_step = set().union(*(closures[module] for module in modules))
         if kind == "report":

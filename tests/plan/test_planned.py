@@ -5,7 +5,7 @@ import ast
 import pytest
 from conftest import ROOT
 
-from biasgrid import planned
+from biasgrid.tables import planned
 
 PLACES = ("src/biasgrid/tables", "src/biasgrid/figures", "plugins")
 MODULES = sorted(path for place in PLACES for path in (ROOT / place).rglob("*.py"))

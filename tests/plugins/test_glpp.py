@@ -14,11 +14,11 @@ from sklearn.manifold import trustworthiness
 from biasgrid import Query, debias, load, metrics, tables, word_bias
 from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
-from biasgrid.directions import DIRECTIONS
 from biasgrid.evaluation.answers import METHODS, OF_SETS
 from biasgrid.evaluation.evaluate import evaluate
 from biasgrid.evaluation.evaluation import evaluations
-from biasgrid.plan.study import Study
+from biasgrid.models.directions import DIRECTIONS
+from biasgrid.study.study import Study
 
 
 def curve(seed=0):

@@ -7,8 +7,8 @@ from biasgrid_plugin_psychometrics.tables.mtmm import traits_of
 from conftest import ROOT
 
 import biasgrid as bg
-from biasgrid.in_memory import InMemory
-from biasgrid.plan.study import Study
+from biasgrid.core.in_memory import InMemory
+from biasgrid.study.study import Study
 from biasgrid.tables import REGISTRY
 
 RNG = np.random.default_rng(2)

@@ -13,8 +13,8 @@ from scipy import stats
 
 import biasgrid
 from biasgrid import tables
-from biasgrid.in_memory import InMemory
-from biasgrid.plan.study import Study
+from biasgrid.core.in_memory import InMemory
+from biasgrid.study.study import Study
 from biasgrid.tables.aggregates import AGGREGATES
 from biasgrid.tables.corpus_correlations import CORPUS_CORRELATIONS
 

@@ -14,7 +14,7 @@ from biasgrid_plugin_psychometrics.generalisability import (
 )
 from scipy.optimize import minimize
 
-from biasgrid.statistics.internal_consistency import alpha
+from biasgrid.measure.statistics.internal_consistency import alpha
 
 GRID = np.array([[-4, -5, -3, 0], [-4, 1, 3, 0], [2, 1, 3, 6]], float)  # variance components 8, 2, 4
 BRENNAN_1 = """101000000000 111001000000 111110000000 110110010000 111110100000

@@ -17,11 +17,12 @@ from refusals import refused
 from shipped_study import joined
 
 import biasgrid as bg
-from biasgrid import debias, evaluation, figures, metrics, registry, tables
-from biasgrid.config.load import read
-from biasgrid.embeddings import kinds, readers, sources
-from biasgrid.plan import code
-from biasgrid.plan.study import Study
+from biasgrid import debias, evaluation, figures, metrics, tables
+from biasgrid.core import registry
+from biasgrid.models import kinds, readers, sources
+from biasgrid.study import code
+from biasgrid.study.config.load import read
+from biasgrid.study.study import Study
 
 PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds)
 REGISTRIES = [package.REGISTRY for package in PACKAGES]
@@ -99,7 +100,7 @@ def test_each_config_names_the_plugins_that_it_needs_and_no_others(config, tmp_p
 OUT = """
 import biasgrid as bg
 from biasgrid import registry
-from biasgrid.embeddings import readers, sources
+from biasgrid.models import readers, sources
 
 assert "npm" not in sources.REGISTRY and "wink-json" not in readers.REGISTRY
 for call in (lambda: sources.check({"type": "npm"}), lambda: readers.REGISTRY.find("wink-json")):
@@ -119,7 +120,7 @@ def test_what_a_plugin_has_is_answered_with_how_to_load_it(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     where = (
         "is in the plugin 'npm', which comes with biasgrid; load it: in a config plugins: [npm], on the command line "
-        "--plugins npm, in Python biasgrid.registry.load_plugins(['npm'])"
+        "--plugins npm, in Python biasgrid.load_plugins(['npm'])"
     )
     assert python(OUT) == f"source: source type 'npm' {where}\nformat 'wink-json' {where}\n"
     config = yaml.safe_load((ROOT / "config" / "frequency.yaml").read_text())
@@ -194,7 +195,7 @@ def test_the_command_line_lists_and_loads_them(tmp_path, monkeypatch):
 def test_a_model_that_comes_with_biasgrid_brings_its_plugin(tmp_path):
     code = """
 import biasgrid as bg
-from biasgrid.embeddings import building, sources
+from biasgrid.models import building, sources
 
 def build_store(name, model, folder, shared):
     raise bg.BiasgridError(f"{name} from {sources.check(model['source']).name}")
@@ -210,7 +211,7 @@ except bg.BiasgridError as error:
 
 GRID = """
 import biasgrid as bg
-from biasgrid.registry import load_plugins
+from biasgrid.core.registry import load_plugins
 
 scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ from conftest import ROOT
 from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import tables
-from biasgrid.configs import read_yaml
-from biasgrid.embeddings.language.scores import read_table
-from biasgrid.embeddings.language.sentence import Sentence
-from biasgrid.plan.study import Study
-from biasgrid.results import results
+from biasgrid.core.configs import read_yaml
+from biasgrid.measure.results import results
+from biasgrid.models.language.scores import read_table
+from biasgrid.models.language.sentence import Sentence
+from biasgrid.study.study import Study
 
 MEASURED = ROOT / "data" / "measured"
 

@@ -9,9 +9,9 @@ from biasgrid_plugin_psychometrics.measures import read
 from conftest import ROOT, grid_config
 from refusals import refused
 
-from biasgrid.errors import BiasgridError
-from biasgrid.plan.study import Study
-from biasgrid.statistics.correlation import over_units
+from biasgrid.core.errors import BiasgridError
+from biasgrid.measure.statistics.correlation import over_units
+from biasgrid.study.study import Study
 from biasgrid.tables import REGISTRY
 
 VALIDITY = REGISTRY["validity"]

@@ -11,7 +11,7 @@ import requests
 from conftest import ROOT
 
 from biasgrid import Query, load, metrics
-from biasgrid.embeddings import convert
+from biasgrid.models import convert
 
 REHEARSAL = ROOT / "benchmarks" / "rehearsal"
 sys.path.insert(0, str(REHEARSAL))
@@ -67,8 +67,8 @@ def test_the_arithmetic_of_the_check_finds_what_is_wrong():
 
 @pytest.mark.slow
 def test_the_server_redirects_resumes_and_lacks_what_it_should(tmp_path):
-    from biasgrid.embeddings.download.file import download
-    from biasgrid.errors import BiasgridError
+    from biasgrid.core.errors import BiasgridError
+    from biasgrid.models.download.file import download
 
     content = np.random.default_rng(0).bytes(3_000_000)
     for name in ("a", "b"):

@@ -11,10 +11,10 @@ import yaml
 from conftest import write_text_model
 from in_process import make, make_cells, make_inputs, make_tables
 
-from biasgrid import comparison
-from biasgrid.plan import steps
-from biasgrid.plan.study import Study
 from biasgrid.report.report_step import report_step
+from biasgrid.study import steps
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 
 
 def words(letter: str) -> list[str]:

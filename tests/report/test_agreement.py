@@ -15,10 +15,10 @@ from biasgrid import Grid, open_study
 from biasgrid.figures.drawing import order_of
 from biasgrid.figures.frame import caption
 from biasgrid.figures.palette import model_looks, ordered
-from biasgrid.plan.study import Study
 from biasgrid.report import step
 from biasgrid.report.report_step import report_step
-from biasgrid.verdicts.summary import Card, Conclusion
+from biasgrid.study.study import Study
+from biasgrid.tables.conclusions.summary import Card, Conclusion
 from biasgrid.workflow import conclusions
 
 pytestmark = pytest.mark.slow

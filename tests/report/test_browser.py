@@ -13,12 +13,12 @@ from browser import AXE, Browser, address
 from conftest import ROOT
 
 from biasgrid import tables
-from biasgrid.numbers import typeset
-from biasgrid.plan.study import Study
+from biasgrid.core.numbers import typeset
+from biasgrid.measure.statistics.aggregation import OVERALL
 from biasgrid.report import cells, score_records
 from biasgrid.report.report_step import report_step
 from biasgrid.report.step import TEMPLATES, render
-from biasgrid.statistics.aggregation import OVERALL
+from biasgrid.study.study import Study
 from biasgrid.tables.scales import ranking
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]

@@ -5,7 +5,7 @@ import small_page
 from conftest import write_text_model
 from small_page import words
 
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 QUERY = {
     "targets": {"A": words("a")[:2], "B": words("b")[:2]},

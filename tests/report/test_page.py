@@ -16,15 +16,15 @@ import pytest
 import small_page
 
 from biasgrid import BiasgridError, open_study, tables
-from biasgrid.in_memory import InMemory
-from biasgrid.numbers import share, typeset
+from biasgrid.core.in_memory import InMemory
+from biasgrid.core.numbers import share, typeset
+from biasgrid.measure.evidence import phrase
+from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.models.words import NOT_FOUND
 from biasgrid.report import score_records, step
 from biasgrid.report.report_step import report_step
 from biasgrid.report.sections import REGISTRY, agreement
 from biasgrid.report.step import mark_misspellings
-from biasgrid.statistics.aggregation import OVERALL
-from biasgrid.verdicts.evidence import phrase
-from biasgrid.words import NOT_FOUND
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 WARNING = "Some queries contain words that stereotype or insult people."

@@ -6,7 +6,7 @@ import pytest
 
 from biasgrid.figures.palette import model_looks, ordered
 from biasgrid.report.picture import SHAPES, Axis, looks, offset, row_height, value_text
-from biasgrid.verdicts.overview import BASELINE, DISTANCE, Mark
+from biasgrid.tables.conclusions.overview import BASELINE, DISTANCE, Mark
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from refusals import refused
 from test_page import Page
 
 import biasgrid as bg
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 OVERRIDES = [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]
 CONTROLS = ["\x1b[31m", "\x07", "\x9b", "\n", "\t", "\u2028", "\u200e", "\u200f", "\ufeff"]

@@ -8,7 +8,8 @@ import pytest
 from tables_of_models import answered, only
 
 from biasgrid import metrics
-from biasgrid.inference import significance
+from biasgrid.measure import tests as significance
+from biasgrid.measure.evidence import PHRASES, VERDICTS
 from biasgrid.report.marks import legend, mark_of
 from biasgrid.report.names import Names
 from biasgrid.report.sentences import (
@@ -21,11 +22,10 @@ from biasgrid.report.sentences import (
     of_single,
     of_stability,
 )
+from biasgrid.tables.conclusions.agreement import agreement
+from biasgrid.tables.conclusions.decisive_queries import decisive_queries
+from biasgrid.tables.conclusions.least_biased import DebiasedState
 from biasgrid.tables.shared import places_of
-from biasgrid.verdicts.agreement import agreement
-from biasgrid.verdicts.decisive_queries import decisive_queries
-from biasgrid.verdicts.evidence import PHRASES, VERDICTS
-from biasgrid.verdicts.least_biased import DebiasedState
 
 LABELS = {"weat": "WEAT", "rnsb": "RNSB", "a": "Alpha", "b": "Beta", "c": "Gamma", "hard": "hard debias"}
 NAMES = Names(LABELS)

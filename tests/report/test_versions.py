@@ -9,9 +9,10 @@ import finished_study
 import numpy as np
 import pytest
 
-from biasgrid import __version__, versions
-from biasgrid.plan.steps import cell_step, inference_step
+from biasgrid import __version__
+from biasgrid.core import versions
 from biasgrid.report.report_step import report_step
+from biasgrid.study.steps import cell_step, inference_step
 
 pytestmark = pytest.mark.slow  # a study is run first
 

@@ -14,11 +14,11 @@ from in_process import make
 from same import differences
 
 import biasgrid as bg
-from biasgrid import checksums
 from biasgrid.api.study import find_study
 from biasgrid.cli import main
-from biasgrid.errors import quote_both
-from biasgrid.plan.study import Study
+from biasgrid.core import checksums
+from biasgrid.core.errors import quote_both
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from biasgrid.statistics.means import mean_interval, ratio_interval, share_interval
+from biasgrid.measure.statistics.means import mean_interval, ratio_interval, share_interval
 
 
 def test_a_mean_by_hand():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from biasgrid.statistics.one_sample import DRAWS, sign_flips, t_test, z_test
+from biasgrid.measure.statistics.one_sample import DRAWS, sign_flips, t_test, z_test
 
 VALUES = st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=2, max_size=9)
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from biasgrid.statistics.internal_consistency import (
+from biasgrid.measure.statistics.internal_consistency import (
     all_splits,
     alpha,
     correlations,
@@ -18,8 +18,8 @@ from biasgrid.statistics.internal_consistency import (
     split_half,
     times_for,
 )
-from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
-from biasgrid.statistics.mean_squares import f_quantiles, mean_squares
+from biasgrid.measure.statistics.intraclass import icc_agreement, icc_consistency
+from biasgrid.measure.statistics.mean_squares import f_quantiles, mean_squares
 
 SHROUT_FLEISS = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], float

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from biasgrid.statistics.scale import Scale
+from biasgrid.measure.statistics.scale import Scale
 
 # distances from 1: .2, .1, .3, .05
 VALUES, NEUTRAL = np.array([0.8, 1.1, 1.3, 0.95]), 1.0

@@ -8,9 +8,9 @@ from conftest import grid_config
 from in_process import make_cells, make_inputs, make_tables
 
 from biasgrid import tables
-from biasgrid.plan.study import Study
-from biasgrid.results import results
-from biasgrid.statistics.subsamples import subsample_effect_size
+from biasgrid.measure.results import results
+from biasgrid.measure.statistics.subsamples import subsample_effect_size
+from biasgrid.study.study import Study
 
 
 def exact(first, second):

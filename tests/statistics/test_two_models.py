@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biasgrid.statistics.two_models import (
+from biasgrid.measure.statistics.two_models import (
     ALIKE,
     CANNOT_TELL,
     DIFFERENT,

@@ -9,8 +9,8 @@ from conftest import ROOT, grid_config
 from refusals import refused
 from shipped_study import joined
 
-from biasgrid.config.shipped import shipped_models
-from biasgrid.plan.study import Study
+from biasgrid.study.config.shipped import shipped_models
+from biasgrid.study.study import Study
 
 ENGLISH = {"Gender", "Ethnicity", "Religion"}
 # all static models of gensim-data, from its list.json

@@ -12,12 +12,13 @@ from scipy.stats import spearmanr
 from shipped_study import shipped
 from sklearn.decomposition import PCA
 
-from biasgrid import comparison, figures
+from biasgrid import figures
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings.building import store_of
 from biasgrid.evaluation import Spec, evaluate
 from biasgrid.figures.professions import professions
-from biasgrid.plan import steps
+from biasgrid.models.building import store_of
+from biasgrid.study import steps
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
 
 pytestmark = pytest.mark.slow

@@ -8,12 +8,13 @@ from conftest import ROOT, SUBSET, files_in
 from in_process import make_cells
 from shipped_study import shipped
 
-from biasgrid import comparison, metrics, tables
-from biasgrid.configs import read_yaml
-from biasgrid.errors import BiasgridError
-from biasgrid.files import write_text
-from biasgrid.plan.steps import table_step
-from biasgrid.plan.study import Study
+from biasgrid import metrics, tables
+from biasgrid.core.configs import read_yaml
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.files import write_text
+from biasgrid.study.steps import table_step
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 
 pytestmark = pytest.mark.slow
 

@@ -25,9 +25,9 @@ from loopback import acting, answer, hang_up, largest_file, md5, reset, serve, s
 from refusals import refused
 
 from biasgrid import BiasgridError
-from biasgrid.embeddings import build_store, sources
-from biasgrid.embeddings.download import Limits
-from biasgrid.plan.study import Study
+from biasgrid.models import build_store, sources
+from biasgrid.models.download import Limits
+from biasgrid.study.study import Study
 
 pytestmark = [
     pytest.mark.skipif(not shutil.which("openssl"), reason="makes its certificates with openssl"),

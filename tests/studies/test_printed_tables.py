@@ -12,11 +12,12 @@ from conftest import ROOT
 from in_process import make
 from scipy.stats import kendalltau, norm, rankdata, spearmanr
 
-from biasgrid import comparison, tables
-from biasgrid.config.shipped import shipped_models
-from biasgrid.configs import read_yaml
-from biasgrid.embeddings.sources import fetch
-from biasgrid.plan.study import Study
+from biasgrid import tables
+from biasgrid.core.configs import read_yaml
+from biasgrid.models.sources import fetch
+from biasgrid.study.config.shipped import shipped_models
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 
 REHEARSAL = ROOT / "benchmarks" / "rehearsal"
 sys.path.insert(0, str(REHEARSAL))

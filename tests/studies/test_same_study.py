@@ -13,15 +13,17 @@ from matplotlib.figure import Figure
 from scipy.stats import pearsonr, spearmanr
 from shipped_study import shipped
 
-from biasgrid import BiasgridError, comparison, figures, metrics, ratings, tables
-from biasgrid.configs import read_yaml
-from biasgrid.embeddings.building import store_of
+from biasgrid import BiasgridError, figures, metrics, tables
+from biasgrid.core.configs import read_yaml
+from biasgrid.evaluation import ratings
 from biasgrid.figures.directions import directions as draw_directions
 from biasgrid.figures.projections import projections
 from biasgrid.figures.ratings import ratings as draw_ratings
-from biasgrid.plan.steps import table_step
-from biasgrid.plan.study import Study
-from biasgrid.statistics.correlation import with_interval
+from biasgrid.measure.statistics.correlation import with_interval
+from biasgrid.models.building import store_of
+from biasgrid.study.steps import table_step
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 from biasgrid.tables.cells import poles, two_group_cells
 from biasgrid.tables.words import cell_words, place_of
 

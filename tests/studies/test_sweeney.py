@@ -13,10 +13,11 @@ from shipped_study import shipped
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from biasgrid import BiasgridError, comparison, figures
-from biasgrid.configs import read_yaml
+from biasgrid import BiasgridError, figures
+from biasgrid.core.configs import read_yaml
 from biasgrid.figures.frame import caption
 from biasgrid.figures.sentiment import distributions, sentiment
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
 
 LEXICON = json.loads((ROOT / "data" / "word_sets" / "bingliu.json").read_text())["sets"]

@@ -12,7 +12,7 @@ from in_process import make_all, make_measured, make_tables
 
 from biasgrid import tables
 from biasgrid.figures import draw
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 pytestmark = [
     pytest.mark.slow,

@@ -14,14 +14,15 @@ from in_process import make_debiased, make_tables
 from loopback import acting, serving
 from shipped_study import joined
 
-from biasgrid import EmbeddingStore, comparison, figures, tables
-from biasgrid.configs import read_yaml
-from biasgrid.errors import BiasgridError
-from biasgrid.measure import measure
-from biasgrid.plan.study import Study
-from biasgrid.request import Request
+from biasgrid import EmbeddingStore, figures, tables
+from biasgrid.core.configs import read_yaml
+from biasgrid.core.errors import BiasgridError
+from biasgrid.measure.measuring import measure
+from biasgrid.measure.request import Request
+from biasgrid.models.words import WordOptions
+from biasgrid.study.study import Study
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
-from biasgrid.words import WordOptions
 
 LANGUAGES = {
     "english": "fasttext-wiki-news-300d-1m",

@@ -15,9 +15,9 @@ from in_process import make_cells, make_inputs, make_tables
 from scipy import stats
 
 from biasgrid import metrics, tables
-from biasgrid.in_memory import InMemory
-from biasgrid.plan.study import Study
-from biasgrid.statistics.correlation import METHODS, over_units, with_interval
+from biasgrid.core.in_memory import InMemory
+from biasgrid.measure.statistics.correlation import METHODS, over_units, with_interval
+from biasgrid.study.study import Study
 from biasgrid.tables.covariate_points import Frequencies, Points
 from biasgrid.tables.covariates import COVARIATES
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biasgrid import Query, metrics
-from biasgrid.inference import families
+from biasgrid.measure import families
 from biasgrid.tables.scores import adjust
 
 SIZES = [(4, 5), (3, 4), (5, 4), (4, 4), (3, 3)]

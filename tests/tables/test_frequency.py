@@ -11,10 +11,11 @@ import wordfreq
 from conftest import write_text_model
 from in_process import make_cells, make_inputs, make_tables
 
-from biasgrid import BiasgridError, extras, tables
-from biasgrid.plan.steps import frequency_step
-from biasgrid.plan.study import Study
-from biasgrid.validation import to_record
+from biasgrid import BiasgridError, tables
+from biasgrid.core import extras
+from biasgrid.core.validation import to_record
+from biasgrid.study.steps import frequency_step
+from biasgrid.study.study import Study
 
 PLAIN = "the cat sat on the mat and the dog sat on the cat and the cat and the dog ran . the end"
 TEXT = PLAIN.split()
@@ -173,7 +174,7 @@ def test_what_a_config_says_of_a_models_frequencies(study):
 
 
 def test_a_models_own_counts_come_before_the_proxy():
-    from biasgrid.embeddings.frequencies import Frequency
+    from biasgrid.models.frequencies import Frequency
 
     assert Frequency.of(Corpus(), "wordfreq").source == "counts"
 
@@ -221,7 +222,7 @@ def test_the_step_depends_on_the_words_and_how_they_are_looked_up(study):
 
 
 def test_large_counts_are_exact(study):
-    from biasgrid.embeddings.frequencies import Frequency
+    from biasgrid.models.frequencies import Frequency
 
     counts = np.array([3_000_000_000, 2_999_999_999, 7])
     known = Frequency(counts, 6_000_000_006)
@@ -231,7 +232,7 @@ def test_large_counts_are_exact(study):
 
 
 def test_a_million_is_of_all_tokens_and_not_of_those_that_have_a_vector():
-    from biasgrid.embeddings.frequencies import Frequency
+    from biasgrid.models.frequencies import Frequency
 
     known = Frequency(np.array([30, 10]), 1000)
     logs = known.logarithms(["the", "cat"], np.array([0, 1]))
@@ -250,7 +251,7 @@ class Corpus:
 
 
 def test_counts_of_other_kinds_of_models(study, monkeypatch):
-    from biasgrid.measurements import frequency
+    from biasgrid.measure import frequency
 
     monkeypatch.setattr(frequency, "model_of", lambda store: Corpus())
     made = rows(study).loc["trained"]

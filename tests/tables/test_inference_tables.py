@@ -15,9 +15,9 @@ from test_rank_samples import UNIT, one_by_one
 
 from biasgrid import BiasgridError, Query, tables
 from biasgrid.cli import main
-from biasgrid.plan import steps
-from biasgrid.plan.study import Study
-from biasgrid.results import KEYS
+from biasgrid.measure.results import KEYS
+from biasgrid.study import steps
+from biasgrid.study.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import value_samples
 from biasgrid.tables.scales import ranking

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import biasgrid as bg
-from biasgrid.in_memory import InMemory
-from biasgrid.statistics.scale import NO_BASELINE
-from biasgrid.statistics.shared import FEW_SHARED, NO_VALUE
+from biasgrid.core.in_memory import InMemory
+from biasgrid.measure.statistics.scale import NO_BASELINE
+from biasgrid.measure.statistics.shared import FEW_SHARED, NO_VALUE
 from biasgrid.tables import model_pairs, pairs
 from biasgrid.tables.model_pairs import RawScores, StandardizedScores, compare_family
 from biasgrid.tables.shared import places_of

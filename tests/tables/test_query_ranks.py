@@ -14,16 +14,16 @@ from in_process import make_cells, make_inputs, make_tables
 from scipy import stats
 
 from biasgrid import BiasgridError, tables
-from biasgrid.in_memory import InMemory
-from biasgrid.plan.study import Study
-from biasgrid.results import KEYS
-from biasgrid.statistics.concordance import (
+from biasgrid.core.in_memory import InMemory
+from biasgrid.measure.results import KEYS
+from biasgrid.measure.statistics.concordance import (
     chance_of_correlation,
     chance_of_w,
     corrected_interval,
     kendalls_w,
     kendalls_w_over_units,
 )
+from biasgrid.study.study import Study
 from biasgrid.tables.query_correlations import QUERY_AGREEMENT, QUERY_CORRELATIONS
 from biasgrid.tables.query_ranks import QUERY_RANKS
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 import biasgrid as bg
-from biasgrid.errors import BiasgridError
-from biasgrid.statistics.intraclass import icc_agreement, icc_consistency
+from biasgrid.core.errors import BiasgridError
+from biasgrid.measure.statistics.intraclass import icc_agreement, icc_consistency
 from biasgrid.tables.reliability import _agreement, _of_trainings
 
 RNG = np.random.default_rng(2)

@@ -11,10 +11,10 @@ from in_process import make_all
 from refusals import refused
 
 from biasgrid import tables
-from biasgrid.configs import read_yaml
+from biasgrid.core.configs import read_yaml
 from biasgrid.figures import draw
 from biasgrid.figures.seed_lists import seed_lists
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.tables.seed_lists import SEED_LISTS
 
 pytestmark = pytest.mark.slow  # a study is run first

@@ -11,9 +11,10 @@ from conftest import ROOT, files_in
 from in_process import make_some
 from shipped_study import shipped
 
-from biasgrid import BiasgridError, comparison
-from biasgrid.configs import read_yaml
-from biasgrid.embeddings.building import store_of
+from biasgrid import BiasgridError
+from biasgrid.core.configs import read_yaml
+from biasgrid.models.building import store_of
+from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import published_as
 
 MODEL = "bolukbasi-w2v-gnews-small"

@@ -15,7 +15,7 @@ from refusals import refused
 
 from biasgrid import tables
 from biasgrid.figures import draw
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.tables.trainings import TRAININGS
 
 pytestmark = pytest.mark.slow  # a study is run first

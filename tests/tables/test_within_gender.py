@@ -8,7 +8,7 @@ from refusals import refused
 from scipy import stats
 
 from biasgrid import load, tables
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 
 # of no gender: a7, b6, b7
 GENDERS = {

@@ -5,7 +5,7 @@ from math import nan
 import pandas as pd
 import pytest
 
-from biasgrid.verdicts.direction import directions, of_directions
+from biasgrid.tables.conclusions.direction import directions, of_directions
 
 FINDING = "two models biased in opposite directions"
 

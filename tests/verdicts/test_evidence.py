@@ -7,9 +7,9 @@ import pytest
 from conftest import make_store
 
 from biasgrid import Query, measure_grid, metrics
+from biasgrid.measure import evidence
+from biasgrid.measure.evidence import MARKS, MEANINGS, PHRASES, VERDICTS, phrase
 from biasgrid.metrics import REGISTRY
-from biasgrid.verdicts import evidence
-from biasgrid.verdicts.evidence import MARKS, MEANINGS, PHRASES, VERDICTS, phrase
 
 NAN = math.nan
 BH = "benjamini-hochberg"

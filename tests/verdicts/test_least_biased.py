@@ -4,8 +4,8 @@ from math import isnan, nan
 
 from tables_of_models import answered, only, tables
 
-from biasgrid.verdicts.agreement import agreement
-from biasgrid.verdicts.least_biased import answers
+from biasgrid.tables.conclusions.agreement import agreement
+from biasgrid.tables.conclusions.least_biased import answers
 
 
 def different(answer):

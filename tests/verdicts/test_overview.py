@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from tables_of_models import answered
 
-from biasgrid.verdicts.overview import (
+from biasgrid.tables.conclusions.overview import (
     BASELINE,
     CANNOT_TELL,
     DISTANCE,
@@ -15,7 +15,7 @@ from biasgrid.verdicts.overview import (
     models_picture,
     topic_label,
 )
-from biasgrid.verdicts.text import query_labels
+from biasgrid.tables.conclusions.text import query_labels
 
 MODELS = ["one", "two"]
 

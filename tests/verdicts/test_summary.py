@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from tables_of_models import answered, tables
 
-from biasgrid.verdicts.summary import ONE_SCORE, conclude, lines, of_pairs
+from biasgrid.tables.conclusions.summary import ONE_SCORE, conclude, lines, of_pairs
 
 LABELS = {
     **{"weat": "WEAT", "mac": "MAC", "rnd": "RND", "hard": "hard debias"},

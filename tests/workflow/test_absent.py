@@ -13,8 +13,8 @@ from loopback import Handler, acting, answer, reset, started
 
 from biasgrid import open_study
 from biasgrid.figures import frame
-from biasgrid.plan import steps
-from biasgrid.plan.study import Study
+from biasgrid.study import steps
+from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow
 

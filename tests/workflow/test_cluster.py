@@ -13,7 +13,7 @@ import pytest
 import yaml
 from conftest import ROOT, grid_config
 
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.workflow import stores
 
 PROFILE = yaml.safe_load((ROOT / "profiles" / "slurm" / "config.yaml").read_text())

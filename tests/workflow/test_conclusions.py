@@ -5,7 +5,7 @@ import pytest
 from conftest import grid_config
 
 from biasgrid import open_study
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.column import ANY
 from biasgrid.workflow.conclusions import conclusions, where

@@ -11,7 +11,7 @@ from PIL import Image
 
 from biasgrid import tables
 from biasgrid.figures.frame import style
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.workflow.plan import Plan
 
 pytestmark = pytest.mark.slow

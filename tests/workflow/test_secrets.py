@@ -7,10 +7,10 @@ from conftest import grid_config
 from loopback import FAST, acting, answer, serving
 from refusals import refused
 
-from biasgrid.embeddings.sources import check, fetch, read_manifest
-from biasgrid.errors import NetworkError
-from biasgrid.plan.study import Study
-from biasgrid.web_addresses import public_address, without_secrets
+from biasgrid.core.errors import NetworkError
+from biasgrid.core.web_addresses import public_address, without_secrets
+from biasgrid.models.sources import check, fetch, read_manifest
+from biasgrid.study.study import Study
 
 SECRET = "S3CR3T"
 
@@ -153,8 +153,8 @@ def test_a_message_keeps_what_stands_around_an_address():
 
 
 def test_publish_refuses_a_page_with_a_password(finished, monkeypatch, capsys):
-    from biasgrid import checksums
     from biasgrid.cli import main
+    from biasgrid.core import checksums
 
     monkeypatch.chdir(finished.folder)
     page = Path("results/small/report.html")

@@ -18,7 +18,7 @@ import yaml
 from conftest import ROOT, grid_config
 from reruns import append, cells, every, made, planned, stale
 
-from biasgrid.plan.study import Study
+from biasgrid.study.study import Study
 from biasgrid.workflow import disk, notices
 
 # the steps that follow when a cell is new, by the name of the file or its folder
@@ -87,7 +87,14 @@ def test_what_says_the_same_in_another_form_changes_nothing(finished):
     cell = finished.folder / "workflow" / "rules" / "cells.smk"
     cell.write_text(cell.read_text().replace("    run:\n", "    run:\n        # a comment in a rule\n"))
     code = finished.own_code()
-    for module in ("plan/study", "cli/steps", "workflow/run", "plan/steps", "config/study", "metrics/ect"):
+    for module in (
+        "study/study",
+        "cli/steps",
+        "workflow/run",
+        "study/steps",
+        "study/config/study",
+        "metrics/ect",
+    ):
         append(code / f"{module}.py")
     path = code / "metrics" / "rnd.py"
     path.write_text(path.read_text().replace('"""', '"""Edited. ', 1))

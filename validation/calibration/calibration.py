@@ -10,13 +10,13 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from biasgrid import metrics
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.errors import BiasgridError
-from biasgrid.files import write_text
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.pool import Pool
-from biasgrid.request import Request
-from biasgrid.schema import as_finite, dumps
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.files import write_text
+from biasgrid.core.schema import as_finite, dumps
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.pool import Pool
+from biasgrid.measure.request import Request
+from biasgrid.models.store import EmbeddingStore
 
 from .queries import Words, draw_query
 

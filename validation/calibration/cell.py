@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from biasgrid import metrics
-from biasgrid.files import write_text
-from biasgrid.schema import as_finite, dumps
+from biasgrid.core.files import write_text
+from biasgrid.core.schema import as_finite, dumps
 
 from .coverage import coverage
 from .null import under_null

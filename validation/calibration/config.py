@@ -6,14 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from biasgrid.config.common import INCLUDES, Distinct, Key, Params, partial
-from biasgrid.config.metrics import Measured
-from biasgrid.config.models import Models
-from biasgrid.config.study import Run
-from biasgrid.embeddings.training import PARAMETERS, check_parameters
-from biasgrid.errors import BiasgridError, unknown_name
-from biasgrid.options import Number, Whole
-from biasgrid.validation import Line, Strict, field
+from biasgrid.core.errors import BiasgridError, unknown_name
+from biasgrid.core.validation import Line, Strict, field
+from biasgrid.measure.options import Number, Whole
+from biasgrid.models.training import PARAMETERS, check_parameters
+from biasgrid.study.config.common import INCLUDES, Distinct, Key, Params, partial
+from biasgrid.study.config.metrics import Measured
+from biasgrid.study.config.models import Models
+from biasgrid.study.config.study import Run
 
 MOST = 10_000_000
 Kind = Literal["random", "coherent", "apart", "leaning", "mixed"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.errors import BiasgridError
-from biasgrid.inference.infer import infer_query
+from biasgrid.core.errors import BiasgridError
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
 from biasgrid.metrics.registry import Metric
-from biasgrid.request import Request
 
 from .populations import ALL_WORDS, ALL_WORDS_DRAWS, Population, as_query
 

@@ -35,11 +35,13 @@ from typing import NamedTuple
 import numpy as np
 
 from biasgrid import load
-from biasgrid.config import load as configs
-from biasgrid.inference.group_draws import BETWEEN, FEWEST
-from biasgrid.inference.pool import pool_of
-from biasgrid.inference.sequential import count_up
-from biasgrid.inference.significance.random_groups import (
+from biasgrid.measure.group_draws import BETWEEN, FEWEST
+from biasgrid.measure.pool import pool_of
+from biasgrid.measure.request import Request
+from biasgrid.measure.sample import look_up
+from biasgrid.measure.sequential import count_up
+from biasgrid.measure.statistics.aggregation import covers_enough
+from biasgrid.measure.tests.random_groups import (
     FEWEST_APART,
     SCALE,
     batches_for,
@@ -47,10 +49,8 @@ from biasgrid.inference.significance.random_groups import (
     effective_topics,
     group_values,
 )
-from biasgrid.plan.study import Study
-from biasgrid.request import Request
-from biasgrid.sample import look_up
-from biasgrid.statistics.aggregation import covers_enough
+from biasgrid.study.config import load as configs
+from biasgrid.study.study import Study
 
 ROOT = Path(__file__).resolve().parents[2]
 METRICS = ("weat", "weat_es", "rnsb", "mac", "rnd", "ripa")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biasgrid.configs import read_json
+from biasgrid.core.configs import read_json
 from biasgrid.figures.frame import save
 
 from . import plots

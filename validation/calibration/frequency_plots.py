@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.numbers import share
 from biasgrid.figures.frame import PAGE, Frame, styled
 from biasgrid.figures.palette import DASHED, MODEL_COLOURS
 from biasgrid.figures.text import sentences
 from biasgrid.figures.types.rows import width
 from biasgrid.figures.visuals import legend_line
-from biasgrid.numbers import share
 
 from .plots import SMALL_P, rejections, share_mark
 

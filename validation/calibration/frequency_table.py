@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta, t
 
-from biasgrid.configs import read_json
+from biasgrid.core.configs import read_json
 from biasgrid.tables.table import Column, Table
 
 from ..tables import REMEDY

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from biasgrid.embeddings.training import PARAMETERS, train
-from biasgrid.files import write_bytes
+from biasgrid.core.files import write_bytes
+from biasgrid.models.training import PARAMETERS, train
 
 from .planting import Frequencies, Sets, Text
 

@@ -17,8 +17,8 @@ import pandas as pd
 
 from biasgrid import open_study
 from biasgrid.api.measured_study import frame_of
-from biasgrid.in_memory import InMemory
-from biasgrid.statistics.two_models import ALIKE, DIFFERENT, MODELS
+from biasgrid.core.in_memory import InMemory
+from biasgrid.measure.statistics.two_models import ALIKE, DIFFERENT, MODELS
 from biasgrid.tables.pairs import PAIRS
 
 NUMBERS = Path(__file__).parent / "numbers"

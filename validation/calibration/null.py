@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.inference.permutation import Permutation
-from biasgrid.inference.resampler import Resampler
-from biasgrid.inference.significance.permutation import query_permutation_test
+from biasgrid.measure.permutation import Permutation
+from biasgrid.measure.request import Request
+from biasgrid.measure.resampler import Resampler
+from biasgrid.measure.sample import look_up
+from biasgrid.measure.tests.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric
-from biasgrid.request import Request
-from biasgrid.sample import look_up
 
 from .populations import Population, as_query, exchange_labels
 

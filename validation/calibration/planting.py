@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from biasgrid.embeddings.corpus.corpus import Corpus
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.models.corpus.corpus import Corpus
 
 # Limit the words of a sentence: gensim does not use more of one sentence in training.
 LONGEST = 10_000

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.numbers import plain, share, typographic
 from biasgrid.figures.frame import PAGE, Frame, styled
 from biasgrid.figures.palette import DASHED, GREY, MODEL_COLOURS, ZEBRA, Look, colour_map
 from biasgrid.figures.text import SMALL, sentences
 from biasgrid.figures.types.rows import rows, width
 from biasgrid.figures.visuals import few_ticks, is_leftmost, legend_area, legend_line, under_head
-from biasgrid.numbers import plain, share, typographic
 
 if TYPE_CHECKING:
     import pandas as pd

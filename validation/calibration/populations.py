@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biasgrid.metrics.registry import Metric
-from biasgrid.query import Query
+from biasgrid.queries.query import Query
 
 # Words per set, and draws, whose mean is the value of the whole populations.
 ALL_WORDS, ALL_WORDS_DRAWS = 1000, 20

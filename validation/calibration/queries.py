@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.geometry import unit
-from biasgrid.query import Query
+from biasgrid.models.geometry import unit
+from biasgrid.models.store import EmbeddingStore
+from biasgrid.queries.query import Query
 
 Places = list[np.ndarray]
 

@@ -45,14 +45,14 @@ from biasgrid.api import grid_config
 from biasgrid.api.measured_study import MeasuredStudy, frame_of
 from biasgrid.api.measuring import measure_cell
 from biasgrid.debias import UNTOUCHED
-from biasgrid.geometry import unit
-from biasgrid.inference.pool import pool_of
-from biasgrid.statistics.aggregation import OVERALL
-from biasgrid.statistics.two_models import DIFFERENT, LEVEL
-from biasgrid.statistics.two_models import MODELS as FAMILY
-from biasgrid.statistics.two_models import RAW as RAW_SCALE
+from biasgrid.measure.pool import pool_of
+from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.measure.statistics.two_models import DIFFERENT, LEVEL
+from biasgrid.measure.statistics.two_models import MODELS as FAMILY
+from biasgrid.measure.statistics.two_models import RAW as RAW_SCALE
+from biasgrid.models.geometry import unit
+from biasgrid.tables.conclusions.least_biased import Pairs, find_least_biased
 from biasgrid.tables.pairs import PAIRS
-from biasgrid.verdicts.least_biased import Pairs, find_least_biased
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = Path(__file__).parent / "numbers"

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from biasgrid.inference.resampler import GROUPS, MOST_WORDS
-from biasgrid.statistics.two_models import LEVEL, Claim, other_queries, these_queries
+from biasgrid.measure.resampler import GROUPS, MOST_WORDS
+from biasgrid.measure.statistics.two_models import LEVEL, Claim, other_queries, these_queries
 
 from .two_models import FIRST, PAIRS, SECOND, holm
 

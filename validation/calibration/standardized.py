@@ -40,16 +40,16 @@ from typing import Any
 import numpy as np
 
 from biasgrid import load
-from biasgrid.errors import BiasgridError
-from biasgrid.geometry import unit
-from biasgrid.inference.infer import infer_query
-from biasgrid.inference.pool import pool_of
+from biasgrid.core.errors import BiasgridError
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.pool import pool_of
+from biasgrid.measure.request import Request
+from biasgrid.measure.statistics.scale import Scale
+from biasgrid.measure.statistics.two_models import mean_of_one
 from biasgrid.metrics import REGISTRY
 from biasgrid.metrics.registry import Metric
-from biasgrid.query import Query
-from biasgrid.request import Request
-from biasgrid.statistics.scale import Scale
-from biasgrid.statistics.two_models import mean_of_one
+from biasgrid.models.geometry import unit
+from biasgrid.queries.query import Query
 
 from .populations import SimulatedModel
 from .queries import Words

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from biasgrid import metrics
-from biasgrid.embeddings import kinds
-from biasgrid.embeddings.building import store_of
-from biasgrid.embeddings.store_of import StoreOf
-from biasgrid.plan.step import Step
+from biasgrid.models import kinds
+from biasgrid.models.building import store_of
+from biasgrid.models.store_of import StoreOf
+from biasgrid.study.step import Step
 from biasgrid.workflow import stores
 
 from ..experiment import STEP, Cell, Rule
@@ -73,7 +73,7 @@ def cell_step(simulation: Simulation, cell: Cell) -> Step:
 def pool_step(simulation: Simulation, model: str) -> Step:
     """Return the step that writes the words from which a real model's random groups are drawn."""
     output = simulation.paths.pool_file(model)
-    return Step(f"pool {model}", _model(simulation, model), output, {}, "biasgrid.inference.pool:write_pool")
+    return Step(f"pool {model}", _model(simulation, model), output, {}, "biasgrid.measure.pool:write_pool")
 
 
 def real_step(simulation: Simulation, cell: Cell) -> Step:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from biasgrid import metrics
-from biasgrid.config.metrics import Measured
-from biasgrid.config.names import check_names
-from biasgrid.configs import sort_keys
-from biasgrid.embeddings.training import version as training_version
-from biasgrid.errors import BiasgridError
-from biasgrid.seeds import seed_of
-from biasgrid.validation import to_record
+from biasgrid.core.configs import sort_keys
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.seeds import seed_of
+from biasgrid.core.validation import to_record
+from biasgrid.models.training import version as training_version
+from biasgrid.study.config.metrics import Measured
+from biasgrid.study.config.names import check_names
 
 from ..experiment import Cell, Experiment
 from .config import SimulationConfig

@@ -22,18 +22,18 @@ from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
 from biasgrid.api.measured_study import frame_of
+from biasgrid.core.in_memory import InMemory
 from biasgrid.debias import UNTOUCHED
-from biasgrid.in_memory import InMemory
-from biasgrid.results import KEYS, cells, results
-from biasgrid.statistics.aggregation import OVERALL
-from biasgrid.statistics.scale import Scale
-from biasgrid.statistics.two_models import CANNOT_TELL, DIFFERENT
-from biasgrid.statistics.two_models import MODELS as FAMILY
+from biasgrid.measure.evidence import ALL
+from biasgrid.measure.reliability import of_another_list
+from biasgrid.measure.results import KEYS, cells, results
+from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.measure.statistics.scale import Scale
+from biasgrid.measure.statistics.two_models import CANNOT_TELL, DIFFERENT
+from biasgrid.measure.statistics.two_models import MODELS as FAMILY
 from biasgrid.tables.answers import sides_of
+from biasgrid.tables.conclusions.direction import directions
 from biasgrid.tables.pairs import ANSWERS, PAIRS
-from biasgrid.verdicts.direction import directions
-from biasgrid.verdicts.evidence import ALL
-from biasgrid.verdicts.reliability import of_another_list
 
 from . import few_topics, left_out, random_criteria
 from .random_criteria import RAW, THESE
@@ -181,7 +181,7 @@ def signs_of_other_lists(draws: int = 400_000, seed: int = 0) -> Claim:
         "Another list of words gives the same sign",
         "claimed 97.3 %, really 85 to 91 %",
         f"claimed {100 * of_another_list(z):.1f} %, simulated {100 * np.mean(others > 0):.1f} %",
-        "of_another_list of verdicts/reliability.py",
+        "of_another_list of measure/reliability.py",
     )
 
 

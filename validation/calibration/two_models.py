@@ -35,8 +35,8 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 from threadpoolctl import threadpool_limits
 
-from biasgrid.statistics.scale import Scale
-from biasgrid.statistics.two_models import (
+from biasgrid.measure.statistics.scale import Scale
+from biasgrid.measure.statistics.two_models import (
     FEWEST_CLUSTERS,
     MARGIN,
     Claim,
@@ -352,12 +352,12 @@ def _these(freedom: Callable[[Sample], Any]) -> Test:
 
 
 def chosen_for_these(sample: Sample) -> Any:
-    """Apply the test of `biasgrid.statistics.two_models` for these queries."""
+    """Apply the test of `biasgrid.measure.statistics.two_models` for these queries."""
     return these_queries(_of_pairs(sample.errors.mean(axis=2)), sample.variance, sample.words)
 
 
 def chosen_for_other(sample: Sample) -> Any:
-    """Apply the test of `biasgrid.statistics.two_models` for other queries."""
+    """Apply the test of `biasgrid.measure.statistics.two_models` for other queries."""
     return other_queries(_means(sample), sample.shared, sample.words)
 
 

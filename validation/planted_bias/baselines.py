@@ -38,8 +38,8 @@ import pandas as pd
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from biasgrid.inference.group_draws import FEWEST
-from biasgrid.inference.significance.random_groups import SCALE
+from biasgrid.measure.group_draws import FEWEST
+from biasgrid.measure.tests.random_groups import SCALE
 
 from ..calibration.few_topics import Null, count, nulls
 from .scale import MODELS

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biasgrid.embeddings.language.masked import Masked
+from biasgrid.models.language.masked import Masked
 
 from .corpus import Draws, Templates, insert_occupation
 from .frames import Frames

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biasgrid.core.numbers import coefficient, plain, share, typeset
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import ABOVE, BELOW, DASHED, GREY, ZEBRA, colour_map
 from biasgrid.figures.text import SMALL, fit_text, line_count, sentences
 from biasgrid.figures.types.rows import height, rows, width
 from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark, under_head
-from biasgrid.numbers import coefficient, plain, share, typeset
 
 from .thresholds import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
 from .truth_plots import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick_numbers

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from biasgrid.config.common import INCLUDES, Distinct, Key, Params, Text
-from biasgrid.config.criteria import reference
-from biasgrid.config.metrics import Measured
-from biasgrid.config.models import Archives
-from biasgrid.config.study import Run
-from biasgrid.options import Number, Whole
-from biasgrid.validation import Line, Strict, field
+from biasgrid.core.validation import Line, Strict, field
+from biasgrid.measure.options import Number, Whole
+from biasgrid.study.config.common import INCLUDES, Distinct, Key, Params, Text
+from biasgrid.study.config.criteria import reference
+from biasgrid.study.config.metrics import Measured
+from biasgrid.study.config.models import Archives
+from biasgrid.study.config.study import Run
 
 Mu = Annotated[list[Annotated[Number, Field(ge=0, le=1)]], Field(min_length=1), Distinct]
 Sigma = Annotated[list[Annotated[Number, Field(ge=0, le=10)]], Field(min_length=1), Distinct]

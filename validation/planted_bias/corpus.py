@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.configs import read_json
-from biasgrid.errors import BiasgridError
+from biasgrid.core.configs import read_json
+from biasgrid.core.errors import BiasgridError
 
 TEMPLATES = "data/templates"
 TOKEN = re.compile(r"\w+")

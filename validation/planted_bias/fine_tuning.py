@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.embeddings.language.batches import Batch
-from biasgrid.embeddings.language.bert_training import descend, pad, retrain, to_batch
-from biasgrid.embeddings.language.pretrained import Pretrained
-from biasgrid.embeddings.language.threads import one_thread
+from biasgrid.models.language.batches import Batch
+from biasgrid.models.language.bert_training import descend, pad, retrain, to_batch
+from biasgrid.models.language.pretrained import Pretrained
+from biasgrid.models.language.threads import one_thread
 
 from .corpus import Templates, draw, insert_occupation, plan
 

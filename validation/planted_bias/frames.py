@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
 
 from .corpus import check, read_sentences
 

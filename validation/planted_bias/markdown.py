@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasgrid.files import write_text
-from biasgrid.numbers import coefficient, interval, share, typeset, typographic
+from biasgrid.core.files import write_text
+from biasgrid.core.numbers import coefficient, interval, share, typeset, typographic
 
 from .claims import CLAIMS
 from .recovery import ACTS, BEHAVIOUR, NEUTRAL, OF_SETS, RECOVERY

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from biasgrid import metrics
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.errors import BiasgridError
-from biasgrid.query import Query
-from biasgrid.request import Request, check_template, split_options
-from biasgrid.sample import look_up
+from biasgrid.core.errors import BiasgridError
+from biasgrid.measure.request import Request, check_template, split_options
+from biasgrid.measure.sample import look_up
+from biasgrid.models.store import EmbeddingStore
+from biasgrid.queries.query import Query
 
 GROUPS = ("male", "female")
 

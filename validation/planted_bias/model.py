@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.configs import read_json
-from biasgrid.directions import angles
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.embeddings.store_writer import StoreWriter
-from biasgrid.files import write_text
+from biasgrid.core.configs import read_json
+from biasgrid.core.files import write_text
+from biasgrid.core.schema import as_finite, dumps
 from biasgrid.metrics.same import same
 from biasgrid.metrics.weat import weat_es
-from biasgrid.schema import as_finite, dumps
+from biasgrid.models.directions import angles
+from biasgrid.models.store import EmbeddingStore
+from biasgrid.models.store_writer import StoreWriter
 
 from .corpus import Draws, Templates, corpus, draw, plan, spell
 from .frames import Frames
@@ -91,11 +91,11 @@ def _read_fine_tuned_model(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the behaviour of a fine-tuned model, and its words and vectors by kind."""
     # Import late, because static models do not need torch.
-    from biasgrid.embeddings.language.encoder import Encoder
-    from biasgrid.embeddings.language.encoding import encode
-    from biasgrid.embeddings.language.masked import Masked
-    from biasgrid.embeddings.language.opening import open_pretrained
-    from biasgrid.embeddings.language.templates import Templates as Sentences
+    from biasgrid.models.language.encoder import Encoder
+    from biasgrid.models.language.encoding import encode
+    from biasgrid.models.language.masked import Masked
+    from biasgrid.models.language.opening import open_pretrained
+    from biasgrid.models.language.templates import Templates as Sentences
 
     from .behaviour import behaviour
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biasgrid.configs import read_json
+from biasgrid.core.configs import read_json
 from biasgrid.tables.table import ANY, Column, Table
 
 from ..tables import REMEDY, write_frame

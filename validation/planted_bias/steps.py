@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from biasgrid import metrics
-from biasgrid.plan.step import Step
-from biasgrid.resources import find_file
+from biasgrid.core.resources import find_file
+from biasgrid.study.step import Step
 
 from ..experiment import STEP, Cell, Rule
 from .corpus import TEMPLATES

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from biasgrid import metrics
-from biasgrid.config.word_sets import WORD_SETS, WordSets
-from biasgrid.configs import sort_keys
-from biasgrid.embeddings.kinds import VECTORS
-from biasgrid.embeddings.training import check_parameters
-from biasgrid.errors import BiasgridError, not_allowed, unknown_name
-from biasgrid.plan.step import Step
-from biasgrid.resources import find_file
-from biasgrid.seeds import seed_of
-from biasgrid.validation import to_record, validate
+from biasgrid.core.configs import sort_keys
+from biasgrid.core.errors import BiasgridError, not_allowed, unknown_name
+from biasgrid.core.resources import find_file
+from biasgrid.core.seeds import seed_of
+from biasgrid.core.validation import to_record, validate
+from biasgrid.models.kinds import VECTORS
+from biasgrid.models.training import check_parameters
+from biasgrid.study.config.word_sets import WORD_SETS, WordSets
+from biasgrid.study.step import Step
 
 from ..experiment import Cell, Experiment
 from .config import FactoryConfig, FineTuning, FullMetric, PlantedMetric, Trainer

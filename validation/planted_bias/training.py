@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.errors import BiasgridError
-from biasgrid.extras import require
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.extras import require
 
 
 def train(

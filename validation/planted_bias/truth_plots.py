@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.numbers import coefficient, plain, typeset, typographic
 from biasgrid.figures.frame import PAGE, Frame, empty_page, styled
 from biasgrid.figures.palette import GREY, MODEL_COLOURS, colour_map
 from biasgrid.figures.text import SMALL, sentences
@@ -23,7 +24,6 @@ from biasgrid.figures.visuals import (
     under_head,
     zebra,
 )
-from biasgrid.numbers import coefficient, plain, typeset, typographic
 
 if TYPE_CHECKING:
     import pandas as pd

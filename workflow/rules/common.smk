@@ -3,8 +3,8 @@ import os
 from pathlib import Path
 
 from biasgrid.debias import UNTOUCHED
-from biasgrid.files import write_text
-from biasgrid.plan import plugins, steps
+from biasgrid.core.files import write_text
+from biasgrid.study import plugins, steps
 from biasgrid.workflow import notebooks as of_notebooks
 from biasgrid.workflow import setup, stores
 from biasgrid.workflow.evaluation_split import split
@@ -48,7 +48,7 @@ wildcard_constraints:
 def depends_on(name):
     """For params: what the step of a name depends on besides its files: its settings, and a digest of its code.
 
-    `name` has the wildcards of the rule in braces. The digest follows the imports of the code (src/biasgrid/plan/code.py).
+    `name` has the wildcards of the rule in braces. The digest follows the imports of the code (src/biasgrid/study/code.py).
     """
     return lambda wildcards: PLAN[name.format(**wildcards)].depends_on
 

@@ -8,14 +8,14 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Le
 
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.limits import Count
 from biasgrid.debias.lookup import choose_words, find_words
 from biasgrid.debias.registry import Method
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.errors import BiasgridError
-from biasgrid.geometry import unit_or_zero
-from biasgrid.limits import Count
-from biasgrid.preprocessing import DEFAULT_FORMS, Preprocessor
+from biasgrid.models.geometry import unit_or_zero
+from biasgrid.models.preprocessing import DEFAULT_FORMS, Preprocessor
+from biasgrid.models.store import EmbeddingStore
 
 # Limit the words of a graph: the inner products of this many words take 200 MB.
 MOST_WORDS = 5000
@@ -110,8 +110,7 @@ def glpp(
 
     Examples
     --------
-    >>> from biasgrid import debias, load
-    >>> from biasgrid.registry import load_plugins
+    >>> from biasgrid import debias, load, load_plugins
     >>> load_plugins(["maddalozzo"])
     >>> near = {"a": [1, 0, 0.3], "b": [1, 0, -0.3], "c": [0, 1, 0.3], "d": [0, 1, -0.3]}
     >>> model = load(near)

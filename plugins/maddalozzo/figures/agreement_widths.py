@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from biasgrid.core.files import slug
+from biasgrid.core.numbers import coefficient
 from biasgrid.figures.figure import Drawing, Example, Figure
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import DASHED, Look, series_mark
@@ -13,8 +15,6 @@ from biasgrid.figures.rows import from_tables
 from biasgrid.figures.text import topic
 from biasgrid.figures.types.curves import HEIGHT, curves
 from biasgrid.figures.visuals import legend_line
-from biasgrid.files import slug
-from biasgrid.numbers import coefficient
 
 from ..cells import interval_agreement_cells
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 DOTTED: Look = {"linestyle": ":", "linewidth": 0.9}
 SIDES = {"agreement": "Share of pairs with one bias in both versions", "kappa": "Agreement beyond chance"}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasgrid.core.files import slug
+from biasgrid.core.numbers import typeset
 from biasgrid.figures.figure import Drawing, Example, Figure, Files
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import NO_FILL, Look
@@ -15,8 +17,6 @@ from biasgrid.figures.questions import SCORES
 from biasgrid.figures.text import share_range, topic
 from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
 from biasgrid.figures.visuals import legend_area
-from biasgrid.files import slug
-from biasgrid.numbers import typeset
 from biasgrid.tables.inputs import cell_files
 
 from ..cells import interval_agreement_cells
@@ -26,7 +26,7 @@ from .score_distributions import numbers_of_sentences, read_results
 if TYPE_CHECKING:
     from matplotlib import figure
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 # The thesis uses these numbers of bins, for all pairs and for versions of some pairs.
 BINS = {"mean_pair_difference": 100, "agreement": 10}

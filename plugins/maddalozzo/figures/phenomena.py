@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from biasgrid.core.files import slug
+from biasgrid.core.numbers import typeset
 from biasgrid.figures.figure import Drawing, Example, Figure
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.questions import SCORES
 from biasgrid.figures.rows import column_of, from_tables
 from biasgrid.figures.text import share_range, topic, unit_label
 from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
-from biasgrid.files import slug
-from biasgrid.numbers import typeset
 
 from ..cells import phenomena_of
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 # The number of bins is that in the thesis.
 BINS = 10

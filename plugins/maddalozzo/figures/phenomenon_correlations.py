@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasgrid.core.files import slug
+from biasgrid.core.numbers import coefficient, interval, plain, typographic
 from biasgrid.figures.figure import Drawing, Example, Figure, Files
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import COUNTED, DASHED, Look
@@ -15,8 +17,6 @@ from biasgrid.figures.rows import column_of, read_table
 from biasgrid.figures.text import LONGEST_HEAD, shorten, topic, unit_label
 from biasgrid.figures.types.scatter import label_marks
 from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark
-from biasgrid.files import slug
-from biasgrid.numbers import coefficient, interval, plain, typographic
 
 from ..cells import phenomena_of
 from .phenomena import units_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 HEADING = "Values of phenomena and word frequency"
 # Label this number of phenomena at each end of the values.

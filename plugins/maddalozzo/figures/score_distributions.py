@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biasgrid.core.files import slug
+from biasgrid.core.numbers import p_value, typeset
 from biasgrid.figures.figure import Drawing, Example, Figure, Files
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import DASHED, Look
@@ -15,9 +17,7 @@ from biasgrid.figures.questions import SCORES
 from biasgrid.figures.text import topic
 from biasgrid.figures.types.histogram import HEIGHT, histogram, legend_histogram
 from biasgrid.figures.visuals import legend_line
-from biasgrid.files import slug
-from biasgrid.numbers import p_value, typeset
-from biasgrid.results import ASKED, KEYS, cells
+from biasgrid.measure.results import ASKED, KEYS, cells
 from biasgrid.tables.inputs import cell_files
 
 from ..metrics.score_distributions import PARAMETERS, PLACES, THESIS_DISTRIBUTION, fit_of
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 # The number of bins is that in the thesis.
 BINS = 10

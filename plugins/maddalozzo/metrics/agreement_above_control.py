@@ -67,8 +67,7 @@ def agreement_above_control(
 
     Examples
     --------
-    >>> from biasgrid import Query, load, metrics
-    >>> from biasgrid.registry import load_plugins
+    >>> from biasgrid import Query, load, load_plugins, metrics
     >>> load_plugins(["maddalozzo"])
     >>> scores = {"men are strong": -10.0, "women are strong": -15.0, "strong men": -9.0, "strong women": -13.0}
     >>> scores |= {"men cook": -9.0, "women cook": -8.5, "cooking men": -9.5, "cooking women": -4.5}

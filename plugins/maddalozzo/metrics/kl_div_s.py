@@ -66,8 +66,7 @@ def kl_div_s(
 
     Examples
     --------
-    >>> from biasgrid import Query, load, metrics
-    >>> from biasgrid.registry import load_plugins
+    >>> from biasgrid import Query, load, load_plugins, metrics
     >>> load_plugins(["maddalozzo"])
     >>> scores = {"men are strong": -10.0, "women are strong": -12.0, "women cook": -8.0, "men cook": -8.5}
     >>> model = load(scores, kind="language_model", name="measured")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from biasgrid.results import results
+from biasgrid.measure.results import results
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
@@ -16,7 +16,7 @@ from ..cells import interval_agreement_cells
 from ..metrics.agreement import biases, compare_biases
 
 if TYPE_CHECKING:
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 # Widths on either side of 0. Kwon & Mihindukulasooriya use .25, and the thesis uses 3.5.

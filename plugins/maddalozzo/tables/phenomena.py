@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from biasgrid.seeds import seed_of
-from biasgrid.statistics.one_sample import sign_flips, t_test, z_test
+from biasgrid.core.seeds import seed_of
+from biasgrid.measure.statistics.one_sample import sign_flips, t_test, z_test
 from biasgrid.tables.aggregates import AGGREGATES
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
 from biasgrid.tables.scales import neutrals
@@ -19,7 +19,7 @@ from biasgrid.tables.table import ANY, Column, Files, Table
 from ..cells import phenomena_of
 
 if TYPE_CHECKING:
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 LEVEL = 0.05

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from biasgrid.seeds import seed_of
-from biasgrid.statistics.correlation import by_methods
+from biasgrid.core.seeds import seed_of
+from biasgrid.measure.statistics.correlation import by_methods
 from biasgrid.tables.correlation_columns import correlation_columns
 from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, MODEL
 from biasgrid.tables.scores import SCORES
@@ -17,7 +17,7 @@ from biasgrid.tables.table import Column, Files, Table
 from .phenomena import spec_of, values_of_phenomena
 
 if TYPE_CHECKING:
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 # Column of frequency.csv -> name of the quantity.

@@ -12,7 +12,7 @@ from biasgrid.tables.table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from biasgrid.results import results
+from biasgrid.measure.results import results
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import ANY, Column, Files, Table
 
 from ..metrics.score_distributions import DISTRIBUTIONS, PARAMETERS, PLACES, fit_of
 
 if TYPE_CHECKING:
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 NUMBERS = ("sse", "ks", "p_ks", "p_bootstrap", *PARAMETERS)

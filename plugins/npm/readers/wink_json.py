@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from biasgrid.embeddings.readers.files import BLOCK, blocks, open_content
-from biasgrid.embeddings.readers.reader import Reader
-from biasgrid.embeddings.readers.text import MOST_COLUMNS, parse_csv
-from biasgrid.embeddings.store_writer import StoreWriter
-from biasgrid.errors import BiasgridError
-from biasgrid.untrusted import parser_errors
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.untrusted import parser_errors
+from biasgrid.models.readers.files import BLOCK, blocks, open_content
+from biasgrid.models.readers.reader import Reader
+from biasgrid.models.readers.text import MOST_COLUMNS, parse_csv
+from biasgrid.models.store_writer import StoreWriter
 
 SPACE = rb"[ \t\r\n]*+"
 # Match a word as a JSON string, then numbers up to the next bracket.

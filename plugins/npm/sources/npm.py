@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from biasgrid.embeddings.download import Limits
-from biasgrid.embeddings.sources.client import run_client
-from biasgrid.embeddings.sources.members import KEYS, fetch_members
-from biasgrid.embeddings.sources.source import Source
-from biasgrid.errors import BiasgridError, NetworkError
+from biasgrid.core.errors import BiasgridError, NetworkError
+from biasgrid.models.download import Limits
+from biasgrid.models.sources.client import run_client
+from biasgrid.models.sources.members import KEYS, fetch_members
+from biasgrid.models.sources.source import Source
 
 
 def fetch(source: Mapping[str, Any], folder: Path, *, progress: bool, limits: Limits) -> dict[str, str]:

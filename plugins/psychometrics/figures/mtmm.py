@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from biasgrid.core.files import slug
+from biasgrid.core.numbers import coefficient, share, typeset
 from biasgrid.figures.figure import Drawing, Example, Figure
 from biasgrid.figures.frame import Frame, empty_page, styled
 from biasgrid.figures.palette import SIGNED, Look, models_in_order
@@ -16,14 +18,12 @@ from biasgrid.figures.rows import from_tables, keys_of, rows_where
 from biasgrid.figures.text import LONGEST_HEAD, SMALL, letters, shorten
 from biasgrid.figures.types.heat import heat, scale
 from biasgrid.figures.visuals import legend_area
-from biasgrid.files import slug
-from biasgrid.numbers import coefficient, share, typeset
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 HEADING = "Multitrait-multimethod matrix"
 # Limit the characters of a model's label.

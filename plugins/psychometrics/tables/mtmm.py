@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.inference.reliability import HALVES
-from biasgrid.results import results
+from biasgrid.measure.results import results
+from biasgrid.measure.word_order import HALVES
 from biasgrid.tables.inputs import sample_files
 from biasgrid.tables.table import Column, Files, Table
 from biasgrid.tables.word_scores import spec_of, word_scores
@@ -22,8 +22,8 @@ from ..correlation import correlation_matrix
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgrid.planned import Cell, Planned
-    from biasgrid.query import WordSet
+    from biasgrid.queries.query import WordSet
+    from biasgrid.tables.planned import Cell, Planned
 
 # A correlation needs at least this number of words.
 FEWEST = 10

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biasgrid.resources import find_file
-from biasgrid.results import KEYS, results
-from biasgrid.seeds import seed_of
-from biasgrid.statistics import correlation
+from biasgrid.core.resources import find_file
+from biasgrid.core.seeds import seed_of
+from biasgrid.core.validation import to_record
+from biasgrid.measure.results import KEYS, results
+from biasgrid.measure.statistics import correlation
 from biasgrid.tables.inputs import sample_files
 from biasgrid.tables.keys import CELL
 from biasgrid.tables.table import Column, Files, Table
 from biasgrid.tables.word_scores import spec_of, word_scores
-from biasgrid.validation import to_record
 
 from ..correlation import disattenuated
 from ..measures import measures_of, read
@@ -24,7 +24,7 @@ from ..measures import measures_of, read
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgrid.planned import Cell, Planned
+    from biasgrid.tables.planned import Cell, Planned
 
 ALL, EXACT = WORDS = ("all", "exact")
 FEWEST_UNITS = 5

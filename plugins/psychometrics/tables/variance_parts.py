@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biasgrid.debias import UNTOUCHED
-from biasgrid.inference.bootstrap import MOST_UNDEFINED
+from biasgrid.measure.bootstrap import MOST_UNDEFINED
 from biasgrid.tables.inputs import sample_files
 from biasgrid.tables.keys import CRITERION, METRIC
 from biasgrid.tables.rank_samples import value_samples
@@ -22,7 +22,7 @@ from ..generalisability import generalisability, rows_share, sampling_error, var
 if TYPE_CHECKING:
     import pandas as pd
 
-    from biasgrid.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 MODEL, QUERY, BOTH, ERROR = PARTS = ("model", "query", "model x query", "error")
 # With fewer models, intervals of their variance are too long to be informative.

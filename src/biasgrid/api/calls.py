@@ -7,18 +7,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from .. import metrics, wefe_names
-from ..embeddings.kinds import REGISTRY as KINDS
-from ..embeddings.model import Model
-from ..errors import InputError, not_allowed
-from ..inference import significance
-from ..keywords import check_names
-from ..measure import measure
+from .. import metrics
+from ..core import wefe_names
+from ..core.errors import InputError, not_allowed
+from ..core.keywords import check_names
+from ..measure import tests as significance
+from ..measure.measuring import measure
+from ..measure.request import Request, check_kind, check_template, split_options
+from ..measure.result import Result
 from ..metrics.registry import Metric
-from ..preprocessing import Preprocessor, default_forms
-from ..query import Query
-from ..request import Request, check_kind, check_template, split_options
-from ..result import Result
+from ..models.kinds import REGISTRY as KINDS
+from ..models.model import Model
+from ..models.preprocessing import Preprocessor, default_forms
+from ..queries.query import Query
 from . import docstrings, wefe
 from .checks import check_model, check_plain, check_query, plain
 from .lost import warn_lost, warn_shared
@@ -80,7 +81,7 @@ def measure_query(
     interval
         The kind of interval that `ci_low` and `ci_high` give.
     **parameters
-        The metric's parameters, and tests by name (`inference.significance`): True, or the test's options.
+        The metric's parameters, and tests by name (`measure.tests`): True, or the test's options.
 
     Returns
     -------

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import (
+from ..core.errors import (
     ArgumentTypeError,
     BiasgridError,
     InputError,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import InputError, not_allowed, quote
 from ..debias.transform import Transform
-from ..embeddings.kinds import VECTORS, are_models
-from ..errors import InputError, not_allowed, quote
-from ..query import Query
+from ..models.kinds import VECTORS, are_models
+from ..queries.query import Query
 
 
 def plain(value: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..config.inference import Inference, inference_of_tests
+from ..core.errors import InputError, unknown_name
+from ..core.keywords import checked_keywords
+from ..core.validation import validate
 from ..debias import UNTOUCHED
-from ..errors import InputError, unknown_name
-from ..keywords import checked_keywords
-from ..statistics.two_models import MODELS
+from ..measure.statistics.two_models import MODELS
+from ..study.config.inference import Inference, inference_of_tests
 from ..tables.pairs import PAIRS
-from ..validation import validate
 
 if TYPE_CHECKING:
     import pandas as pd

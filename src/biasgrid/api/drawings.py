@@ -12,13 +12,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import figures, tables, validation
-from ..callers import stacklevel
-from ..errors import BiasgridError, DiskError, is_among, join_names, not_allowed, quote, unknown_name
+from .. import figures, tables
+from ..core import validation
+from ..core.callers import stacklevel
+from ..core.errors import BiasgridError, DiskError, is_among, join_names, not_allowed, quote, unknown_name
+from ..core.in_memory import File, InMemory
 from ..figures import Drawing
-from ..in_memory import File, InMemory
-from ..plan.study import Study
-from ..results import KEYS
+from ..measure.results import KEYS
+from ..study.study import Study
 from .measured_study import MeasuredStudy
 
 if TYPE_CHECKING:

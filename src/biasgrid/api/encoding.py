@@ -9,20 +9,20 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from ..configs import read_yaml
-from ..embeddings.language.contextual import ContextualVectors
-from ..embeddings.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
-from ..embeddings.language.encoding import encode as encode_texts
-from ..embeddings.language.encoding import open_encoder
-from ..embeddings.language.functions import FunctionEncoder
-from ..embeddings.language.opening import DEVICES, DTYPES, choice, in_memory, refuse_options
-from ..embeddings.language.templates import Templates
-from ..embeddings.memory import MemoryModel
-from ..embeddings.model import Model
-from ..errors import InputError, not_allowed, quote, unknown_name
-from ..keywords import checked_keywords
-from ..query import Query
-from ..resources import resource
+from ..core.configs import read_yaml
+from ..core.errors import InputError, not_allowed, quote, unknown_name
+from ..core.keywords import checked_keywords
+from ..core.resources import resource
+from ..models.language.contextual import ContextualVectors
+from ..models.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
+from ..models.language.encoding import encode as encode_texts
+from ..models.language.encoding import open_encoder
+from ..models.language.functions import FunctionEncoder
+from ..models.language.opening import DEVICES, DTYPES, choice, in_memory, refuse_options
+from ..models.language.templates import Templates
+from ..models.memory import MemoryModel
+from ..models.model import Model
+from ..queries.query import Query
 from .fetching import fetch_archive
 from .load import is_hub_name
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..core.errors import BiasgridError, quote
+from ..core.resources import find_file
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, quote
-from ..resources import find_file
 from .measured_study import MeasuredStudy
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import metrics as registry
-from ..errors import BiasgridError, quote, unknown_name
+from ..core.errors import BiasgridError, quote, unknown_name
 
 if TYPE_CHECKING:
     import pandas as pd

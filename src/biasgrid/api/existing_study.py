@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import tables
-from ..errors import BiasgridError
-from ..in_memory import InMemory
-from ..plan.steps import table_step
+from ..core.errors import BiasgridError
+from ..core.in_memory import InMemory
+from ..study.steps import table_step
 from ..tables.ends import with_ends
 from .made_paths import MadePaths
 from .study import FinishedStudy

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..resources import cache_folder
-from ..termination import tidy_termination
+from ..core.resources import cache_folder
+from ..core.termination import tidy_termination
 
 
 def fetch_archive(name: str, entry: Mapping[str, Any], key: str) -> Path:
@@ -17,7 +17,7 @@ def fetch_archive(name: str, entry: Mapping[str, Any], key: str) -> Path:
     `key` is its name in the folder of archives; `entry` has its `source` and perhaps `download_mb`.
     """
     # Sources need an HTTP client, which is imported only when needed.
-    from ..embeddings.sources import fetch
+    from ..models.sources import fetch
 
     raw = cache_folder() / "raw"
     if not is_fetched(key):
@@ -28,7 +28,7 @@ def fetch_archive(name: str, entry: Mapping[str, Any], key: str) -> Path:
 
 def is_fetched(key: str) -> bool:
     """Return whether an archive has been downloaded."""
-    from ..embeddings.sources import read_manifest
+    from ..models.sources import read_manifest
 
     return bool(read_manifest(cache_folder() / "raw" / key))
 

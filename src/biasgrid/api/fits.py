@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .. import debias, wefe_names
+from .. import debias
+from ..core import wefe_names
+from ..core.errors import InputError, unknown_name
+from ..core.keywords import check_names
 from ..debias.registry import Method
 from ..debias.transform import Transform
-from ..embeddings.model import Model
-from ..embeddings.store import DebiasedModel
-from ..errors import InputError, unknown_name
-from ..keywords import check_names
+from ..models.model import Model
+from ..models.store import DebiasedModel
 from . import docstrings, wefe
 from .checks import check_model, check_plain, plain
 

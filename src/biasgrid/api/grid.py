@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import wefe_names
-from ..callers import stacklevel
-from ..caveats import lookalike_text
+from ..core import wefe_names
+from ..core.callers import stacklevel
+from ..core.errors import BiasgridError, join_names, not_allowed, quote
+from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, join_names, not_allowed, quote
-from ..inference import significance
-from ..keywords import checked_keywords
+from ..measure import tests as significance
+from ..measure.caveats import lookalike_text
 from . import grid_config
 from .checks import plain
 from .evaluating import evaluate_models

@@ -7,30 +7,30 @@ from dataclasses import fields
 from typing import Any
 
 from .. import metrics as registry
-from .. import wefe_names
-from ..config.check import metrics_of
-from ..config.criteria import Criterion
-from ..config.criteria import Query as QueryEntry
-from ..config.debias import Debias
-from ..config.inference import Inference, OwnInference, inference_of_tests
-from ..config.metrics import Metric, Words
-from ..config.models import IN_MEMORY, Model, model_of_kinds
-from ..config.query_names import check_subquery_names
-from ..config.study import Ranking, ReliabilityCard, StudyConfig
+from ..core import wefe_names
+from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
+from ..core.keywords import check_names
+from ..core.printable import check_line
+from ..core.validation import validate
 from ..debias import UNTOUCHED, Transform
-from ..embeddings.kinds import VECTORS
-from ..embeddings.subwords import SubwordModel
-from ..errors import BiasgridError, is_among, not_allowed, quote, unknown_name
-from ..inference import significance
-from ..keywords import check_names
-from ..options import check_interval
-from ..printable import check_line
-from ..query import Query
-from ..statistics.adjustment import METHODS as ADJUST
-from ..statistics.aggregation import OVERALL, Aggregation, aggregator
-from ..statistics.shared import COVERAGE
-from ..validation import validate
-from ..words import WordOptions
+from ..measure import tests as significance
+from ..measure.options import check_interval
+from ..measure.statistics.adjustment import METHODS as ADJUST
+from ..measure.statistics.aggregation import OVERALL, Aggregation, aggregator
+from ..measure.statistics.shared import COVERAGE
+from ..models.kinds import VECTORS
+from ..models.subwords import SubwordModel
+from ..models.words import WordOptions
+from ..queries.query import Query
+from ..study.config.check import metrics_of
+from ..study.config.criteria import Criterion
+from ..study.config.criteria import Query as QueryEntry
+from ..study.config.debias import Debias
+from ..study.config.inference import Inference, OwnInference, inference_of_tests
+from ..study.config.metrics import Metric, Words
+from ..study.config.models import IN_MEMORY, Model, model_of_kinds
+from ..study.config.query_names import check_subquery_names
+from ..study.config.study import Ranking, ReliabilityCard, StudyConfig
 from .evaluating import evaluation_config
 from .measured_study import MeasuredStudy
 
@@ -161,7 +161,7 @@ def debiased_models(
 
 
 def kind_of(model: Any) -> str:
-    """Return the type of a model (`embeddings.kinds`)."""
+    """Return the type of a model (`models.kinds`)."""
     return getattr(model, "kind", VECTORS)
 
 

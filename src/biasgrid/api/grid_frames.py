@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from .. import wefe_names
-from ..errors import BiasgridError, is_among, not_allowed, quote, unknown_name
-from ..keywords import checked_keywords
-from ..plan.study import Study
-from ..statistics.aggregation import OVERALL
+from ..core import wefe_names
+from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
+from ..core.keywords import checked_keywords
+from ..measure.statistics.aggregation import OVERALL
+from ..study.study import Study
 from .measured_study import frame_of, left_out, states_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Grid:
     @property
     def models(self) -> list[str]:
         """Return the models' names; "<model> under <debias method>" for a debiased model."""
-        from ..comparison.study_values import unit
+        from ..tables.published.study_values import unit
 
         return [unit(*state) for state in states_of(self.study)]
 
@@ -160,7 +160,7 @@ class Grid:
             pairs of criterion and metric. Scores without a value are left out; NaN if none has a value.
             `frame("aggregates")` gives the number of scores left out, and the intervals of standardised bias.
         """
-        from ..statistics.scale import EXCESS
+        from ..measure.statistics.scale import EXCESS
         from ..tables.aggregates import STANDARDIZED, aggregates, of_ranking
 
         if how == "excess":
@@ -526,7 +526,7 @@ class Grid:
     ) -> pd.DataFrame:
         import pandas as pd
 
-        from ..comparison.study_values import unit
+        from ..tables.published.study_values import unit
 
         states = states_of(self.study)
         wide = long.pivot(index=["model", "debias"], columns=list(columns), values=value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..embeddings.language.formats import TRANSFORMERS
-from ..embeddings.sources import check
-from ..embeddings.sources.hub import NAME
-from ..errors import InputError, quote
+from ..core.errors import InputError, quote
+from ..models.language.formats import TRANSFORMERS
+from ..models.sources import check
+from ..models.sources.hub import NAME
 from .fetching import fetch_archive
 
 

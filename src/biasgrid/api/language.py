@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..callers import stacklevel
-from ..embeddings.language.architectures import ENCODER, MASKED
-from ..embeddings.language.formats import TRANSFORMERS
-from ..embeddings.language.functions import FunctionScores, Scores
-from ..embeddings.language.model import LanguageModel
-from ..embeddings.language.network import scoring
-from ..embeddings.language.opening import (
+from ..core.callers import stacklevel
+from ..core.errors import InputError, quote
+from ..core.keywords import checked_keywords
+from ..models.language.architectures import ENCODER, MASKED
+from ..models.language.formats import TRANSFORMERS
+from ..models.language.functions import FunctionScores, Scores
+from ..models.language.model import LanguageModel
+from ..models.language.network import scoring
+from ..models.language.opening import (
     DEFAULTS,
     DEVICES,
     DTYPES,
@@ -23,8 +25,6 @@ from ..embeddings.language.opening import (
     refuse_options,
     sees_gpu,
 )
-from ..errors import InputError, quote
-from ..keywords import checked_keywords
 from .load import is_hub_name, load
 
 if TYPE_CHECKING:

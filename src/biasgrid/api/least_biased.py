@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ..errors import BiasgridError
-from ..numbers import NO_VALUE, p_number
-from ..statistics.aggregation import OVERALL
-from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
+from ..core.errors import BiasgridError
+from ..core.numbers import NO_VALUE, p_number
+from ..measure.statistics.aggregation import OVERALL
+from ..measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..tables.answers import answers_of
 from .notebook_html import CELL, MUTED, block, isolate
 
 if TYPE_CHECKING:
-    from ..plan.study import Study
-    from ..verdicts.least_biased import Answer, RankedState
+    from ..study.study import Study
+    from ..tables.conclusions.least_biased import Answer, RankedState
 
 COLUMNS = (
     *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),

@@ -12,21 +12,21 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ..embeddings.kinds import REGISTRY, VECTORS, Kind, kind_of
-from ..embeddings.loading import with_words
-from ..embeddings.memory import check_in_memory
-from ..embeddings.readers import check_options
-from ..embeddings.store_of import MODEL, open_folder
-from ..errors import InputError, quote, unknown_name
-from ..keywords import checked_keywords
-from ..resources import did_you_mean_file
+from ..core.errors import InputError, quote, unknown_name
+from ..core.keywords import checked_keywords
+from ..core.resources import did_you_mean_file
+from ..models.kinds import REGISTRY, VECTORS, Kind, kind_of
+from ..models.loading import with_words
+from ..models.memory import check_in_memory
+from ..models.readers import check_options
+from ..models.store_of import MODEL, open_folder
 from .shipped import by_name, shipped
 
 if TYPE_CHECKING:
-    from ..embeddings.corpus.corpus import Corpus
-    from ..embeddings.language.contextual import ContextualVectors
-    from ..embeddings.language.model import LanguageModel
-    from ..embeddings.model import Model
+    from ..models.corpus.corpus import Corpus
+    from ..models.language.contextual import ContextualVectors
+    from ..models.language.model import LanguageModel
+    from ..models.model import Model
 
 OF_FILES = "format", "sha256", "limit", "broken_words"  # options that apply only to files
 # Suffixes of files; a name that ends in one is not a name on a hub.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ..callers import stacklevel
-from ..caveats import (
+from ..core.callers import stacklevel
+from ..core.errors import join_names, quote
+from ..measure.caveats import (
     ONE_WORD,
     UNDEFINED,
     lookalike_text,
@@ -16,15 +17,14 @@ from ..caveats import (
     shared_words,
     why_undefined,
 )
-from ..errors import join_names, quote
-from ..words import UNKNOWN
+from ..models.words import UNKNOWN
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..plan.study import Study
-    from ..query import Query
-    from ..result import Result
+    from ..measure.result import Result
+    from ..queries.query import Query
+    from ..study.study import Study
 
 # The warnings that this process has given. A text names the query, the model and the words, so each combination warns
 # once. The set is cleared when it is full, so that long-running scripts do not need more and more memory.
@@ -118,7 +118,7 @@ def lost_words(study: Study) -> pd.DataFrame:
     """Return the table of `Grid.lost_words`."""
     import pandas as pd
 
-    from ..results import cells
+    from ..measure.results import cells
     from ..tables.lost_words import forms_of, look_up, look_ups, why_lost
 
     lost = {

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import tables
-from ..errors import BiasgridError
-from ..in_memory import InMemory
-from ..plan.paths import Paths
+from ..core.errors import BiasgridError
+from ..core.in_memory import InMemory
+from ..study.paths import Paths
 from ..tables import rank_samples
 
 if TYPE_CHECKING:
-    from ..plan.study import Study
+    from ..study.study import Study
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import tables
+from ..core.errors import BiasgridError
+from ..core.in_memory import InMemory
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError
-from ..in_memory import InMemory
-from ..plan.grid import StudyGrid
-from ..plan.study import Study
-from ..planned import Cell, Evaluation, Fit, Inference
+from ..study.grid import StudyGrid
+from ..study.study import Study
+from ..tables.planned import Cell, Evaluation, Fit, Inference
 from .made_paths import MadePaths
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from ..inference.null import Null
+    from ..measure.null import Null
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from .. import metrics
-from ..callers import stacklevel
-from ..errors import BiasgridError, not_allowed
-from ..inference import significance
-from ..planned import Cell
-from ..processes import RANDOM_GROUPS
-from ..query import Query
-from ..registry import load_plugins, loaded_plugins
-from ..request import Request
-from ..result import as_json
-from ..sample import look_up
-from ..schema import as_finite
+from ..core.callers import stacklevel
+from ..core.errors import BiasgridError, not_allowed
+from ..core.processes import RANDOM_GROUPS
+from ..core.registry import load_plugins, loaded_plugins
+from ..core.schema import as_finite
+from ..measure import tests as significance
+from ..measure.request import Request
+from ..measure.result import as_json
+from ..measure.sample import look_up
+from ..queries.query import Query
+from ..tables.planned import Cell
 from .measured_study import MeasuredStudy, Outcome
 
 CHUNKS = 8  # per process, which keeps all processes busy to the end
@@ -73,7 +73,7 @@ def infer_aggregates(
     shared: str,
     progress: bool,
 ) -> dict[str, list[dict[str, Any]]]:
-    """Test the means over queries, by group of inference; return the records of `inference.aggregates`.
+    """Test the means over queries, by group of inference; return the records of `measure.aggregates`.
 
     The study's cells are measured. An aggregation by a function is in no table, and is not tested.
     """
@@ -83,7 +83,7 @@ def infer_aggregates(
     import joblib
     from tqdm import tqdm
 
-    from ..inference.pool import pool_of
+    from ..measure.pool import pool_of
 
     tasks = []
     for name, criteria in groups.items():
@@ -120,7 +120,7 @@ def _infer_aggregates_of_group(
     aggregation: str,
     session: Session,
 ) -> tuple[str, list[dict[str, Any]]]:
-    from ..inference import aggregates
+    from ..measure import aggregates
 
     _restore_session(session)
     of_cells = [(cell, query, cell["results"]) for cell, query in cells]
@@ -169,7 +169,7 @@ def _measure_in_parallel(
     for state, cells in by_model.items():
         pool = None
         if any(significance.needs_pool(inference or {}) for _, _, inference in cells):
-            from ..inference.pool import pool_of
+            from ..measure.pool import pool_of
 
             pool = pool_of(models[state])
         # Take every n-th cell, because consecutive cells have the same metric and take equally long.
@@ -210,15 +210,15 @@ def measure_cell(
     pool: Any = None,
     keep_null: bool = False,
 ) -> Outcome:
-    """Measure a cell, as `cell.compute_cell` and `inference.step.infer_cells` do with files."""
+    """Measure a cell, as `cell.compute_cell` and `measure.step.infer_cells` do with files."""
     spec = cell.spec
     samples = look_up(Request.of_cell(spec, inference), query, model)
     record = {**spec, "results": [as_json(sample.result()) for sample in samples]}
     if inference is None:
         return Outcome(record)
     # The import of scipy.stats takes a second.
-    from ..inference.infer import infer
-    from ..inference.null import Null
+    from ..measure.infer import infer
+    from ..measure.null import Null
 
     nulls: dict[str, Any] = {}
     results, resamples = infer(samples, nulls=nulls if keep_null else None, pool=pool)

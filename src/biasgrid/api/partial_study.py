@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BiasgridError, is_among, unknown_name
-from ..in_memory import InMemory
-from ..plan.study import Study
-from ..planned import Inference
-from ..records import read_aggregates
-from ..results import cells_in
-from ..statistics.aggregation import OVERALL
-from ..untrusted import read_npy
+from ..core.errors import BiasgridError, is_among, unknown_name
+from ..core.in_memory import InMemory
+from ..core.records import read_aggregates
+from ..core.untrusted import read_npy
+from ..measure.results import cells_in
+from ..measure.statistics.aggregation import OVERALL
+from ..study.study import Study
+from ..tables.planned import Inference
 from .made_paths import MadePaths
 from .measured_study import MeasuredStudy
 from .study import FinishedStudy

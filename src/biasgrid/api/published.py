@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import metrics
-from ..comparison.published import PUBLISHED, read
-from ..errors import BiasgridError, is_among, unknown_name
+from ..core.errors import BiasgridError, is_among, unknown_name
+from ..core.resources import resource
 from ..figures.text import published_label, topic
-from ..resources import resource
-from ..statistics.aggregation import OVERALL
+from ..measure.statistics.aggregation import OVERALL
+from ..tables.published.published import PUBLISHED, read
 
 if TYPE_CHECKING:
     import pandas as pd

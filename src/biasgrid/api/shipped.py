@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..config.shipped import plugins_of, shipped_models
-from ..embeddings.kinds import kind_of
-from ..embeddings.store import MODEL
-from ..embeddings.store_of import open_folder
-from ..errors import BiasgridError, DiskError, InputError, unknown_name
-from ..registry import load_plugins
-from ..resources import cache_folder, did_you_mean_file
-from ..termination import tidy_termination
+from ..core.errors import BiasgridError, DiskError, InputError, unknown_name
+from ..core.registry import load_plugins
+from ..core.resources import cache_folder, did_you_mean_file
+from ..core.termination import tidy_termination
+from ..models.kinds import kind_of
+from ..models.store import MODEL
+from ..models.store_of import open_folder
+from ..study.config.shipped import plugins_of, shipped_models
 from .fetching import downloading, is_fetched, say
 
 
@@ -55,7 +55,7 @@ def by_name(name: str, label: str | None = None) -> Any:
         return open_folder(folder / name, label)
     load_plugins(plugins_of([entry]))
     # Sources need an HTTP client, which is imported only when needed.
-    from ..embeddings.building import build_store, check_extra, store_of
+    from ..models.building import build_store, check_extra, store_of
 
     try:
         return open_folder(store_of(folder, name, entry).open().path, label)

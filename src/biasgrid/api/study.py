@@ -10,29 +10,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import absence, checksums, tables
-from ..absence import STATUS
-from ..callers import stacklevel
-from ..config import load
-from ..config.criteria import Ratings
-from ..config.study import StudyConfig
+from .. import tables
+from ..core import absence, checksums
+from ..core.absence import STATUS
+from ..core.callers import stacklevel
+from ..core.errors import BiasgridError, InputError, join_names, quote
+from ..core.registry import UnknownEntryError, pending
+from ..core.resources import did_you_mean_file, find_file
+from ..core.schema import read
+from ..core.validation import check_path
 from ..debias import Method
-from ..embeddings.kinds import VECTORS, Kind
-from ..errors import BiasgridError, InputError, join_names, quote
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
+from ..measure.results import KEYS
+from ..measure.statistics.aggregation import OVERALL
 from ..metrics import Metric
-from ..plan.grid import StudyGrid
-from ..plan.paths import Paths
-from ..plan.plugins import FILE, Plugins, read_plugins
-from ..plan.study import Study
-from ..query import Query
-from ..registry import UnknownEntryError, pending
-from ..resources import did_you_mean_file, find_file
-from ..results import KEYS
-from ..schema import read
-from ..statistics.aggregation import OVERALL
-from ..validation import check_path
+from ..models.kinds import VECTORS, Kind
+from ..queries.query import Query
+from ..study.config import load
+from ..study.config.criteria import Ratings
+from ..study.config.study import StudyConfig
+from ..study.grid import StudyGrid
+from ..study.paths import Paths
+from ..study.plugins import FILE, Plugins, read_plugins
+from ..study.study import Study
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..core.errors import InputError
 from ..debias.registry import Method
-from ..errors import InputError
 from ..metrics.registry import Metric
 
 

@@ -7,11 +7,11 @@ from html import escape
 from pathlib import Path
 from typing import Any, overload
 
-from ..config.word_sets import fetch_sets
-from ..configs import read_json
-from ..errors import BiasgridError, WordError, is_among, not_allowed, unknown_name
-from ..keywords import checked_keywords
-from ..resources import resource
+from ..core.configs import read_json
+from ..core.errors import BiasgridError, WordError, is_among, not_allowed, unknown_name
+from ..core.keywords import checked_keywords
+from ..core.resources import resource
+from ..study.config.word_sets import fetch_sets
 from .census import GROUPS, occupations
 
 FOLDER = "data/word_sets"

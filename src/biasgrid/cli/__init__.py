@@ -15,11 +15,11 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
-from ..callers import warn_in_a_line
-from ..errors import BiasgridError
-from ..processes import end_with_starter
-from ..registry import load_plugins
-from ..termination import stoppable
+from ..core.callers import warn_in_a_line
+from ..core.errors import BiasgridError
+from ..core.processes import end_with_starter
+from ..core.registry import load_plugins
+from ..core.termination import stoppable
 from . import (
     analogies,
     embeddings,
@@ -95,7 +95,7 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
 
 def _print(record: Any) -> None:
     """Print what a command returns: a text as it is, a record as JSON, or on a terminal as lines."""
-    from ..schema import dumps
+    from ..core.schema import dumps
 
     # A byte of a path that is not UTF-8 becomes \udcxx in JSON.
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]

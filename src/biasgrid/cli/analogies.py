@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, join_names, quote
+from ..core.errors import BiasgridError, join_names, quote
 from .arguments import FILE, MODEL, Commands, open_model
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from ..errors import BiasgridError, quote, unknown_name
-from ..resources import find_file
+from ..core.errors import BiasgridError, quote, unknown_name
+from ..core.resources import find_file
 
 # Limit the characters of a message of the parser.
 LONGEST = 380
@@ -257,8 +257,8 @@ def read_study(path: Path, measures: bool = True):
     A command that does not measure anything reads the study.json of results like `report`, without loading plugins.
     """
     from ..api.study import CONFIG, find_study
-    from ..configs import parse_json
-    from ..plan.study import Study
+    from ..core.configs import parse_json
+    from ..study.study import Study
 
     if not measures and path.name == CONFIG:
         study = find_study(path)
@@ -307,7 +307,7 @@ def key_values(pairs: list[str], flag: str = "--param") -> dict[str, Any]:
 
 
 def _value(where: str, text: str) -> Any:
-    from ..configs import check_nesting, parse_json, parse_yaml
+    from ..core.configs import check_nesting, parse_json, parse_yaml
 
     # Try JSON first, because YAML reads 1e-4 as a word.
     try:

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, unknown_name
-from ..resources import find_file
+from ..core.errors import BiasgridError, unknown_name
+from ..core.resources import find_file
 from .arguments import FILE, PLUGINS, Commands
 from .running import CONFIGS, read_config
 
@@ -17,9 +17,9 @@ def convert(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid convert --input glove.6B.50d.txt --output models/glove
     """
-    from ..embeddings.folder import check_folder
-    from ..embeddings.readers import convert as convert_file
-    from ..files import readable
+    from ..core.files import readable
+    from ..models.folder import check_folder
+    from ..models.readers import convert as convert_file
 
     check_folder(args.output)
     store = convert_file(
@@ -43,8 +43,8 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid fetch --model glove-6b-50d --config config/embedded.yaml
     biasgrid fetch --pin my-study.yaml
     """
-    from ..embeddings import build_store
-    from ..plan.study import Study
+    from ..models import build_store
+    from ..study.study import Study
 
     if args.pin:
         if args.model or args.config:
@@ -67,8 +67,8 @@ def fetch(args: argparse.Namespace) -> dict[str, Any]:
 
 def _pin(configs: list[Path]) -> dict[str, Any]:
     """Write the checksums of downloaded models into the files that list them."""
-    from ..config import pins
-    from ..plan.study import Study
+    from ..study.config import pins
+    from ..study.study import Study
 
     study = Study.of(read_config(configs), ", ".join(map(str, configs)))
     return pins.write(configs, pins.missing_pins(study.sources, study.embeddings / "raw"))

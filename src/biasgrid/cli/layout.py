@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..numbers import count, number
+from ..core.numbers import count, number
 
 WIDTH = 80
 # A list with one line per entry may have this width, if the terminal is wide enough.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..registry import INIT, shipped_plugins
-from ..resources import find_file
+from ..core.registry import INIT, shipped_plugins
+from ..core.resources import find_file
 from .arguments import PLUGINS, Commands, first_sentence, read_study
 from .layout import add_forms, columns, paragraph, table_width, wants_table
 
@@ -23,9 +23,9 @@ REGISTRIES = {
     "tables": "biasgrid.tables",
     "figures": "biasgrid.figures",
     "evaluations": "biasgrid.evaluation",
-    "formats": "biasgrid.embeddings.readers",
-    "sources": "biasgrid.embeddings.sources",
-    "kinds": "biasgrid.embeddings.kinds",
+    "formats": "biasgrid.models.readers",
+    "sources": "biasgrid.models.sources",
+    "kinds": "biasgrid.models.kinds",
 }
 TOPICS = {
     "metrics": "bias metrics",
@@ -130,8 +130,8 @@ def _phrase(description: str) -> str:
 
 
 def _metric_facts(name: str) -> dict[str, Any]:
-    from ..embeddings.kinds import REGISTRY as KINDS
     from ..metrics import REGISTRY
+    from ..models.kinds import REGISTRY as KINDS
 
     metric = REGISTRY[name]
     permutation = [] if metric.no_test else [f"permutation of {metric.test_of}"]
@@ -152,7 +152,7 @@ def _metric_row(record: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _model_facts(study: Any, name: str) -> dict[str, Any]:
-    from ..embeddings.building import extra_of
+    from ..models.building import extra_of
 
     model = study.models[name]
     source = model["source"]
@@ -218,10 +218,10 @@ def _doc(function: Callable[..., Any]) -> str:
 
 def _default() -> Any:
     """Return the study whose models, word sets and queries are listed if no study is named."""
-    from ..config import load
-    from ..config.shipped import plugins_of, shipped_models
-    from ..plan.study import Study
-    from ..validation import to_record
+    from ..core.validation import to_record
+    from ..study.config import load
+    from ..study.config.shipped import plugins_of, shipped_models
+    from ..study.study import Study
 
     config = load.read(find_file(DEFAULT))
     models = shipped_models() | to_record(
@@ -242,7 +242,7 @@ def _models(study: Any) -> Entries:
 
 def _word_sets(study: Any) -> Entries:
     from ..api.word_sets import text_of
-    from ..config.word_sets import WordSets
+    from ..study.config.word_sets import WordSets
 
     files = WordSets(Path(study.config.word_sets))
     for stem in files.names:

@@ -10,19 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..caveats import ONE_WORD, is_at_floor, lookalike_text, other_reasons, p_with_lowest
-from ..errors import BiasgridError, join_names
-from ..inference import significance
-from ..numbers import count, interval, number, p_value, plain, share
-from ..options import INTERVALS, Bootstrap, Reliability, Sensitivity
-from ..validation import Strict
+from ..core.errors import BiasgridError, join_names
+from ..core.numbers import count, interval, number, p_value, plain, share
+from ..core.validation import Strict
+from ..measure import tests as significance
+from ..measure.caveats import ONE_WORD, is_at_floor, lookalike_text, other_reasons, p_with_lowest
+from ..measure.options import INTERVALS, Bootstrap, Reliability, Sensitivity
 from .arguments import FILE, MODEL, PLUGINS, Commands, NoResultError, check_output, key_values, open_model
 from .layout import add_forms, paragraph, wants_table
 
 if TYPE_CHECKING:
+    from ..measure.result import Result
     from ..metrics import Metric
-    from ..query import Query
-    from ..result import Result
+    from ..queries.query import Query
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any] | str:
@@ -35,10 +35,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     from .. import metrics
     from ..api.lost import warn_shared
     from ..debias.transform import Transform
-    from ..measure import measure as measure_query
-    from ..query import Query
-    from ..request import Request, check_kind, misfit, split_options
-    from ..result import as_json
+    from ..measure.measuring import measure as measure_query
+    from ..measure.request import Request, check_kind, misfit, split_options
+    from ..measure.result import as_json
+    from ..queries.query import Query
 
     metric = metrics.metric(args.metric)
     options = key_values(args.param)
@@ -99,7 +99,7 @@ def table(record: dict[str, Any], metric: Metric, query: Query, results: Iterabl
 
 def _sentences(record: dict[str, Any], metric: Metric, query: Query, result: Result) -> Iterator[str]:
     """Yield the sentences about a result."""
-    from ..verdicts.evidence import reading
+    from ..measure.evidence import reading
 
     side = "above" if result.value > metric.neutral else "below"
     if result.value != metric.neutral and (meaning := getattr(metric, side)) and not math.isnan(result.value):
@@ -151,10 +151,10 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
         --output hard.npz
     """
     from .. import debias as methods
-    from ..configs import read_json
+    from ..core.configs import read_json
     from ..debias.saving import materialize
-    from ..embeddings.folder import check_folder
-    from ..embeddings.writers import STORE, format_of
+    from ..models.folder import check_folder
+    from ..models.writers import STORE, format_of
 
     method = methods.method(args.method)
     words = read_json(args.words)

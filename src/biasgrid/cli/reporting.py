@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, join_names
+from ..core.errors import BiasgridError, join_names
 from .arguments import Commands, check_output
 from .layout import paragraph, wants_table
 
@@ -64,7 +64,7 @@ def compare(args: argparse.Namespace) -> dict[str, Any] | str:
     biasgrid compare results/embedded results/embedded-1.0 --json > changes.json
     """
     from ..api.study import find_study
-    from ..files import write_text
+    from ..core.files import write_text
     from ..report import compare_page
     from ..report.compare import compare, side_of
 
@@ -110,7 +110,7 @@ def verify(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid verify results/embedded
     """
-    from .. import checksums
+    from ..core import checksums
 
     count, differences = checksums.differences(args.results)
     inputs = checksums.input_differences(args.results)

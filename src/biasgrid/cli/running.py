@@ -14,15 +14,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, quote
-from ..extras import require
-from ..processes import SAFE_PATH
-from ..registry import load_plugins
-from ..resources import find_file, resource
+from ..core.errors import BiasgridError, quote
+from ..core.extras import require
+from ..core.processes import SAFE_PATH
+from ..core.registry import load_plugins
+from ..core.resources import find_file, resource
 from .arguments import Commands
 
 if TYPE_CHECKING:
-    from ..plan.study import Study
+    from ..study.study import Study
 
 TEMPLATE = Path(__file__).with_name("study.template.yaml")
 # Snakemake's options that change the config, or the folder to which its paths are relative.
@@ -49,11 +49,11 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid init my-study --models glove-6b-50d my-vectors.bin
     biasgrid init my-study --models smollm2-135m my-bert-folder
     """
-    from ..config.common import Key
-    from ..config.load import merge_part
-    from ..config.recognised import recognise
-    from ..config.shipped import plugins_of, shipped_models
-    from ..validation import validate
+    from ..core.validation import validate
+    from ..study.config.common import Key
+    from ..study.config.load import merge_part
+    from ..study.config.recognised import recognise
+    from ..study.config.shipped import plugins_of, shipped_models
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")
@@ -166,16 +166,16 @@ def _check_inputs(args: argparse.Namespace) -> None:
 
 
 def _study(args: argparse.Namespace) -> Study:
-    from ..plan.study import Study
+    from ..study.study import Study
 
     return Study.of(read_config(args.configs), ", ".join(map(str, args.configs)))
 
 
 def read_config(paths: list[Path]) -> dict[str, Any]:
     """Return the config of a study, joined from several files (`overlay`)."""
-    from ..config.load import read
-    from ..config.overlay import check_has_key, join
-    from ..plan.study import Study
+    from ..study.config.load import read
+    from ..study.config.overlay import check_has_key, join
+    from ..study.study import Study
     from ..workflow.command_line import check_no_code
 
     records = [(str(path), read(path)) for path in paths]
@@ -192,7 +192,7 @@ def _command(args: argparse.Namespace) -> list[str]:
     The study of the configs is checked, so that errors are reported at once. It is not checked if further options
     change the config or the folder of its paths.
     """
-    from ..plan.study import Study
+    from ..study.study import Study
     from ..workflow import command_line
 
     config = read_config(args.configs)

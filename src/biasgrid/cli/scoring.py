@@ -12,8 +12,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, join_names, unknown_name
-from ..extras import has
+from ..core.errors import BiasgridError, join_names, unknown_name
+from ..core.extras import has
 from .arguments import Commands
 from .running import CONFIGS, read_config
 
@@ -44,7 +44,7 @@ def _score_sentences(args: argparse.Namespace) -> list[dict[str, Any]]:
     from tqdm import tqdm
 
     from ..api.load import load
-    from ..embeddings.language.sentence import Sentence
+    from ..models.language.sentence import Sentence
 
     texts = _lines(args.sentences)
     model = load(str(args.model), kind="language_model")
@@ -74,10 +74,10 @@ def _score_sentences(args: argparse.Namespace) -> list[dict[str, Any]]:
 
 def _exchange(args: argparse.Namespace) -> str | dict[str, Any]:
     """Return the texts of a study as lines of JSON, or put the answers in place and return how many there are."""
-    from ..embeddings.language import answers
-    from ..plan.study import Study
-    from ..plan.texts import answer_files, requests
-    from ..schema import dumps
+    from ..core.schema import dumps
+    from ..models.language import answers
+    from ..study.study import Study
+    from ..study.texts import answer_files, requests
 
     if args.sentences:
         raise BiasgridError("score: give either --sentences or --study, not both")

@@ -19,7 +19,7 @@ def publish(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid publish results/embedded embedded-1.0 --author "Ada Lovelace"
     """
     from ..api.study import find_study
-    from ..sharing.deposit import publish
+    from ..report.sharing.deposit import publish
 
     study = find_study(args.results)
     folder = args.folder or Path(f"{study.name}-published")
@@ -35,7 +35,7 @@ def join(args: argparse.Namespace) -> dict[str, Any]:
 
     biasgrid join embedded-1.0 theirs --into joined
     """
-    from ..sharing.join import DifferencesError, join
+    from ..report.sharing.join import DifferencesError, join
 
     try:
         study, notes = join(args.folders, args.into)

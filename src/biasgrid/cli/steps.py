@@ -16,16 +16,16 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import checksums
-from ..callers import warn_in_a_line
-from ..errors import BiasgridError, not_allowed, unknown_name
-from ..processes import end_with_starter, environment
-from ..registry import load_plugins
+from ..core import checksums
+from ..core.callers import warn_in_a_line
+from ..core.errors import BiasgridError, not_allowed, unknown_name
+from ..core.processes import end_with_starter, environment
+from ..core.registry import load_plugins
 from .arguments import STUDY, Commands, read_study
 
 if TYPE_CHECKING:
-    from ..plan.step import Step
-    from ..plan.study import Study
+    from ..study.step import Step
+    from ..study.study import Study
 
 # Kinds of steps that are not entries of the plan.
 OTHERS = ("query", "archive", "store")
@@ -227,7 +227,7 @@ class _Runner:
             self._write_query(keys[file])
 
     def _write_query(self, key: str) -> None:
-        from ..files import write_text
+        from ..core.files import write_text
 
         path, text = self._study.paths.query_file(key), self._study.queries[key].to_json()
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -246,7 +246,7 @@ def _study_to_write(args: argparse.Namespace) -> Study:
 
     Raises BiasgridError for a folder of results that contains other files, and for links that lead out of it.
     """
-    from ..files import refuse_links, refuse_other_folder
+    from ..core.files import refuse_links, refuse_other_folder
     from ..workflow.config_file import OWN
 
     # Tables and figures of finished results are made without the code of their plugins.

@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..directions import DIRECTIONS, PCA
-from ..errors import BiasgridError, join_names, quote
-from ..numbers import count, number, p_value
+from ..core.errors import BiasgridError, join_names, quote
+from ..core.numbers import count, number, p_value
+from ..models.directions import DIRECTIONS, PCA
 from .arguments import FILE, MODEL, PLUGINS, Commands, open_model
 from .layout import add_forms, columns, paragraph, wants_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..query import Query
+    from ..queries.query import Query
 
 LIST = "words, sets that come with biasgrid (debiaswe.professions), or .txt files with a word on each line"
 TEST_NUMBERS = ("value", "chance", "p", "standardized", "error")
@@ -254,7 +254,7 @@ def groups(args: argparse.Namespace) -> dict[str, Any] | str:
     biasgrid words groups --model glove-6b-50d --query query.json
     """
     from .. import word_bias
-    from ..query import Query
+    from ..queries.query import Query
 
     query = Query.read(args.query)
     model = _debiased(args, open_model(args))
@@ -290,8 +290,8 @@ def groups(args: argparse.Namespace) -> dict[str, Any] | str:
 
 def _queries(args: argparse.Namespace) -> list[Query]:
     """Return the directions that a command names: the target sets of queries, and one direction from pairs."""
-    from ..config.word_sets import REFERENCE, WORD_SETS, WordSets
-    from ..query import Query
+    from ..queries.query import Query
+    from ..study.config.word_sets import REFERENCE, WORD_SETS, WordSets
 
     queries = [Query.read(path) for path in args.query]
     pairs: list[Sequence[str]] = []
@@ -324,8 +324,8 @@ def _one_query(args: argparse.Namespace) -> Query:
 
 def _words(values: Sequence[str], flag: str) -> list[str]:
     """Return the words of arguments, each of which is a word, a set that comes with biasgrid, or a text file."""
-    from ..config.word_sets import REFERENCE, WORD_SETS, WordSets
     from ..evaluation.spec import first_words
+    from ..study.config.word_sets import REFERENCE, WORD_SETS, WordSets
 
     sets = WordSets(Path(WORD_SETS))
     words: list[str] = []

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..registry import Registry
+from ..core.registry import Registry
 from .registry import UNTOUCHED, Method
 from .transform import Transform, fitted
 

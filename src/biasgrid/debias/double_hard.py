@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
-from ..limits import Count
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.errors import BiasgridError
+from ..core.limits import Count
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .lookup import check_pairs, choose_words, find_sets, find_words, subspace
 from .registry import Method
 from .training import BLOCK, find_bias_words, measure_leanings

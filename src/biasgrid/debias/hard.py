@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..embeddings.store import EmbeddingStore
-from ..geometry import unit_or_zero
-from ..limits import Count
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.limits import Count
+from ..models.geometry import unit_or_zero
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .lookup import FoundSets, check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted

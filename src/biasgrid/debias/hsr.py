@@ -11,9 +11,9 @@ from typing import Annotated
 import numpy as np
 from annotated_types import Gt
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, join_names
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.errors import BiasgridError, join_names
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .lookup import choose_words, find_words
 from .registry import Method
 from .transform import Transform, fitted

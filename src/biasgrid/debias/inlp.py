@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge, Le
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
-from ..limits import Count
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.errors import BiasgridError
+from ..core.limits import Count
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .lookup import choose_words
 from .registry import Method
 from .training import WORDS, find_training_words

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..embeddings.store import EmbeddingStore
-from ..limits import Count
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.limits import Count
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .lookup import choose_words
 from .registry import Method
 from .training import WORDS, find_training_words

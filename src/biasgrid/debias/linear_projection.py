@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
-from ..geometry import unit_or_zero
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.errors import BiasgridError
+from ..models.geometry import unit_or_zero
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .inlp import normals
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method

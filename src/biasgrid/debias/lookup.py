@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.in_parts import InParts, are_in_parts
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, join_names, quote
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
-from ..words import entries_of
+from ..core.errors import BiasgridError, join_names, quote
+from ..models.in_parts import InParts, are_in_parts
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
+from ..models.words import entries_of
 
 
 @dataclass(frozen=True)

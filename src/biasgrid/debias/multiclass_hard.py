@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
-from ..geometry import unit_or_zero
-from ..limits import Count
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.errors import BiasgridError
+from ..core.limits import Count
+from ..models.geometry import unit_or_zero
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .hard import neutralize_and_equalize
 from .lookup import choose_words, find_sets, find_words, subspace
 from .registry import Method

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Le
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, not_allowed
-from ..extras import require
-from ..geometry import unit_or_zero
-from ..limits import Count
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.errors import BiasgridError, not_allowed
+from ..core.extras import require
+from ..core.limits import Count
+from ..models.geometry import unit_or_zero
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .lookup import check_pairs, choose_words, find_sets, subspace
 from .registry import Method
 from .transform import Transform, fitted

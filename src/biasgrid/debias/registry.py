@@ -16,10 +16,10 @@ from typing import Any, Literal
 
 from threadpoolctl import threadpool_limits
 
-from ..embeddings.model import Model
-from ..errors import BiasgridError, not_allowed, quote, unknown_name
-from ..limits import check_limits
-from ..words import WordOptions
+from ..core.errors import BiasgridError, not_allowed, quote, unknown_name
+from ..core.limits import check_limits
+from ..models.model import Model
+from ..models.words import WordOptions
 from .lookup import check_disjoint
 from .transform import Transform
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings import writers
-from ..embeddings.folder import check_folder
-from ..embeddings.model import Model
-from ..embeddings.store import VECTORS, DebiasedModel, EmbeddingStore
-from ..embeddings.store_writer import StoreWriter
-from ..embeddings.subwords import SubwordModel
-from ..errors import BiasgridError, DiskError
-from ..files import readable
-from ..untrusted import read_npy
-from ..validation import check_path
+from ..core.errors import BiasgridError, DiskError
+from ..core.files import readable
+from ..core.untrusted import read_npy
+from ..core.validation import check_path
+from ..models import writers
+from ..models.folder import check_folder
+from ..models.model import Model
+from ..models.store import VECTORS, DebiasedModel, EmbeddingStore
+from ..models.store_writer import StoreWriter
+from ..models.subwords import SubwordModel
 from .transform import Transform
 
 # Limit the numbers that are processed at a time.
@@ -53,7 +53,7 @@ def materialize(
         A folder (no suffix, or an existing one) becomes a store. Words that share a row still share it if the
         transform treats them alike, and otherwise get new rows at the end. Its model.json is the model's, with the
         transform added to the list `debias`. .bin, .txt, .vec (these also .gz), .kv and .npz are the formats of
-        biasgrid.embeddings.writers; their words are in the order of the model's rows.
+        biasgrid.models.writers; their words are in the order of the model's rows.
     block
         Number of vectors processed at a time. None: a megabyte of float32.
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError, join_names
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
+from ..core.errors import BiasgridError, join_names
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import EmbeddingStore
 from .lookup import check_pairs, find_sets, find_words, subspace
 
 # Limit the rows that are float64 at a time: a large store is never copied.

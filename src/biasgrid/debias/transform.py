@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, join_names, quote
-from ..files import write_bytes
-from ..geometry import unit_or_zero
-from ..untrusted import read_npz
-from ..wefe_names import TRANSFORM, no_attribute
+from ..core.errors import BiasgridError, join_names, quote
+from ..core.files import write_bytes
+from ..core.untrusted import read_npz
+from ..core.wefe_names import TRANSFORM, no_attribute
+from ..models.geometry import unit_or_zero
 
 if TYPE_CHECKING:
-    from ..embeddings.model import Model
-    from ..embeddings.store import EmbeddingStore
+    from ..models.model import Model
+    from ..models.store import EmbeddingStore
 
 ARRAYS = ("left", "right", "matrix", "shift", "overrides", "override_rows")
 WORDS = ("only", "leave", "override_words")

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator, ValidationInfo
 
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
-from ..validation import Line
+from ..core.errors import BiasgridError
+from ..core.validation import Line
+from ..models.store import DebiasedModel, EmbeddingStore
 from .benchmarks import lines, look_up
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact

@@ -14,11 +14,11 @@ from typing import Annotated, Any, Literal, get_args
 import numpy as np
 from pydantic import Field, model_validator
 
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, join_names, not_allowed, unknown_name
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
-from ..validation import Strict, field
-from ..words import entries_of
+from ..core.errors import BiasgridError, join_names, not_allowed, unknown_name
+from ..core.validation import Strict, field
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import DebiasedModel, EmbeddingStore
+from ..models.words import entries_of
 from .evaluation import Evaluation, Outcome
 from .facts import directions
 from .pairs_alike import SAME, pairs_alike

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
-from ..extras import require
-from ..words import entries_of
+from ..core.errors import BiasgridError
+from ..core.extras import require
+from ..models.store import DebiasedModel, EmbeddingStore
+from ..models.words import entries_of
 from .spec import Spec
 
 

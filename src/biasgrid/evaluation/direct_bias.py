@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import AfterValidator
 
+from ..core.errors import BiasgridError
+from ..core.validation import Strict, field
 from ..debias.lookup import FoundWords, find_sets, find_words, subspace
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
-from ..geometry import unit
-from ..preprocessing import Preprocessor
-from ..validation import Strict, field
+from ..models.geometry import unit
+from ..models.preprocessing import Preprocessor
+from ..models.store import DebiasedModel, EmbeddingStore
 from .evaluation import Evaluation, Outcome
 from .facts import direction_in, directions, fact
 from .spec import List, Pairs, SomeWords, Spec, Words

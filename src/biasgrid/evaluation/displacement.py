@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..embeddings.store import DebiasedModel, EmbeddingStore
+from ..models.store import DebiasedModel, EmbeddingStore
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .spec import Spec

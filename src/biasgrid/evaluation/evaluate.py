@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..core.errors import BiasgridError
+from ..core.files import write_text
+from ..core.schema import dumps, with_version
 from ..debias.transform import Transform
-from ..embeddings.in_parts import InParts
-from ..embeddings.store import EmbeddingStore
-from ..errors import BiasgridError
-from ..files import write_text
-from ..preprocessing import in_parts
-from ..schema import dumps, with_version
+from ..models.in_parts import InParts
+from ..models.preprocessing import in_parts
+from ..models.store import EmbeddingStore
 from .evaluation import evaluations_of
 from .spec import Spec, files_of
 
@@ -50,7 +50,7 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
 def check_archives(archives: Mapping[Path, Any]) -> None:
     """Raise BiasgridError if an archive in a folder that studies share is not from the study's source."""
     # Import late: most evaluations do not read archives.
-    from ..embeddings.sources import is_same, read_manifest
+    from ..models.sources import is_same, read_manifest
 
     for folder, source in archives.items():
         present = read_manifest(folder).get("source")

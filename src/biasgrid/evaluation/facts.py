@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..embeddings.model import Model
+    from ..models.model import Model
 
 
 def fact(

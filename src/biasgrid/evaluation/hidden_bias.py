@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.errors import BiasgridError, join_names
+from ..core.validation import Strict, field
 from ..debias.lookup import find_words
-from ..embeddings.model import Model
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError, join_names
-from ..preprocessing import DEFAULT_FORMS, Preprocessor
-from ..validation import Strict, field
+from ..models.model import Model
+from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
+from ..models.store import DebiasedModel, EmbeddingStore
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact
 from .grouped_words import cluster, cluster_accuracy, nearest_of

@@ -8,10 +8,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import AfterValidator, ValidationInfo, model_validator
 
+from ..core.errors import BiasgridError
+from ..core.validation import Strict, field
 from ..debias.lookup import find_words
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
-from ..validation import Strict, field
+from ..models.store import DebiasedModel, EmbeddingStore
 from .evaluation import Evaluation, Outcome
 from .facts import directions
 from .spec import List, SomeWords, Spec

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
 
-from ..errors import BiasgridError
-from ..in_memory import File
-from ..records import read_as
-from ..validation import Strict
+from ..core.errors import BiasgridError
+from ..core.in_memory import File
+from ..core.records import read_as
+from ..core.validation import Strict
 from .evaluation import REGISTRY, evaluations
 
 

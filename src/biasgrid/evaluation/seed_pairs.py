@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.errors import BiasgridError
+from ..core.validation import Strict
 from ..debias.lookup import find_sets
-from ..directions import PCA, axis
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
-from ..geometry import FLAT, unit
-from ..validation import Strict
+from ..models.directions import PCA, axis
+from ..models.geometry import FLAT, unit
+from ..models.store import DebiasedModel, EmbeddingStore
 from .evaluation import Evaluation, Outcome
 from .spec import Pairs, Spec
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.store import DebiasedModel, EmbeddingStore
-from ..errors import BiasgridError
-from ..words import entries_of
+from ..core.errors import BiasgridError
+from ..models.store import DebiasedModel, EmbeddingStore
+from ..models.words import entries_of
 from .benchmarks import lines
 from .evaluation import Evaluation, Outcome
 from .facts import directions, fact

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationInfo, create_model
 
-from ..errors import BiasgridError
-from ..preprocessing import DEFAULT_FORMS
-from ..registry import is_pending
-from ..validation import Strict, check_path, field, validate
-from ..words import WordOptions
+from ..core.errors import BiasgridError
+from ..core.registry import is_pending
+from ..core.validation import Strict, check_path, field, validate
+from ..models.preprocessing import DEFAULT_FORMS
+from ..models.words import WordOptions
 from .evaluation import REGISTRY, evaluations
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..files import slug
-from ..numbers import share
+from ..core.files import slug
+from ..core.numbers import share
 from .figure import Drawing, Example, Figure, evaluations_of
 from .frame import Frame, empty_page, styled
 from .palette import colour_map
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # Methods in their order.
 METHODS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..numbers import count, decimal, share
+from ..core.numbers import count, decimal, share
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import PAGE, Frame, styled
 from .methods import method_label, ordered_methods, removed_share, rows_of_group
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # Smallest and largest width of a column in inches.
 CELL = 0.42, 0.75

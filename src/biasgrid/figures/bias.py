@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from ..labels import sic
-from ..verdicts.overview import FILLED as FILLED_MARK
-from ..verdicts.overview import ZEROS, BiasPicture, Row, bias_pictures
-from ..verdicts.summary import LONGEST_HEADLINE, headline
-from ..verdicts.text import query_labels
+from ..core.labels import sic
+from ..tables.conclusions.overview import FILLED as FILLED_MARK
+from ..tables.conclusions.overview import ZEROS, BiasPicture, Row, bias_pictures
+from ..tables.conclusions.summary import LONGEST_HEADLINE, headline
+from ..tables.conclusions.text import query_labels
 from .figure import Drawing, Example, Figure, legend_height, page_name
 from .frame import Frame, empty_page, styled
 from .palette import GREY, model_looks, models_in_order, open_mark, series_mark
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # Largest share of the width for the names of queries.
 NAMES = 0.42

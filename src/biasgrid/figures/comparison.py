@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..comparison.quantities import MEASURES, name_of
-from ..comparison.verdict import NO_VALUE, NOT_ASKED, OTHER_QUERIES, OTHER_VECTORS, UNJUDGED, WITH_AN_ERROR
-from ..numbers import plain, typeset, typographic
+from ..core.numbers import plain, typeset, typographic
+from ..tables.published.quantities import MEASURES, name_of
+from ..tables.published.verdict import (
+    NO_VALUE,
+    NOT_ASKED,
+    OTHER_QUERIES,
+    OTHER_VECTORS,
+    UNJUDGED,
+    WITH_AN_ERROR,
+)
 from .figure import Drawing, Example, Figure
 from .frame import NARROW, Frame, empty_page, styled
 from .questions import PRINT
@@ -22,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 COMPUTED = "computed by other code"
 # The difference may be due to rounding in the publication.

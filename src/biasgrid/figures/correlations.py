@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..numbers import coefficient, typeset
-from ..statistics.aggregation import OVERALL
-from ..verdicts.agreement import FEW_MODELS, of_few_models
+from ..core.numbers import coefficient, typeset
+from ..measure.statistics.aggregation import OVERALL
+from ..tables.conclusions.agreement import FEW_MODELS, of_few_models
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled
 from .palette import SIGNED

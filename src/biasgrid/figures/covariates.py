@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import join_names
-from ..files import slug
-from ..numbers import coefficient
+from ..core.errors import join_names
+from ..core.files import slug
+from ..core.numbers import coefficient
 from .figure import Drawing, Example, Figure, cells_of
 from .frame import Frame, empty_page, styled
 from .palette import (
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 METHOD = "spearman"
 # Lanes of a model in `types.rows`, with room for a text next to its mark.

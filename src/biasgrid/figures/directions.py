@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown_name
-from ..numbers import decimal
+from ..core.errors import BiasgridError, unknown_name
+from ..core.numbers import decimal
 from ..tables.cells import direction_cells
 from .figure import Drawing, Example, Figure, of_criteria
 from .frame import Frame, empty_page, styled
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Angles between definitions of the bias direction"
 # Name in Direct Bias -> label of its row, and text in the note.

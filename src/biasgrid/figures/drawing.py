@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, join_names, unknown_name
-from ..registry import UnknownEntryError
-from ..results import without_collection
+from ..core.errors import BiasgridError, join_names, unknown_name
+from ..core.registry import UnknownEntryError
+from ..measure.results import without_collection
 from .figure import Drawing, Figure, Files
 from .palette import Order, ordered
 from .registry import REGISTRY
@@ -18,7 +18,7 @@ from .text import shorten_labels
 if TYPE_CHECKING:
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # Facts that a figure only needs for its own criterion.
 OF_CRITERION = {"neutral", "signs"}

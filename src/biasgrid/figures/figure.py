@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from ..files import slug
-from ..statistics.aggregation import OVERALL
+from ..core.files import slug
+from ..measure.statistics.aggregation import OVERALL
 from ..tables.inputs import When, facts_of, files_of, holds
 from .text import method_name
 
 if TYPE_CHECKING:
     from matplotlib import figure
 
-    from ..planned import Cell, Evaluation, Planned
+    from ..tables.planned import Cell, Evaluation, Planned
 
 # Map a role to a file (`in_memory.File`), or to a list of files.
 Files = Mapping[str, Any]

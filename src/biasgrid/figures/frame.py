@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, is_among, join_names, not_allowed
-from ..extras import require
-from ..files import write_bytes
-from ..results import without_collection
+from ..core.errors import BiasgridError, is_among, join_names, not_allowed
+from ..core.extras import require
+from ..core.files import write_bytes
+from ..measure.results import without_collection
 from .fonts import OWN, families
 from .palette import Look, languages
 from .text import BOLD, LARGE, NORMAL, SMALL, fit_text, line_count, text_width

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown_name
-from ..numbers import plain, typographic
+from ..core.errors import BiasgridError, unknown_name
+from ..core.numbers import plain, typographic
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
 from .methods import method_label, ordered_methods, rows_of_group
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Bias that can be recovered after debiasing"
 # A longer axis lacks room for such close ticks.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..labels import sic
-from ..numbers import typeset
+from ..core.files import slug
+from ..core.labels import sic
+from ..core.numbers import typeset
 from .figure import Drawing, Example, Figure, cells_of
 from .frame import Frame, empty_page, styled
 from .palette import in_order, unit_looks
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # Largest number of words in a figure.
 WORDS = 10

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..numbers import interval, share, typeset, typographic
-from ..seeds import seed_of
-from ..statistics.means import share_interval
+from ..core.files import slug
+from ..core.numbers import interval, share, typeset, typographic
+from ..core.seeds import seed_of
+from ..measure.statistics.means import share_interval
 from ..tables.cells import word_cells
 from .figure import Drawing, Example, Figure, count_range, page_name
 from .frame import Frame, empty_page, styled
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 CURVES = "Share of detected words by the threshold"
 QUADRANTS = "Words between four crossed groups"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "The same test in several languages"
 VECTORS = "word vectors"

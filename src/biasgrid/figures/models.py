@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from ..statistics.aggregation import OVERALL
-from ..verdicts.least_biased import Answer, answers
-from ..verdicts.overview import (
+from ..measure.statistics.aggregation import OVERALL
+from ..tables.conclusions.least_biased import Answer, answers
+from ..tables.conclusions.overview import (
     BASELINE,
     Mark,
     ModelsCell,
@@ -18,7 +18,7 @@ from ..verdicts.overview import (
     models_picture,
     topic_label,
 )
-from ..verdicts.summary import models_headline
+from ..tables.conclusions.summary import models_headline
 from .figure import Drawing, Example, Figure, Files, legend_height, page_name
 from .frame import Frame, empty_page, styled
 from .palette import CLEAR, ZEBRA, Look, model_looks, models_in_order, open_mark
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Bias of each model on each topic"
 # Inches between two models' marks.

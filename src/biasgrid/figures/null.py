@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..caveats import is_at_floor
-from ..inference.significance import REGISTRY, questions, tests
-from ..labels import sic
-from ..numbers import count, interval, p_number, p_value, typeset, typographic
+from ..core.labels import sic
+from ..core.numbers import count, interval, p_number, p_value, typeset, typographic
+from ..measure.caveats import is_at_floor
+from ..measure.tests import REGISTRY, questions, tests
 from ..tables.inputs import FACTS
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, styled
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..inference.null import Null
+    from ..measure.null import Null
     from ..metrics import Metric
-    from ..planned import Cell, Planned
+    from ..tables.planned import Cell, Planned
 
 TAIL, NULL, RESAMPLES = COUNTED, PLAIN, "#E6E6E6"
 # Inches of a panel.
@@ -63,7 +63,7 @@ def null_distribution(
     A histogram has the values with which the test compares the score, the score, and the tail that the p-value
     counts. The resamples have their interval (`interval`, at `level`). `tests` are the possible tests, from `facts`.
     """
-    from ..inference.null import why_untested
+    from ..measure.null import why_untested
 
     tests = {name: test for name, test in tests.items() if any(name in v for v in null.values.values())}
     parts = [*tests, *(["bootstrap"] if null.samples is not None else [])]
@@ -284,7 +284,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    from ..inference.null import Null
+    from ..measure.null import Null
 
     return null_distribution(Null.load(inputs["null"]), **spec)
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError
-from ..files import slug
-from ..numbers import share
+from ..core.errors import BiasgridError
+from ..core.files import slug
+from ..core.numbers import share
 from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, styled
 from .palette import NO_FILL, Look
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Words furthest from the middle"
 # Number of words of each end, if no other number was published.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..numbers import coefficient, decimal, plain, share, typeset
-from ..statistics.aggregation import OVERALL
+from ..core.numbers import coefficient, decimal, plain, share, typeset
+from ..measure.statistics.aggregation import OVERALL
 from .correlations import FEWEST
 from .figure import Drawing, Example, Figure
 from .frame import Frame, styled
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # Rank 1 is the darkest.
 BEST_FIRST = ["#1B5E75", "#7FB4C4", "#F1F6F7"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..labels import sic
-from ..numbers import coefficient, interval, p_value
+from ..core.files import slug
+from ..core.labels import sic
+from ..core.numbers import coefficient, interval, p_value
 from .figure import Drawing, Example, Figure, cells_of, page_name
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, model_looks
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # A metric, a model and a debias method, which order the queries.
 Column = tuple[str, str, str]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..numbers import plain
-from ..statistics.aggregation import OVERALL
-from ..statistics.ranks import most_resampled
-from ..statistics.shared import FEW_SHARED, NO_VALUE
-from ..statistics.two_models import MODELS
-from ..verdicts.least_biased import Answer, RankedState, answers
-from ..verdicts.text import join_names, with_note
+from ..core.numbers import plain
+from ..measure.statistics.aggregation import OVERALL
+from ..measure.statistics.ranks import most_resampled
+from ..measure.statistics.shared import FEW_SHARED, NO_VALUE
+from ..measure.statistics.two_models import MODELS
+from ..tables.conclusions.least_biased import Answer, RankedState, answers
+from ..tables.conclusions.text import join_names, with_note
 from .figure import Example, Figure, each_criterion
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark

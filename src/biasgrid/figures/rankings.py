@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..numbers import plain
-from ..statistics.aggregation import OVERALL
+from ..core.numbers import plain
+from ..measure.statistics.aggregation import OVERALL
 from .figure import Example, Figure, Files
 from .frame import Frame, styled
 from .palette import GREY, Look, metric_areas
@@ -175,8 +175,8 @@ def _end(ranks: pd.Series, labels: Mapping[str, str], mark: str, room: float) ->
 
 def _verdicts(inputs: Files, spec: Mapping[str, Any], criteria: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return lines on whether the order of the sums is clear, and the criteria in which it is not."""
-    from ..verdicts.agreement import agreement
-    from ..verdicts.least_biased import answers
+    from ..tables.conclusions.agreement import agreement
+    from ..tables.conclusions.least_biased import answers
 
     if "pairs" not in inputs:
         return ["Without a bootstrap, no test says whether the models differ."], []

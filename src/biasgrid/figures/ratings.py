@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..numbers import coefficient, interval, typeset, typographic
-from ..resources import find_file
+from ..core.numbers import coefficient, interval, typeset, typographic
+from ..core.resources import find_file
 from ..tables.cells import poles, rating_cells
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, empty_page, styled
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Bias of words and people's ratings"
 # Number of named words of each end of a cloud of points.

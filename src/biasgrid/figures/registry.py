@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-from ..callers import stacklevel
-from ..errors import BiasgridError, is_among
-from ..registry import Registry
+from ..core.callers import stacklevel
+from ..core.errors import BiasgridError, is_among
+from ..core.registry import Registry
 from .figure import Figure
 
 # Removed kinds -> the kinds that replace them.

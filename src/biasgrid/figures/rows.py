@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError, join_names
-from ..statistics.aggregation import OVERALL
+from ..core.errors import BiasgridError, join_names
+from ..measure.statistics.aggregation import OVERALL
 from .palette import Unit
 from .text import DAGGER
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..in_memory import File
+    from ..core.in_memory import File
     from .figure import Files
 
 # Short reasons, by status.

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.errors import BiasgridError, unknown_name
+from ..core.files import slug
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, unknown_name
-from ..files import slug
-from ..verdicts.evidence import ALL, GROUPS, MARKS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
+from ..measure.evidence import ALL, GROUPS, MARKS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
 from .figure import Drawing, Example, Figure, cells_of, page_name
 from .frame import PAGE, Frame, styled
 from .palette import (
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.artist import Artist
 
-    from ..planned import Cell, Planned
+    from ..tables.planned import Cell, Planned
 
 # The question of the test behind a column of p-values.
 QUESTIONS = {
@@ -99,7 +99,7 @@ def scores(
     A debiased model's marks are below the marks of the original one, with the letter of its method. The dashed line
     is the metric's no-bias value. The row of a NaN score is hatched, with the reason in words. The panels share one
     scale, except for models that are so far out that the others would not be visible. A mark's fill shows the
-    evidence of its score, from the table's column `evidence`, by `verdicts.evidence.MARKS`. A table without the
+    evidence of its score, from the table's column `evidence`, by `measure.evidence.MARKS`. A table without the
     column lacks tests.
 
     Parameters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..files import slug
-from ..numbers import decimal, typeset
+from ..core.files import slug
+from ..core.numbers import decimal, typeset
 from .figure import Drawing, Example, Figure
 from .frame import Frame, empty_page, styled
 from .palette import in_order, series_mark
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Scores with one list of words or another"
 KEYS = ["metric", "part", "model", "debias"]

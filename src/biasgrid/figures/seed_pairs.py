@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..files import slug
-from ..numbers import coefficient, typeset
+from ..core.files import slug
+from ..core.numbers import coefficient, typeset
 from .figure import Drawing, Example, Figure, evaluations_of
 from .frame import Frame, styled
 from .palette import GREY, INK, Look
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # Map a column to its name and its mark; one panel has cosines, the other shares.
 HEADING = "How well each pair represents the direction"

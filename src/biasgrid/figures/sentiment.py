@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..numbers import coefficient, share, typeset
-from ..results import ASKED, KEYS, results
+from ..core.files import slug
+from ..core.numbers import coefficient, share, typeset
+from ..measure.results import ASKED, KEYS, results
 from .figure import Drawing, Example, Figure, Files, cells_of
 from .frame import Frame, styled
 from .palette import INK, in_order, series_mark
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Shares of negative sentiment"
 MARK = series_mark(0) | {"color": INK}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
+from ..core.files import slug
 from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, empty_page, styled
 from .palette import NO_FILL, Look, series_mark
@@ -19,7 +19,7 @@ from .visuals import legend_of
 if TYPE_CHECKING:
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Map of the word sets"
 # Inches of the map.

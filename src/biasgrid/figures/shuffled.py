@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
-from ..numbers import plain, share
+from ..core.files import slug
+from ..core.numbers import plain, share
 from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import Frame, empty_page, styled
 from .palette import Look, model_looks, open_mark
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Bias in shuffled text"
 

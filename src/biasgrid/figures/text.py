@@ -10,9 +10,9 @@ from functools import lru_cache
 from string import ascii_uppercase
 from unicodedata import category, combining
 
-from ..labels import sic
-from ..numbers import share
-from ..statistics.aggregation import OVERALL
+from ..core.labels import sic
+from ..core.numbers import share
+from ..measure.statistics.aggregation import OVERALL
 
 # Font sizes in points: if a page of 7 inches is 900 pixels wide, 7 points are 12.5 pixels, or 9 points of a screen.
 SMALL, NORMAL, LARGE = 7.0, 8.0, 10.0

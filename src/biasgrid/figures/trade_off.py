@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import BiasgridError
-from ..numbers import share
+from ..core.errors import BiasgridError
+from ..core.numbers import share
 from .figure import Drawing, Example, Figure, count_range, of_criteria
 from .frame import Frame, styled
 from .methods import method_label, removed_share, rows_of_group
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 # An empty mark means that nothing can be recovered, a full one that everything can.
 FILLS = ["#FFFFFF", "#DDA0C0", "#882255", "#330A1F"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..files import slug
+from ..core.files import slug
 from .figure import Drawing, Example, Figure, distinct_sets
 from .frame import Frame, empty_page, styled
 from .palette import INK, Look, open_mark
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Scores of models trained with other parameters"
 SEED = "seed"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError
-from ..files import slug
-from ..numbers import share
+from ..core.errors import BiasgridError
+from ..core.files import slug
+from ..core.numbers import share
 from .figure import Drawing, Example, Figure, Files, evaluations_of
 from .frame import Frame, styled
 from .methods import method_label
@@ -21,7 +21,7 @@ from .visuals import legend_mark
 if TYPE_CHECKING:
     from matplotlib import figure
 
-    from ..planned import Planned
+    from ..tables.planned import Planned
 
 HEADING = "Map of the most biased words"
 # Inches of a map: if there are many, and if there are few.

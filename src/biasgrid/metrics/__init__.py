@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..registry import Registry
+from ..core.registry import Registry
 from .registry import Contrast, Detail, Metric, Score
 
 __all__ = ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BiasgridError, not_allowed, quote, unknown_name
+from ..core.errors import BiasgridError, not_allowed, quote, unknown_name
 
 POSITIVE, NEGATIVE = 1, -1  # labels of the first and the second attribute set, WEFE's
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.language.model import LanguageModel
+from ..models.language.model import LanguageModel
 from .registry import Detail, Metric, Score
 from .templates import check_templates, likelihoods, unscored_words
 

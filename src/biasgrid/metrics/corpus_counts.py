@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..embeddings.corpus.cooccurrence import Cooccurrence
-from ..embeddings.corpus.corpus import Corpus
+from ..models.corpus.cooccurrence import Cooccurrence
+from ..models.corpus.corpus import Corpus
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
-from .. import directions
-from ..errors import BiasgridError
-from ..geometry import FLAT, in_blocks, projections, unit, weighted_mean
-from ..limits import Count, limited
+from ..core.errors import BiasgridError
+from ..core.limits import Count, limited
+from ..models import directions
+from ..models.geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 

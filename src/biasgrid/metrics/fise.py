@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 
-from ..embeddings.model import Model
-from ..embeddings.remember import remember
-from ..geometry import cosines, in_blocks, unit, weighted_mean
-from ..limits import limited
-from ..words import FoundSet
+from ..core.limits import limited
+from ..models.geometry import cosines, in_blocks, unit, weighted_mean
+from ..models.model import Model
+from ..models.remember import remember
+from ..models.words import FoundSet
 from .registry import Contrast, Detail, Metric, Score
 
 Centre = Literal["words", "origin"]

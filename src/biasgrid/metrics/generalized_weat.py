@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..geometry import mean_of_rows, unit
+from ..models.geometry import mean_of_rows, unit
 from .registry import Metric, Score
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..embeddings.language.model import LanguageModel
-from ..geometry import FLAT, effect_size_range, mean_of_rows, weighted_mean
+from ..models.geometry import FLAT, effect_size_range, mean_of_rows, weighted_mean
+from ..models.language.model import LanguageModel
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score

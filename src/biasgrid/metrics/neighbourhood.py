@@ -9,10 +9,10 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from .. import directions
-from ..embeddings.store import DebiasedModel
-from ..geometry import FLAT, unit, weighted_mean
-from ..words import FoundSet
+from ..models import directions
+from ..models.geometry import FLAT, unit, weighted_mean
+from ..models.store import DebiasedModel
+from ..models.words import FoundSet
 from . import neighbours as neighbour_search
 
 NEIGHBOURS, THRESHOLD = 100, 0.05

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..embeddings.model import Model
-from ..embeddings.remember import remember
-from ..geometry import unit
+from ..models.geometry import unit
+from ..models.model import Model
+from ..models.remember import remember
 
 BLOCK = 8192  # rows of the vocabulary that are in memory at a time
 VOCABULARY = 50_000

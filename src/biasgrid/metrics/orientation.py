@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
-from ..geometry import cosines
+from ..models.geometry import cosines
 
 PAPER: Final = "paper"
 Orientation = Literal["paper", "wefe_benchmark"]

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge
 
-from ..embeddings.corpus.cooccurrence import Cooccurrence
-from ..limits import limited
+from ..core.limits import limited
+from ..models.corpus.cooccurrence import Cooccurrence
 from . import corpus_counts
 from .registry import Detail, Metric, Score
 

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..errors import BiasgridError, unknown_name
-from ..hooks import complete
-from ..limits import check_limits
+from ..core.errors import BiasgridError, unknown_name
+from ..core.hooks import complete
+from ..core.limits import check_limits
 
 Role = Literal["target", "attribute"]
 
@@ -79,7 +79,7 @@ class Metric:
     neutral
         The value that means no bias. Rankings use the distance from it.
     needs
-        Kind of model that it is measured on (`biasgrid.embeddings.kinds`), which defines the content of its
+        Kind of model that it is measured on (`biasgrid.models.kinds`), which defines the content of its
         function's arrays for each word.
     groups
         Side that has the (protected) groups to which words of the other side are near or not.

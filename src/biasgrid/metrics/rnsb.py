@@ -16,8 +16,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt
 
-from ..errors import BiasgridError, not_allowed
-from ..limits import limited
+from ..core.errors import BiasgridError, not_allowed
+from ..core.limits import limited
 from .classifier import check_estimator, evaluation, probabilities_of
 from .logistic import TINY, classifiers, logistic
 from .registry import Detail, Metric, Score

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import directions
-from ..geometry import FLAT, in_blocks, projections, unit, weighted_mean
-from ..limits import limited
+from ..core.limits import limited
+from ..models import directions
+from ..models.geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from . import orientation as roles
 from .registry import Contrast, Detail, Metric, Role, Score
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
-from ..geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
-from ..limits import limited
-from ..words import FoundSet
+from ..core.limits import limited
+from ..models.geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
+from ..models.words import FoundSet
 from . import neighbours as neighbour_search
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score

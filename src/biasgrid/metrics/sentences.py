@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..embeddings.language.model import LanguageModel
-from ..embeddings.language.sentence import NO_NEXT_SENTENCE_HEAD, Sentence, Span
-from ..errors import join_names, quote
+from ..core.errors import join_names, quote
+from ..models.language.model import LanguageModel
+from ..models.language.sentence import NO_NEXT_SENTENCE_HEAD, Sentence, Span
 
 ScoreKind = Literal["sz", "cp", "l2r", "term"]
 Normalize = Literal["tokens"] | None

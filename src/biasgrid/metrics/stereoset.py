@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..embeddings.language.model import MEASURED, LanguageModel
-from ..errors import BiasgridError
+from ..core.errors import BiasgridError
+from ..models.language.model import MEASURED, LanguageModel
 from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import Normalize

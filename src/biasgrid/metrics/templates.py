@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..embeddings.language.model import LanguageModel
-from ..embeddings.language.sentence import Sentence, Span
-from ..errors import BiasgridError, join_names, not_allowed, quote
+from ..core.errors import BiasgridError, join_names, not_allowed, quote
+from ..models.language.model import LanguageModel
+from ..models.language.sentence import Sentence, Span
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
 # The templates are short, so that nouns, names and adjectives fit; for one kind of words, write longer ones.

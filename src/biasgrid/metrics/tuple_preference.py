@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..embeddings.language.model import LanguageModel
-from ..embeddings.language.sentence import Sentence
+from ..models.language.model import LanguageModel
+from ..models.language.sentence import Sentence
 from . import sentences
 from .registry import Detail, Metric, Score
 from .sentences import Normalize

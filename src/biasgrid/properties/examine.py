@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..embeddings.kinds import are_models
 from ..metrics import REGISTRY
 from ..metrics.registry import Metric
+from ..models.kinds import are_models
 from . import scores, texts
 from .questions import (
     ARGUMENTS,

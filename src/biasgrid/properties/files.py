@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..core.files import write_text
+from ..core.schema import dumps
 from ..figures.frame import save
-from ..files import write_text
-from ..schema import dumps
 from ..tables.table import Column
 from .figures import counterexamples, matrix, ranges
 from .questions import NO, NOT_EXAMINED, NOT_REFUTED, SET, UNDEFINED, WORD, YES

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..embeddings.corpus.cooccurrence import Cooccurrence
 from ..metrics.registry import Metric
+from ..models.corpus.cooccurrence import Cooccurrence
 from .leanings import CLEAR, find_counterexamples
 from .numbers import number
 from .questions import NO, NOT_REFUTED, SET, WORD

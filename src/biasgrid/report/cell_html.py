@@ -10,12 +10,12 @@ import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
 
-from ..caveats import is_at_floor, lowest_p
-from ..comparison.quantities import name_of
-from ..inference import significance
-from ..numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
-from ..verdicts.evidence import phrase
-from ..verdicts.reliability import HOLDS, MAY_TURN
+from ..core.numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
+from ..measure import tests as significance
+from ..measure.caveats import is_at_floor, lowest_p
+from ..measure.evidence import phrase
+from ..measure.reliability import HOLDS, MAY_TURN
+from ..tables.published.quantities import name_of
 from .marks import mark_of
 from .score_records import Cells, Record
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..inference import significance
-from ..options import Bootstrap
+from ..measure import tests as significance
+from ..measure.options import Bootstrap
 
 # Fields of a test in a file of inference that the report shows.
 KEPT = (

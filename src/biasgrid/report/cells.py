@@ -16,30 +16,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import metrics
-from ..caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
-from ..comparison.study_values import unit
-from ..embeddings.kinds import REGISTRY as KINDS
-from ..errors import BiasgridError, join_names, quote
-from ..inference import significance
+from ..core.errors import BiasgridError, join_names, quote
+from ..core.versions import count_versions
+from ..measure import tests as significance
+from ..measure.caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
+from ..measure.evidence import COUNTING
+from ..measure.evidence import tests_of as tests_of_words
+from ..measure.reliability import of_scores, of_word_orders
+from ..measure.results import KEYS, PLACE, cells, part_of
 from ..metrics.registry import Metric
-from ..query import Query
-from ..results import KEYS, PLACE, cells, part_of
+from ..models.kinds import REGISTRY as KINDS
+from ..models.words import WordOptions
+from ..queries.query import Query
+from ..queries.word_set import WordSet
 from ..tables.comparison import COMPARISON
 from ..tables.inputs import files_of
+from ..tables.published.study_values import unit
 from ..tables.reliability import TABLE as RELIABILITY
 from ..tables.scores import SCORES
-from ..verdicts.evidence import COUNTING
-from ..verdicts.evidence import tests_of as tests_of_words
-from ..verdicts.reliability import of_scores, of_word_orders
-from ..versions import count_versions
-from ..word_set import WordSet
-from ..words import WordOptions
 from .cell_tests import KEPT, interval_of, interval_of_units, number, tests_of
 from .score_records import MANY, Associations, Cells, FoundSet, Question, Record, anchor
 from .sentences import of_stability
 
 if TYPE_CHECKING:
-    from ..plan.study import Study
+    from ..study.study import Study
 
 
 # The tables that records are read from, if they exist.

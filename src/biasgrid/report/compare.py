@@ -12,18 +12,18 @@ import pandas as pd
 
 from .. import tables
 from ..api.study import CONFIG, FinishedStudy
-from ..config import load
-from ..errors import BiasgridError
-from ..inference import significance
-from ..numbers import NOISE
-from ..query import Query
-from ..records import read_model
-from ..results import KEYS
+from ..core.errors import BiasgridError
+from ..core.numbers import NOISE
+from ..core.records import read_model
+from ..core.validation import to_record
+from ..core.versions import count_versions
+from ..measure import tests as significance
+from ..measure.evidence import ALL
+from ..measure.results import KEYS
+from ..queries.query import Query
+from ..study.config import load
+from ..tables.conclusions.least_biased import Answer, answers, decisions
 from ..tables.inputs import FACTS
-from ..validation import to_record
-from ..verdicts.evidence import ALL
-from ..verdicts.least_biased import Answer, answers, decisions
-from ..versions import count_versions
 
 # Numbers with a smaller relative difference are equal.
 TOLERANCE = 1e-12
@@ -44,7 +44,7 @@ COLUMNS: dict[str, tuple[list[str], list[str]]] = {
         ["published", "ours", "verdict"],
     ),
 }
-# Columns that `verdicts.least_biased` also reads.
+# Columns that `tables.conclusions.least_biased` also reads.
 ANSWERED = {
     "rankings": ["value", "value_shared", "rank_shared", "queries", "queries_of", "reason"],
     "pairs": [

@@ -8,8 +8,8 @@ from dataclasses import replace
 from ..api import partial_study
 from ..api.existing_study import check_finished, existing
 from ..api.study import FinishedStudy
-from ..errors import BiasgridError
-from ..plan.step import Step
+from ..core.errors import BiasgridError
+from ..study.step import Step
 from .report_step import report_step, shown
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..inference import significance
-from ..verdicts.evidence import ALL, GROUPS, MARKS, NONE, PERMUTATION, PHRASES
+from ..measure import tests as significance
+from ..measure.evidence import ALL, GROUPS, MARKS, NONE, PERMUTATION, PHRASES
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from markupsafe import escape
 
-from ..numbers import typeset
+from ..core.numbers import typeset
 
 WIDTH, HEIGHT, MARGIN = 300, 18, 8
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isfinite, isnan, log10
 
+from ..core.numbers import number, plain
 from ..figures.palette import model_looks, ordered
-from ..numbers import number, plain
-from ..verdicts.overview import BASELINE, Mark
+from ..tables.conclusions.overview import BASELINE, Mark
 
 # Per cent of the width that are free at each end.
 SIDE = 2.5

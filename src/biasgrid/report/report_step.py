@@ -9,18 +9,18 @@ from typing import Any
 
 from .. import tables
 from ..api import docstrings
-from ..errors import BiasgridError
-from ..plan.step import Step
-from ..plan.steps import when_run
-from ..plan.study import Study
-from ..resources import find_file
+from ..core.errors import BiasgridError
+from ..core.resources import find_file
+from ..core.validation import to_record
+from ..core.web_addresses import public
+from ..study.step import Step
+from ..study.steps import when_run
+from ..study.study import Study
 from ..tables.answers import summary_spec
 from ..tables.cells import poles, two_group_cells
 from ..tables.inputs import FACTS, facts_of
 from ..tables.scales import scaled_metrics
 from ..tables.words import place_of
-from ..validation import to_record
-from ..web_addresses import public
 from . import cells
 from .sections import REGISTRY
 from .step import template_files

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..inference import significance
-from ..numbers import NO_VALUE, coefficient, count, interval, plain, share
-from ..statistics.aggregation import OVERALL
-from ..statistics.shared import FEW_SHARED, FEW_UNITS
-from ..verdicts.agreement import Agreement, of_few_models
-from ..verdicts.evidence import ALL, TESTS
-from ..verdicts.least_biased import Answer, DebiasedState, RankedState
-from ..verdicts.reliability import LEVEL_NAMES, ORDER, SCORE, SIGN
-from ..verdicts.text import count_name, join_names, pluralize
+from ..core.numbers import NO_VALUE, coefficient, count, interval, plain, share
+from ..measure import tests as significance
+from ..measure.evidence import ALL, TESTS
+from ..measure.reliability import LEVEL_NAMES, ORDER, SCORE, SIGN
+from ..measure.statistics.aggregation import OVERALL
+from ..measure.statistics.shared import FEW_SHARED, FEW_UNITS
+from ..tables.conclusions.agreement import Agreement, of_few_models
+from ..tables.conclusions.least_biased import Answer, DebiasedState, RankedState
+from ..tables.conclusions.text import count_name, join_names, pluralize
 from .names import Names
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def of_directions(table: pd.DataFrame, metrics: Iterable[str], names: Names) -> 
     Parameters
     ----------
     table
-        Rows of `verdicts.direction.directions`.
+        Rows of `tables.conclusions.direction.directions`.
     metrics
         Keys, in their order.
     """

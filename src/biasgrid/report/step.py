@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from .. import __version__, tables
-from ..errors import BiasgridError
-from ..extras import has
-from ..files import write_text
-from ..in_memory import InMemory, parts_of
-from ..labels import MISSPELLED, sic
-from ..numbers import share
-from ..printable import without_hidden
-from ..query import Query
-from ..records import read_model
-from ..results import without_collection
-from ..schema import read
+from ..core.errors import BiasgridError
+from ..core.extras import has
+from ..core.files import write_text
+from ..core.in_memory import InMemory, parts_of
+from ..core.labels import MISSPELLED, sic
+from ..core.numbers import share
+from ..core.printable import without_hidden
+from ..core.records import read_model
+from ..core.schema import read
+from ..measure.results import without_collection
+from ..queries.query import Query
 from . import cell_html, cells
 from .names import Names
 from .picture import offset

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..in_memory import File, InMemory, parts_of
-from ..printable import check_texts
-from ..registry import Registry
+from ..core.in_memory import File, InMemory, parts_of
+from ..core.printable import check_texts
+from ..core.registry import Registry
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.errors import BiasgridError
+from ..core.in_memory import InMemory
+from ..core.records import read_aggregates
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError
-from ..in_memory import InMemory
-from ..records import read_aggregates
-from ..results import ACROSS_QUERIES
-from ..statistics.aggregation import AGGREGATIONS, OVERALL, Aggregation, aggregation_name, aggregator, groups
-from ..verdicts.evidence import GROUPS, Test, adjust, judge, lowest_p_values
+from ..measure.evidence import GROUPS, Test, adjust, judge, lowest_p_values
+from ..measure.results import ACROSS_QUERIES
+from ..measure.statistics.aggregation import (
+    AGGREGATIONS,
+    OVERALL,
+    Aggregation,
+    aggregation_name,
+    aggregator,
+    groups,
+)
 from . import rank_samples
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .model_pairs import StandardizedScores, mean_of_state
@@ -27,7 +34,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 STANDARDIZED = "standardized"
@@ -119,7 +126,7 @@ def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     inputs
-        "scores": the table; "aggregate_tests", if there are any: the files of `inference.aggregates`; "samples" and
+        "scores": the table; "aggregate_tests", if there are any: the files of `measure.aggregates`; "samples" and
         "inferences", with a bootstrap: as in `rank_samples.write`.
     spec
         The spec of `standardized`, left out if no random groups were drawn; "ranked": the criteria; "aggregation":

@@ -1,20 +1,20 @@
-"""Conclusions from a study's tables, which are read for `verdicts.least_biased` and `verdicts.summary`."""
+"""Conclusions from a study's tables, which are read for `conclusions.least_biased` and `conclusions.summary`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..verdicts.evidence import COUNTING
-from ..verdicts.least_biased import Answer, answers
-from ..verdicts.summary import READ, Conclusion, conclude
+from ..measure.evidence import COUNTING
 from . import REGISTRY
+from .conclusions.least_biased import Answer, answers
+from .conclusions.summary import READ, Conclusion, conclude
 from .inputs import FACTS, facts_of, holds
 from .pairs import PAIRS
 from .rankings import RANKINGS
 from .scales import neutrals
 
 if TYPE_CHECKING:
-    from ..planned import Planned
+    from .planned import Planned
 
 
 def answers_of(study: Planned) -> list[Answer]:
@@ -48,7 +48,7 @@ def sides_of(study: Planned) -> list[tuple[str, str, float]]:
 
 
 def summary_spec(study: Planned) -> dict[str, Any]:
-    """Return the JSON-compatible values that `verdicts.summary` needs in addition to the tables."""
+    """Return the JSON-compatible values that `tables.conclusions.summary` needs in addition to the tables."""
     inference = [study.config.inference] + [
         entry.inference
         for name in study.config.criteria

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..planned import Cell, Planned
+    from .planned import Cell, Planned
 
 
 def word_cells(study: Planned) -> list[Cell]:

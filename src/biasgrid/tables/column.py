@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
-from ..errors import join_names
+from ..core.errors import join_names
 
 # The range of a column without limits.
 ANY = (-inf, inf)

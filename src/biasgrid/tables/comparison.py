@@ -7,21 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..absence import MEANING
-from ..comparison.compare import compare
-from ..comparison.published import COMPUTED, FREQUENCY, OF_FREQUENCY, PRINTED, PUBLISHED, read, rows_of
-from ..comparison.queries import FILE, words_digest
-from ..comparison.study_values import attribute_frequencies, run_deviations, unit
-from ..comparison.verdict import MEANINGS, NO_VALUE, VERDICTS
+from ..core.absence import MEANING
+from ..core.in_memory import File, InMemory, parts_of
+from ..core.resources import find_file
 from ..debias import UNTOUCHED
-from ..in_memory import File, InMemory, parts_of
-from ..resources import find_file
-from ..statistics.aggregation import OVERALL
+from ..measure.statistics.aggregation import OVERALL
 from .aggregates import AGGREGATES
 from .cells import rating_cells
 from .correlations import CORRELATIONS
 from .ends import MODEL_LABEL, QUERY_ID
 from .inputs import SOURCES
+from .published.compare import compare
+from .published.published import COMPUTED, FREQUENCY, OF_FREQUENCY, PRINTED, PUBLISHED, read, rows_of
+from .published.queries import FILE, words_digest
+from .published.study_values import attribute_frequencies, run_deviations, unit
+from .published.verdict import MEANINGS, NO_VALUE, VERDICTS
 from .rankings import RANKINGS
 from .ratings import RATINGS
 from .table import Column, Files, Table
@@ -29,7 +29,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 QUANTITY = PUBLISHED.index("quantity")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results import KEYS, results
+from ..measure.results import KEYS, results
 from .keys import CELL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from .planned import Cell, Planned
 
 
 OTHERS, ALL = "(others)", "(all)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..seeds import seed_of
-from ..statistics.correlation import by_methods
+from ..core.seeds import seed_of
+from ..measure.statistics.correlation import by_methods
 from .correlation_columns import correlation_columns
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .scores import SCORES
@@ -15,7 +15,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 # Smallest number of queries of a correlation.

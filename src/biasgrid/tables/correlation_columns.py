@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..statistics.correlation import METHODS
+from ..measure.statistics.correlation import METHODS
 from .column import Column
 
 

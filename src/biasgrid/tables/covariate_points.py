@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..records import read_frequencies
-from ..results import results
+from ..core.records import read_frequencies
+from ..measure.results import results
 from .table import Files
 
 if TYPE_CHECKING:
-    from ..planned import Planned
-    from ..query import Arity, Query
+    from ..queries.query import Arity, Query
+    from .planned import Planned
 
 
 LOG, PMI = "log_frequency", "pmi"

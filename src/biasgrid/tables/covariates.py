@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from ..seeds import seed_of
-from ..statistics.correlation import METHODS, over_units
+from ..core.seeds import seed_of
+from ..measure.statistics.correlation import METHODS, over_units
 from .correlation_columns import correlation_columns
 from .covariate_points import (
     BIASED,

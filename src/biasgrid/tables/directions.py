@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..directions import COMPARED as KINDS
-from ..results import results
+from ..measure.results import results
+from ..models.directions import COMPARED as KINDS
 from .cells import direction_cells
 from .keys import CRITERION, DEBIAS, MODEL, QUERY
 from .table import Column, Files, Table

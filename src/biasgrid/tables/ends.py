@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..query import Query
+from ..queries.query import Query
 from .column import Column
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from .planned import Cell, Planned
 
 # Key in a table's spec of the values that these columns depend on.
 SPEC = "ends"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ..records import read_frequencies
+from ..core.records import read_frequencies
 from .column import ANY, Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results import results
+from ..measure.results import results
 from .keys import CELL
 from .table import Column, Files, Table
 

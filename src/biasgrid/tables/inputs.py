@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BiasgridError, unknown_name
-from ..validation import to_record
-from ..verdicts.reliability import THRESHOLDS
+from ..core.errors import BiasgridError, unknown_name
+from ..core.validation import to_record
+from ..measure.reliability import THRESHOLDS
 from .cells import rating_cells
 from .scales import neutrals, ranges, ranking, scaled_metrics
 
 if TYPE_CHECKING:
-    from ..in_memory import File
-    from ..planned import Cell, Planned
+    from ..core.in_memory import File
+    from .planned import Cell, Planned
 
 # Names of WHEN, joined by " and ", or a function of the study that returns whether the condition holds.
 When = str | Callable[[Any], object]

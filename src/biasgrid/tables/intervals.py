@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..options import INTERVALS, Bootstrap
-from ..results import KEYS, cells, key_of
+from ..measure.options import INTERVALS, Bootstrap
+from ..measure.results import KEYS, cells, key_of
 from .keys import CELL
 from .table import Column, Files, Table
 from .tests import NO_VALUE, with_counts

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import metrics
 from ..debias import UNTOUCHED
-from ..preprocessing import form_of, recorded_forms
-from ..results import cells
-from ..words import NOT_FOUND
+from ..measure.results import cells
+from ..models.preprocessing import form_of, recorded_forms
+from ..models.words import NOT_FOUND
 from .column import Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL
@@ -18,7 +18,7 @@ from .table import Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from .planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

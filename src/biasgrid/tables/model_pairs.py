@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
-from ..results import KEYS, results
-from ..statistics.aggregation import covers_enough
-from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO, Scale
-from ..statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
-from ..statistics.two_models import (
+from ..measure.results import KEYS, results
+from ..measure.statistics.aggregation import covers_enough
+from ..measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO, Scale
+from ..measure.statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
+from ..measure.statistics.two_models import (
     CANNOT_TELL,
     LENGTHS,
     LEVEL,
@@ -92,8 +92,8 @@ class StandardizedScores(Scores):
         Notes
         -----
         A resample on the other side of the no-bias value counts as a negative distance: absolute values would be
-        larger than the score on average (`statistics.ranks`). A debiased variant is standardised on the scale of its
-        original model.
+        larger than the score on average (`measure.statistics.ranks`). A debiased variant is standardised on the
+        scale of its original model.
         """
         scales: dict[tuple[str, ...], Scale | None] = {}
         for key, _, result in results(inputs["inferences"]):
@@ -137,8 +137,8 @@ def compare_family(
     words
         Number of words in the smallest set of each row of the place, (rows,).
     margin, level
-        As in `statistics.two_models.answers`. Without a margin, the required numbers of words and queries are left
-        out.
+        As in `measure.statistics.two_models.answers`. Without a margin, the required numbers of words and queries
+        are left out.
     lengths
         Mean lengths of vectors, for variants of a model.
     has_common_zero

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..statistics.ranks import RESAMPLED
-from ..statistics.two_models import FEWEST_CLUSTERS
+from ..measure.statistics.ranks import RESAMPLED
+from ..measure.statistics.two_models import FEWEST_CLUSTERS
 from .keys import CRITERION, METRIC
 from .rank_intervals import models_by_place
 from .rank_samples import read_ranks

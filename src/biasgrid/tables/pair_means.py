@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..results import results
+from ..measure.results import results
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .table import Column, Files, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from .planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
-from ..statistics.aggregation import OVERALL
-from ..statistics.scale import NO_BASELINE, NO_COMMON_ZERO
-from ..statistics.shared import FEW_SHARED, NO_VALUE
-from ..statistics.two_models import (
+from ..measure.statistics.aggregation import OVERALL
+from ..measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
+from ..measure.statistics.shared import FEW_SHARED, NO_VALUE
+from ..measure.statistics.two_models import (
     ALIKE,
     CANNOT_TELL,
     DIFFERENT,
@@ -36,7 +36,7 @@ from .vector_lengths import mean_lengths
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 FAMILIES = MODELS, STATES

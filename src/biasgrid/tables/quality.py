@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..absence import STATUS
-from ..errors import BiasgridError, join_names
+from ..core.absence import STATUS
+from ..core.errors import BiasgridError, join_names
 from ..evaluation.record import read_evaluation
 from ..evaluation.similarity import rho
 from .keys import DEBIAS, MODEL
@@ -19,7 +19,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 # A rho of this many pairs has a standard error of .1. A model with fewer pairs would make the common part of all

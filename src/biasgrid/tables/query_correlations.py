@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..seeds import seed_of
-from ..statistics.concordance import (
+from ..core.seeds import seed_of
+from ..measure.statistics.concordance import (
     chance_of_correlation,
     chance_of_w,
     corrected_interval,
     kendalls_w,
     kendalls_w_over_units,
 )
-from ..statistics.correlation import METHODS, correlate_columns, over_units
+from ..measure.statistics.correlation import METHODS, correlate_columns, over_units
 from . import query_ranks
 from .keys import CRITERION
 from .query_ranks import TEMPLATE, UNIT, directed_values

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..planned import Planned
+    from .planned import Planned
     from .shared import Clusters, Parts, SetSizes
 
 

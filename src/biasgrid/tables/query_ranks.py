@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..results import KEYS
-from ..statistics.ranks import rank_interval, ranks_of_resamples
+from ..measure.results import KEYS
+from ..measure.statistics.ranks import rank_interval, ranks_of_resamples
 from .inputs import holds, sample_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
 from .rank_samples import value_samples
@@ -19,7 +19,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 # The columns whose combination gives every query of a criterion and a template a value.

@@ -1,7 +1,7 @@
 """Ranks of every bootstrap resample, as an array next to the tables (rank_samples.npy).
 
 A resample of the study draws the words of every set. The draw is the same in all cells that have the set (see
-`inference.bootstrap`), so that each resample gives every model a rank. There are three kinds of resamples:
+`measure.bootstrap`), so that each resample gives every model a rank. There are three kinds of resamples:
 
 - of the words;
 - of the queries of each criterion, drawn with replacement. A sub-query follows the first query that has it, and all
@@ -9,7 +9,7 @@ A resample of the study draws the words of every set. The draw is the same in al
 - of both.
 
 There are two kinds of ranks: `rank` and `rank_shared` of the rankings. If there are fewer clusters of queries than
-`statistics.two_models` needs for conclusions about other queries, rank_shared only has resamples of words.
+`measure.statistics.two_models` needs for conclusions about other queries, rank_shared only has resamples of words.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import BiasgridError
-from ..files import write_bytes
-from ..in_memory import File, InMemory
-from ..results import KEYS, cells
-from ..seeds import seed_of
-from ..statistics.aggregation import OVERALL, Aggregation
-from ..statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
-from ..statistics.shared import COVERAGE
-from ..statistics.two_models import FEWEST_CLUSTERS
-from ..untrusted import read_npy
+from ..core.errors import BiasgridError
+from ..core.files import write_bytes
+from ..core.in_memory import File, InMemory
+from ..core.seeds import seed_of
+from ..core.untrusted import read_npy
+from ..measure.results import KEYS, cells
+from ..measure.statistics.aggregation import OVERALL, Aggregation
+from ..measure.statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
+from ..measure.statistics.shared import COVERAGE
+from ..measure.statistics.two_models import FEWEST_CLUSTERS
 from .inputs import facts_of, sample_files
 from .query_groups import clusters_of
 from .scores import read_ranked
@@ -41,7 +41,7 @@ from .table import Files
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 NAME = "rank_samples"
@@ -149,7 +149,7 @@ def rank_samples(
 ) -> np.ndarray:
     """Compute the ranks of `tables.rankings` in each resample.
 
-    See `statistics.ranks` for how absolute values of resamples are avoided.
+    See `measure.statistics.ranks` for how absolute values of resamples are avoided.
 
     Parameters
     ----------

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .. import ratings
-from ..resources import find_file
-from ..seeds import seed_of
-from ..statistics.correlation import by_methods
+from ..core.resources import find_file
+from ..core.seeds import seed_of
+from ..evaluation import ratings
+from ..measure.statistics.correlation import by_methods
 from .cells import rating_cells
 from .correlation_columns import correlation_columns
 from .keys import CELL
@@ -18,7 +18,7 @@ from .words import WORDS, cell_words, place_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

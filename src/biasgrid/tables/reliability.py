@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inference.reliability import ALIKE, FEW_WORDS, FEWEST_WORDS
-from ..results import ACROSS_MODELS, KEYS, results
-from ..statistics.intraclass import icc_agreement, icc_consistency
-from ..verdicts.reliability import (
+from ..measure.reliability import (
     METRICS,
     ORDER,
     QUESTIONS,
@@ -24,6 +21,9 @@ from ..verdicts.reliability import (
     judged,
     of_another_list,
 )
+from ..measure.results import ACROSS_MODELS, KEYS, results
+from ..measure.statistics.intraclass import icc_agreement, icc_consistency
+from ..measure.word_order import ALIKE, FEW_WORDS, FEWEST_WORDS
 from .inputs import sample_files
 from .keys import CELL
 from .rank_samples import value_samples
@@ -35,7 +35,7 @@ from .word_scores import spec_of, word_scores
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 ONE_MODEL = "one model only"
 SAME_NUMBERS = "both metrics have the same numbers of words"

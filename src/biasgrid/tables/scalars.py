@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results import scalars
+from ..measure.results import scalars
 from .keys import CELL
 from .table import Column, Files, Table
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..embeddings.kinds import REGISTRY as KINDS
-from ..statistics.two_models import MODELS, RAW, STANDARDIZED, STATES
-from ..validation import to_record
+from ..core.validation import to_record
+from ..measure.statistics.two_models import MODELS, RAW, STANDARDIZED, STATES
+from ..models.kinds import REGISTRY as KINDS
 from .query_groups import parts_of
 
 if TYPE_CHECKING:
-    from ..planned import Planned
+    from .planned import Planned
 
 
 def neutrals(study: Planned) -> dict[tuple[str, str], float]:

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..absence import MEANING, STATUS
+from ..core.absence import MEANING, STATUS
+from ..core.errors import BiasgridError, quote, unknown_name
+from ..core.in_memory import File
+from ..core.schema import not_whole
 from ..debias import UNTOUCHED
-from ..errors import BiasgridError, quote, unknown_name
-from ..in_memory import File
-from ..inference.significance import REGISTRY, Test, columns, tests
-from ..results import A_CELL, KEYS, cells, results, results_of
-from ..schema import not_whole
-from ..statistics.scale import EXCESS, NONE, TOO_FEW_TOPICS, Scale, why_no_baseline
-from ..verdicts.evidence import (
+from ..measure.evidence import (
     MEANINGS,
     VERDICTS,
     judge,
     lowest_p_values,
     tests_of,
 )
-from ..verdicts.evidence import Test as PValues
-from ..verdicts.evidence import adjust as adjust_families
+from ..measure.evidence import Test as PValues
+from ..measure.evidence import adjust as adjust_families
+from ..measure.results import A_CELL, KEYS, cells, results, results_of
+from ..measure.statistics.scale import EXCESS, NONE, TOO_FEW_TOPICS, Scale, why_no_baseline
+from ..measure.tests import REGISTRY, Test, columns, tests
 from .column import Columns
 from .keys import CELL
 from .scales import neutrals
@@ -34,7 +34,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -145,7 +145,7 @@ def equal_tests(
     if not cells_inferred:
         return {}
     # Import late: scipy.stats takes a second, which a study without inference saves.
-    from ..inference.families import tests_of_cells
+    from ..measure.families import tests_of_cells
 
     return tests_of_cells((cell for cell, _ in cells_inferred), queries)
 
@@ -163,9 +163,9 @@ def adjust(
     table
         One row per p-value, with its criterion, query, metric, model and debias method.
     method
-        "holm" or "benjamini-hochberg", see `biasgrid.statistics.adjustment`.
+        "holm" or "benjamini-hochberg", see `biasgrid.measure.statistics.adjustment`.
     of_tests
-        (criterion, query, metric, model) -> (family, test), from `inference.families.tests_of_cells`. A criterion's
+        (criterion, query, metric, model) -> (family, test), from `measure.families.tests_of_cells`. A criterion's
         tests of one family are adjusted together, separately for original and for debiased models. Tests with one
         name on the same query, model and debias method count once. Their p-values differ only if their draws differ,
         and the largest one is used for all. A missing key means a test of words that differs from all other metrics'

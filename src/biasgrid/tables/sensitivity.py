@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..results import KEYS, results
+from ..measure.results import KEYS, results
 from .influence import changes
 from .keys import CELL
 from .table import Column, Files, Table

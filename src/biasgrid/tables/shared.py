@@ -1,4 +1,4 @@
-"""Rows of scores.csv on which models are compared, by criterion and metric (`statistics.shared`)."""
+"""Rows of scores.csv on which models are compared, by criterion and metric (`measure.statistics.shared`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..debias import UNTOUCHED
-from ..statistics.aggregation import groups
-from ..statistics.shared import COVERAGE, Shared, count_complete, shared_rows
+from ..measure.statistics.aggregation import groups
+from ..measure.statistics.shared import COVERAGE, Shared, count_complete, shared_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ def places_of(
     criteria
         The names of the ranked criteria.
     coverage
-        As in `statistics.shared.shared_rows`.
+        As in `measure.statistics.shared.shared_rows`.
     parts
         The sub-queries of queries; a row outside all of them is a query of its own.
     clusters

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..embeddings.training import PARAMETERS
-from ..results import ACROSS_MODELS
-from ..statistics.adjustment import holm
-from ..statistics.means import mean_interval, ratio_interval
-from ..statistics.one_sample import t_test
+from ..measure.results import ACROSS_MODELS
+from ..measure.statistics.adjustment import holm
+from ..measure.statistics.means import mean_interval, ratio_interval
+from ..measure.statistics.one_sample import t_test
+from ..models.training import PARAMETERS
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
 from .table import Column, Files, Table
@@ -21,7 +21,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..records import read_frequencies
-from ..results import ACROSS_MODELS
-from ..seeds import seed_of
-from ..statistics.correlation import correlate_columns, with_interval
-from ..statistics.means import mean_interval
+from ..core.records import read_frequencies
+from ..core.seeds import seed_of
+from ..measure.results import ACROSS_MODELS
+from ..measure.statistics.correlation import correlate_columns, with_interval
+from ..measure.statistics.means import mean_interval
 from .cells import two_group_cells
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .shuffled import CORPUS, TRAINING, pairs
@@ -22,7 +22,7 @@ from .words import WORDS, place_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 METHOD = "spearman"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..results import KEYS
+from ..measure.results import KEYS
 from .intervals import TABLE as INTERVALS
 from .intervals import standard_errors
 from .table import Column, Files

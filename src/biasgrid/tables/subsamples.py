@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..results import results
-from ..seeds import seed_of
-from ..statistics.subsamples import subsample_effect_size
-from ..validation import to_record
+from ..core.seeds import seed_of
+from ..core.validation import to_record
+from ..measure.results import results
+from ..measure.statistics.subsamples import subsample_effect_size
 from .cells import ddof_of, effect_size_cells
 from .keys import CELL
 from .table import Column, Files, Table
@@ -19,7 +19,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 LEVEL = 0.05

@@ -12,11 +12,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..absence import STATUS
-from ..errors import BiasgridError, join_names, quote
-from ..files import write_text
-from ..in_memory import File, InMemory
-from ..results import without_collection
+from ..core.absence import STATUS
+from ..core.errors import BiasgridError, join_names, quote
+from ..core.files import write_text
+from ..core.in_memory import File, InMemory
+from ..measure.results import without_collection
 from . import ends
 from .column import ANY, Column
 from .inputs import When, cell_files, facts_of, files_of, holds
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from .planned import Cell, Planned
 
 # Tolerance for numbers outside of their range.
 ROUNDING = 1e-9

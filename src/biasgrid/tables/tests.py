@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ..inference.significance import tests
-from ..results import KEYS, cells, key_of
+from ..measure.results import KEYS, cells, key_of
+from ..measure.tests import tests
 from .keys import CELL
 from .scores import adjust, equal_tests
 from .table import Column, Files, Table

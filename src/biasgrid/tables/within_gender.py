@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..inference.bootstrap import jackknife
+from ..measure.bootstrap import jackknife
+from ..measure.results import results
 from ..metrics.sets import Weighted, effect_size
-from ..results import results
 from .cells import ddof_of, effect_size_cells
 from .keys import CELL
 from .table import Column, Files, Table
@@ -19,7 +19,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Planned
+    from .planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..planned import Planned
+    from .planned import Planned
 
 TAKEN: dict[str, Callable[[list[float]], float]] = {
     "mean": lambda values: sum(values) / len(values),

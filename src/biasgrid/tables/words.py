@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..preprocessing import form_of, recorded_forms
-from ..results import KEYS, cells, key_of
+from ..measure.results import KEYS, cells, key_of
+from ..models.preprocessing import form_of, recorded_forms
 from .cells import word_cells
 from .keys import CELL
 from .table import Column, Files, Table
@@ -14,7 +14,7 @@ from .table import Column, Files, Table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..planned import Cell, Planned
+    from .planned import Cell, Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 
 from ..api.checks import check_model
+from ..core.errors import InputError, did_you_mean, join_names, quote, unknown_name
 from ..debias.lookup import find_sets, find_words
-from ..directions import DIRECTIONS, PAIR, PAIRED
-from ..directions import axis as axis_of_vectors
-from ..embeddings.model import DebiasedModel, Model
-from ..embeddings.remember import remember
-from ..errors import InputError, did_you_mean, join_names, quote, unknown_name
 from ..evaluation.facts import direction_in, directions
 from ..evaluation.hidden_bias import lower_case_words
 from ..evaluation.spec import first_words
-from ..geometry import FLAT
-from ..inference.pool import bands_of, draw_words
-from ..query import Query
-from ..statistics.scale import NONE, Scale, Standardized
-from ..word_set import Sets, WordSet, word_sets
+from ..measure.pool import bands_of, draw_words
+from ..measure.statistics.scale import NONE, Scale, Standardized
+from ..models.directions import DIRECTIONS, PAIR, PAIRED
+from ..models.directions import axis as axis_of_vectors
+from ..models.geometry import FLAT
+from ..models.model import DebiasedModel, Model
+from ..models.remember import remember
+from ..queries.query import Query
+from ..queries.word_set import Sets, WordSet, word_sets
 
 Groups = Query | Sets
 VOCABULARY = 50_000
@@ -95,7 +95,7 @@ def find_axis(model: Model, groups: Groups, direction: str) -> Axis:
     groups
         Two sets of words. With the directions "pca" and "pair", word i of both is a pair.
     direction
-        One of `biasgrid.directions.DIRECTIONS`.
+        One of `biasgrid.models.directions.DIRECTIONS`.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def whole_vocabulary(
 # Cache the words: a report scores the same random words by each direction.
 @remember(4)
 def random_words(model: Model) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Draw random words of a model, the same in all its variants (`biasgrid.inference.pool.draw_words`)."""
+    """Draw random words of a model, the same in all its variants (`biasgrid.measure.pool.draw_words`)."""
     return draw_words(model, np.random.default_rng(0))
 
 
@@ -252,7 +252,7 @@ class Baseline:
     """Scores of random words of a model, the random-word baseline of a word.
 
     A word is compared with up to 6,000 random words of its own band of frequency
-    (`biasgrid.inference.pool.bands_of`). The words of the groups that define the direction are left out.
+    (`biasgrid.measure.pool.bands_of`). The words of the groups that define the direction are left out.
 
     Attributes
     ----------

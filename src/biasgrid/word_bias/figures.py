@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..core.numbers import coefficient, share, typeset
 from ..debias import UNTOUCHED
 from ..figures.frame import Frame, empty_page, styled
 from ..figures.palette import ABOVE, BELOW_LIGHT, DASHED, Look
@@ -21,7 +22,6 @@ from ..figures.text import (
     text_width,
 )
 from ..figures.visuals import few_ticks, legend_mark, neutral_line, under_head
-from ..numbers import coefficient, share, typeset
 
 if TYPE_CHECKING:
     import pandas as pd

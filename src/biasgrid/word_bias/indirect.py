@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..directions import PCA
-from ..embeddings.model import Model
-from ..errors import InputError, quote
-from ..keywords import checked_keywords
+from ..core.errors import InputError, quote
+from ..core.keywords import checked_keywords
 from ..metrics.indirect_bias import betas
+from ..models.directions import PCA
+from ..models.model import Model
 from .axis import VOCABULARY, Baseline, Groups, find, find_axis, find_one, unit_or_nan, whole_vocabulary
 
 if TYPE_CHECKING:

@@ -11,15 +11,15 @@ import numpy as np
 
 from ..api.checks import check_model
 from ..api.drawings import check_path, hand_out
+from ..core.errors import InputError, quote, unknown_name
+from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
-from ..directions import PCA
-from ..embeddings.model import DebiasedModel, Model, Transform
-from ..errors import InputError, quote, unknown_name
-from ..inference.pool import bands_of
-from ..keywords import checked_keywords
+from ..measure.pool import bands_of
 from ..metrics.indirect_bias import betas
 from ..metrics.neighbourhood import THRESHOLD
 from ..metrics.neighbours import nearest
+from ..models.directions import PCA
+from ..models.model import DebiasedModel, Model, Transform
 from .axis import VOCABULARY, Axis, Baseline, Groups, Words, find_axis, find_one
 
 if TYPE_CHECKING:

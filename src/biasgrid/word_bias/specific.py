@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..api.checks import check_model
-from ..embeddings.model import DebiasedModel, Model
-from ..errors import InputError
-from ..keywords import checked_keywords
+from ..core.errors import InputError
+from ..core.keywords import checked_keywords
+from ..models.model import DebiasedModel, Model
 from .axis import VOCABULARY, find, whole_vocabulary
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NoReturn
 
-from ..configs import read_yaml
-from ..errors import BiasgridError, quote, unknown_name
-from ..files import refuse_links
-from ..processes import SAFE_PATH
-from ..resources import did_you_mean_file, resource
+from ..core.configs import read_yaml
+from ..core.errors import BiasgridError, quote, unknown_name
+from ..core.files import refuse_links
+from ..core.processes import SAFE_PATH
+from ..core.resources import did_you_mean_file, resource
 
 STATE = Path(".snakemake")  # where Snakemake writes what it knows of a folder
 OF_OTHERS = ("conda", "conda-archive", "singularity", "shadow", "storage")  # in it, with links of their own

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import BiasgridError
-from ..plan.study import Study
+from ..core.errors import BiasgridError
+from ..study.study import Study
 
 WIDTH = 80  # characters of a line
 
 
 def conclusions(study: Study) -> list[str]:
-    """Return what the study says, in lines: `biasgrid.verdicts.summary`.
+    """Return what the study says, in lines: `biasgrid.tables.conclusions.summary`.
 
     It is read from the study's tables. A table that cannot be read costs these lines, and not the run.
     """
     try:
         from ..tables.answers import conclusion_of
-        from ..verdicts.summary import lines
+        from ..tables.conclusions.summary import lines
 
         return lines(conclusion_of(study), WIDTH)
     except Exception as error:  # the run has succeeded, whatever has become of a table since

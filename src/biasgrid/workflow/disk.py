@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..errors import BiasgridError
-from ..plan.study import Study
+from ..core.errors import BiasgridError
+from ..study.study import Study
 from . import stores
 from .notices import size_text
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..plan.step import Step
+from ..study.step import Step
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..embeddings.building import archives_of, check_extra
-from ..embeddings.kinds import REGISTRY as KINDS
-from ..embeddings.kinds import kind_of
-from ..embeddings.language.architectures import read_kind
-from ..embeddings.language.formats import TRANSFORMERS
-from ..embeddings.readers import REGISTRY as READERS
-from ..embeddings.sources import REGISTRY as SOURCES
-from ..errors import BiasgridError
-from ..extras import require_for
-from ..plan.study import Study
-from ..resources import find_file
+from ..core.errors import BiasgridError
+from ..core.extras import require_for
+from ..core.resources import find_file
+from ..models.building import archives_of, check_extra
+from ..models.kinds import REGISTRY as KINDS
+from ..models.kinds import kind_of
+from ..models.language.architectures import read_kind
+from ..models.language.formats import TRANSFORMERS
+from ..models.readers import REGISTRY as READERS
+from ..models.sources import REGISTRY as SOURCES
+from ..study.study import Study
 
 
 def problems(study: Study, archives: Collection[str], models: Collection[str]) -> list[str]:

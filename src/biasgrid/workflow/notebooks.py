@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import processes
-from ..errors import BiasgridError
-from ..extras import require
-from ..files import write_text
-from ..plan import code
+from ..core import processes
+from ..core.errors import BiasgridError
+from ..core.extras import require
+from ..core.files import write_text
+from ..study import code
 from .setup import stop
 
 FOLDER = Path("notebooks")

@@ -7,18 +7,18 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..api import study_caveats
-from ..config.shipped import shipped_models
+from ..core.errors import BiasgridError
+from ..core.numbers import number
+from ..core.validation import to_record
 from ..debias import UNTOUCHED
-from ..embeddings.download import WRONG_HASH
-from ..embeddings.sources import REGISTRY, files_on_trust, fits, read_manifest
-from ..errors import BiasgridError
-from ..numbers import number
-from ..plan.paths import Folders
-from ..plan.study import Study
-from ..preprocessing import recorded_forms
+from ..models.download import WRONG_HASH
+from ..models.preprocessing import recorded_forms
+from ..models.sources import REGISTRY, files_on_trust, fits, read_manifest
+from ..models.words import entries_of
+from ..study.config.shipped import shipped_models
+from ..study.paths import Folders
+from ..study.study import Study
 from ..tables.scores import SCORES
-from ..validation import to_record
-from ..words import entries_of
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
 SMALL_STUDY = "The small study, on 4 models, downloads 190 MB: biasgrid run config/embedded.yaml"

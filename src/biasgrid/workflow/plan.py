@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from ..figures.null import drawing
-from ..plan import steps
-from ..plan.step import Step
-from ..plan.study import Study
 from ..report.report_step import report_step
+from ..study import steps
+from ..study.step import Step
+from ..study.study import Study
 
 
 class Plan(Mapping[str, Step]):

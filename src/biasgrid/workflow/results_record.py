@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from .. import checksums
-from ..errors import BiasgridError, join_names
-from ..files import write_text
-from ..plan import steps
-from ..plan.paths import Folders
-from ..plan.study import Study
-from ..registry import plugin_files, shipped_plugins
-from ..resources import SHARED, resource
+from ..core import checksums
+from ..core.errors import BiasgridError, join_names
+from ..core.files import write_text
+from ..core.registry import plugin_files, shipped_plugins
+from ..core.resources import SHARED, resource
+from ..study import steps
+from ..study.paths import Folders
+from ..study.study import Study
 from ..tables import REGISTRY as TABLES
 from . import command_line, stores, why
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import IO
 
-from .. import schema
-from ..embeddings.language.blocks import AT_WORK
-from ..errors import BiasgridError
-from ..files import write_text
-from ..plan.paths import Folders
-from ..plan.study import Study
-from ..processes import RANDOM_GROUPS
+from ..core import schema
+from ..core.errors import BiasgridError
+from ..core.files import write_text
+from ..core.processes import RANDOM_GROUPS
+from ..models.language.blocks import AT_WORK
+from ..study.paths import Folders
+from ..study.study import Study
 from . import conclusions, config_file, disk, notices, results_record, stores, why
 from .plan import Plan
 from .setup import input_files, logs_of, stop

@@ -12,14 +12,16 @@ from typing import Any, NoReturn
 from snakemake.utils import update_config
 from threadpoolctl import threadpool_limits
 
-from .. import comparison, configs, processes, ratings, resources
-from ..callers import warn_in_a_line
-from ..config import load, overlay
-from ..errors import BiasgridError
-from ..files import refuse_links, write_text
-from ..plan.paths import Folders
-from ..plan.study import Study
-from ..web_addresses import share_secrets
+from ..core import configs, processes, resources
+from ..core.callers import warn_in_a_line
+from ..core.errors import BiasgridError
+from ..core.files import refuse_links, write_text
+from ..core.web_addresses import share_secrets
+from ..evaluation import ratings
+from ..study.config import load, overlay
+from ..study.paths import Folders
+from ..study.study import Study
+from ..tables import published as comparison
 from . import command_line, config_file, results_record, stores
 
 # the files that the config of this process' study includes or names, such as word sets
@@ -68,7 +70,7 @@ def check_place(folder: Path | str) -> None:
 
 
 def read_config(files: Sequence[str], options: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Return the config that files and options of the command line make together (`config.overlay`).
+    """Return the config that files and options of the command line make together (`study.config.overlay`).
 
     Parameters
     ----------

@@ -8,23 +8,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from .. import absence
-from ..checksums import digest_of
-from ..embeddings import EmbeddingStore, build_store
-from ..embeddings.building import STORE_VERSION, archives_of, check_extra, made_store, maker_version
-from ..embeddings.kinds import REGISTRY as KINDS
-from ..embeddings.kinds import kind_of
-from ..embeddings.readers.conversion import reading_options
-from ..embeddings.sources import REGISTRY as SOURCES
-from ..embeddings.sources import fetch, fits, verify, without_pins
-from ..embeddings.sources.manifest import MANIFEST
-from ..errors import BiasgridError, NetworkError
-from ..files import write_text
-from ..plan.paths import Folders
-from ..plan.step import stat_of
-from ..plan.study import Study
-from ..resources import PLACE
-from ..web_addresses import with_secrets
+from ..core import absence
+from ..core.checksums import digest_of
+from ..core.errors import BiasgridError, NetworkError
+from ..core.files import write_text
+from ..core.resources import PLACE
+from ..core.web_addresses import with_secrets
+from ..models import EmbeddingStore, build_store
+from ..models.building import STORE_VERSION, archives_of, check_extra, made_store, maker_version
+from ..models.kinds import REGISTRY as KINDS
+from ..models.kinds import kind_of
+from ..models.readers.conversion import reading_options
+from ..models.sources import REGISTRY as SOURCES
+from ..models.sources import fetch, fits, verify, without_pins
+from ..models.sources.manifest import MANIFEST
+from ..study.paths import Folders
+from ..study.step import stat_of
+from ..study.study import Study
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
 # full case study)

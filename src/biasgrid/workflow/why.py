@@ -14,11 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..errors import BiasgridError, join_names, quote, unknown_name
-from ..files import write_text
-from ..plan import code
-from ..plan.study import Study
-from ..query import Query
+from ..core.errors import BiasgridError, join_names, quote, unknown_name
+from ..core.files import write_text
+from ..queries.query import Query
+from ..study import code
+from ..study.study import Study
 from . import stores
 from .plan import Plan
 

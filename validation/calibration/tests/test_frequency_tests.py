@@ -16,12 +16,12 @@ from conftest import ROOT
 
 import biasgrid as bg
 from biasgrid import metrics
-from biasgrid.embeddings.store import EmbeddingStore
-from biasgrid.embeddings.store_writer import StoreWriter
-from biasgrid.errors import BiasgridError
-from biasgrid.inference.infer import infer_query
-from biasgrid.query import Query
-from biasgrid.request import Request
+from biasgrid.core.errors import BiasgridError
+from biasgrid.measure.infer import infer_query
+from biasgrid.measure.request import Request
+from biasgrid.models.store import EmbeddingStore
+from biasgrid.models.store_writer import StoreWriter
+from biasgrid.queries.query import Query
 from validation.__main__ import main
 from validation.calibration import Simulation
 from validation.calibration.frequency_table import FREQUENCY_TESTS, interval, shares

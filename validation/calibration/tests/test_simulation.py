@@ -18,13 +18,13 @@ import yaml
 from conftest import ROOT, SUBSET, checksums_of, write_text_model
 
 from biasgrid import metrics
-from biasgrid.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.files import write_bytes
 from biasgrid.figures.frame import save
-from biasgrid.files import write_bytes
-from biasgrid.inference.pool import make_pool
-from biasgrid.inference.significance.permutation import query_permutation_test
+from biasgrid.measure.pool import make_pool
+from biasgrid.measure.tests.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric, Score
-from biasgrid.plan import code
+from biasgrid.study import code
 from validation.__main__ import main
 from validation.calibration import Population, Simulation, figures, null
 from validation.calibration.calibration import p_values
@@ -323,21 +323,19 @@ def test_what_an_edit_re_runs(tmp_path):
         # figures draw with tools of their own, which may need anything below them
         return rules - {"figure"}
 
-    for module in ("words", "query", "sample", "inference.infer"):
+    for module in ("models.words", "queries.query", "measure.sample", "measure.infer"):
         # tables end with ids of queries, where they have any
-        assert stale(module) - {"pool", *(["table"] if module == "query" else [])} == {
+        assert stale(module) - {"pool", *(["table"] if module == "queries.query" else [])} == {
             "simulated",
             "calibrated",
         }
     assert stale("validation.calibration.null") == stale("validation.calibration.coverage") == {"simulated"}
     assert stale("validation.calibration.queries") == {"calibrated"}
-    assert "calibrated" in stale("inference.pool")
+    assert "calibrated" in stale("measure.pool")
     assert stale("validation.calibration.tables") == {"table"}
     assert all("validation.calibration.plots" in part for part in closures["figure"])
     for part in (part for rule in ("simulated", "calibrated", "pool") for part in closures[rule]):
-        assert not {
-            name for name in part if re.match(r"biasgrid\.(config|cli|figures|tables|study|plan)\b", name)
-        }
+        assert not {name for name in part if re.match(r"biasgrid\.(cli|figures|tables|study)\b", name)}
     # a metric's module is the code of its own cells
     first = [part for part in closures["simulated"] if "biasgrid.metrics.rnd" in part]
     assert len(first) == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biasgrid.statistics.two_models import compare_two
+from biasgrid.measure.statistics.two_models import compare_two
 from validation.calibration.two_models import (
     FIRST,
     SECOND,

@@ -18,10 +18,10 @@ from conftest import ROOT
 from scipy.stats import norm
 
 from biasgrid import metrics
-from biasgrid.directions import angles
+from biasgrid.core.validation import to_record
 from biasgrid.figures.frame import save
-from biasgrid.plan import code
-from biasgrid.validation import to_record
+from biasgrid.models.directions import angles
+from biasgrid.study import code
 from validation.__main__ import main
 from validation.planted_bias import Factory, Templates, draw, figures, plan, steps, train, trainer_parameters
 from validation.planted_bias import corpus as sentences_of
@@ -219,8 +219,8 @@ def test_what_an_edit_re_runs(monkeypatch):
     for module in (
         "validation.planted_bias.measuring",
         "validation.planted_bias.corpus",
-        "biasgrid.directions",
-        "biasgrid.words",
+        "biasgrid.models.directions",
+        "biasgrid.models.words",
         "biasgrid.metrics.weat",
         "biasgrid.metrics.mac",
     ):

@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 from snakemake.utils import update_config
 
 from biasgrid import BiasgridError
-from biasgrid.plan.step import Step
+from biasgrid.study.step import Step
 from biasgrid.workflow import stores
 from validation.__main__ import main
 from validation.planted_bias import Factory, Templates, corpus, plan, steps
@@ -402,8 +402,8 @@ def test_a_fine_tuned_model_does_what_was_planted(record):
 @pytest.mark.slow
 @pytest.mark.network
 def test_its_vectors_are_measured_before_and_after_the_layers(small, record):
-    from biasgrid.embeddings.language.encoder import Encoder
-    from biasgrid.embeddings.language.opening import open_pretrained
+    from biasgrid.models.language.encoder import Encoder
+    from biasgrid.models.language.opening import open_pretrained
 
     encoder = Encoder(open_pretrained(small / "results/small/trained/bert/0.5/0.35/1"))
     words, truth = record["occupations"], np.array(record["truth"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from ...errors import InputError
+from ...core.errors import InputError
 
 
 class NotFitted(InputError, NotFittedError):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...api.lost import LostWordsWarning
-from ...callers import stacklevel
-from ...errors import BiasgridError
-from ...preprocessing import AS_WRITTEN, NFKD, check_preprocessor, variant
-from ...words import FoundSet, WordOptions, find
+from ...core.callers import stacklevel
+from ...core.errors import BiasgridError
+from ...models.preprocessing import AS_WRITTEN, NFKD, check_preprocessor, variant
+from ...models.words import FoundSet, WordOptions, find
 from .query import Query, check_query
 from .word_embedding_model import WordEmbeddingModel, check_model
 

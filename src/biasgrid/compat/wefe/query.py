@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import query as queries
-from ...errors import ArgumentTypeError, quote
+from ...core.errors import ArgumentTypeError, quote
+from ...queries import query as queries
 
 
 class Query(queries.Query):

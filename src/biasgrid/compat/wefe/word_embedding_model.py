@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...api.load import load
-from ...embeddings.memory import MemoryModel
-from ...embeddings.model import Model
-from ...embeddings.store import DebiasedModel
-from ...errors import ArgumentTypeError, InputError, WordError, did_you_mean, quote
-from ...extras import require
-from ...geometry import unit_or_zero
+from ...core.errors import ArgumentTypeError, InputError, WordError, did_you_mean, quote
+from ...core.extras import require
+from ...models.geometry import unit_or_zero
+from ...models.memory import MemoryModel
+from ...models.model import Model
+from ...models.store import DebiasedModel
 
 if TYPE_CHECKING:
     from gensim.models import KeyedVectors

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...numbers import plain
+from ...core.numbers import plain
 from ..palette import Look
 from ..text import BOLD, SMALL, text_width
 from ..visuals import few_ticks, row_names

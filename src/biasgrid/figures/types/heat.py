@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...numbers import coefficient, interval, typeset, typographic
+from ...core.numbers import coefficient, interval, typeset, typographic
 from ..palette import MISSING_CELL, SIGNED, Look, colour_map
 from ..text import SMALL, line_count
 

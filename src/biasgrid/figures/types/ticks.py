@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from matplotlib.ticker import ScalarFormatter
 
-from ...numbers import typographic
+from ...core.numbers import typographic
 
 
 class Numbers(ScalarFormatter):

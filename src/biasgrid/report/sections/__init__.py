@@ -5,7 +5,7 @@ Each is one file of this package, discovered automatically, with its template ne
 
 from __future__ import annotations
 
-from ...registry import Registry
+from ...core.registry import Registry
 from .section import FOLDER, Material, Section
 
 __all__ = ["FOLDER", "REGISTRY", "Material", "Section"]

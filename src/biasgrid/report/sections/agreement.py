@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from ...verdicts.agreement import FEW_MODELS
+from ...tables.conclusions.agreement import FEW_MODELS
 from .. import sentences
 from .section import Material, Section
 

@@ -7,9 +7,9 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
-from ...statistics.aggregation import OVERALL
-from ...statistics.two_models import LENGTHS
-from ...verdicts.least_biased import Answer, DebiasedState, before_and_after
+from ...measure.statistics.aggregation import OVERALL
+from ...measure.statistics.two_models import LENGTHS
+from ...tables.conclusions.least_biased import Answer, DebiasedState, before_and_after
 from .. import sentences
 from .ranking import EFFECTS, change
 from .section import Material, Section

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
-from ...statistics.aggregation import OVERALL
-from ...tables.shared import places_of
-from ...verdicts.agreement import agreement
-from ...verdicts.decisive_queries import decisive_queries
-from ...verdicts.direction import directions
-from ...verdicts.evidence import phrase
-from ...verdicts.least_biased import Answer
-from ...verdicts.overview import (
+from ...measure.evidence import phrase
+from ...measure.statistics.aggregation import OVERALL
+from ...tables.conclusions.agreement import agreement
+from ...tables.conclusions.decisive_queries import decisive_queries
+from ...tables.conclusions.direction import directions
+from ...tables.conclusions.least_biased import Answer
+from ...tables.conclusions.overview import (
     BASELINE,
     Mark,
     coverage_text,
@@ -22,6 +21,7 @@ from ...verdicts.overview import (
     models_picture,
     topic_label,
 )
+from ...tables.shared import places_of
 from .. import sentences
 from ..names import Names
 from ..picture import Axis, looks, value_text
@@ -31,7 +31,7 @@ from .section import Material, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ...statistics.aggregation import Aggregation
+    from ...measure.statistics.aggregation import Aggregation
     from ...tables.shared import Parts
 
 FEW_TICKS = 4

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...numbers import plain
-from ...verdicts.direction import directions
+from ...core.numbers import plain
+from ...tables.conclusions.direction import directions
 from ..marks import SIGNIFICANT, explained_by_frequency, legend
 from ..score_records import anchor, anchor_of
 from .section import Material, Section

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...preprocessing import form_of
-from ...words import NOT_FOUND
+from ...models.preprocessing import form_of
+from ...models.words import NOT_FOUND
 from .section import Material, Section
 
 if TYPE_CHECKING:

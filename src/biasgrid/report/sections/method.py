@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...comparison.quantities import name_of
-from ...inference import significance
-from ...numbers import count, plain, share
-from ...preprocessing import form_of
+from ...core.numbers import count, plain, share
+from ...measure import tests as significance
+from ...models.preprocessing import form_of
+from ...tables.published.quantities import name_of
 from .section import Material, Section
 
 LABELS = {

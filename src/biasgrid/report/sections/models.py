@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...core.numbers import share, typeset
 from ...debias import UNTOUCHED
-from ...numbers import share, typeset
 from .section import Material, Section
 
 

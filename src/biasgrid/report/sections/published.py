@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...comparison.quantities import name_of
-from ...comparison.verdict import AGREEING, MEANINGS, UNJUDGED
-from ...comparison.wholes import counted
-from ...verdicts.text import join_names
+from ...tables.conclusions.text import join_names
+from ...tables.published.quantities import name_of
+from ...tables.published.verdict import AGREEING, MEANINGS, UNJUDGED
+from ...tables.published.wholes import counted
 from .section import Material, Section
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import isnan
 from typing import Any
 
+from ...core.numbers import plain, typographic
+from ...core.numbers import share as percentage
 from ...debias import UNTOUCHED
-from ...numbers import plain, typographic
-from ...numbers import share as percentage
-from ...verdicts.least_biased import before_and_after
+from ...tables.conclusions.least_biased import before_and_after
 from .. import sentences
 from .section import Material, Section
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...numbers import plain, share
-from ...words import WordOptions
+from ...core.numbers import plain, share
+from ...models.words import WordOptions
 from .section import Material, Section
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...numbers import coefficient
-from ...numbers import share as percentage
-from ...verdicts.reliability import MAY_TURN, NONE, POOR, SIGN, of_scores, of_word_orders
+from ...core.numbers import coefficient
+from ...core.numbers import share as percentage
+from ...measure.reliability import MAY_TURN, NONE, POOR, SIGN, of_scores, of_word_orders
 from ..score_records import anchor
 from .section import Material, Section
 

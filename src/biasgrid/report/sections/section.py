@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
-from ...statistics.aggregation import OVERALL
-from ...verdicts.least_biased import Answer, answers
-from ...verdicts.summary import Conclusion, conclude
+from ...measure.statistics.aggregation import OVERALL
+from ...tables.conclusions.least_biased import Answer, answers
+from ...tables.conclusions.summary import Conclusion, conclude
 from ..names import Names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ...query import Query
+    from ...queries.query import Query
     from ..score_records import Cells
 
 FOLDER = Path(__file__).parent
@@ -111,7 +111,7 @@ class Section:
     reads
         The study's tables that `make` uses, if the study has them.
     make
-        Material -> the data for the template. It does not draw conclusions: it reads them from `biasgrid.verdicts`.
+        Material -> the data for the template. It does not draw conclusions: `tables.conclusions` does.
     template
         The name of the template's file.
     place

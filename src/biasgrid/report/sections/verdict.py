@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...verdicts.evidence import phrase
-from ...verdicts.overview import NO_MARKS, ZEROS, BiasPicture, Mark, bias_pictures
-from ...verdicts.summary import READ as conclusion_reads
+from ...measure.evidence import phrase
+from ...tables.conclusions.overview import NO_MARKS, ZEROS, BiasPicture, Mark, bias_pictures
+from ...tables.conclusions.summary import READ as conclusion_reads
 from ..picture import Axis, looks, row_height, value_text
 from .section import Material, Section
 

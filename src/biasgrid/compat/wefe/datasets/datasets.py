@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ....api.word_sets import WordSets, word_sets
-from ....callers import stacklevel
-from ....wefe_names import WORD_SETS
+from ....core.callers import stacklevel
+from ....core.wefe_names import WORD_SETS
 
 
 class FormerNames(WordSets):

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .... import debias
-from ....embeddings.model import Model
-from ....embeddings.store import DebiasedModel
-from ....errors import ArgumentTypeError, InputError, quote
-from ....preprocessing import AS_WRITTEN
+from ....core.errors import ArgumentTypeError, InputError, quote
+from ....models.model import Model
+from ....models.preprocessing import AS_WRITTEN
+from ....models.store import DebiasedModel
 from ..fitted import check_is_fitted
 from ..word_embedding_model import WordEmbeddingModel, check_model, untransformed
 

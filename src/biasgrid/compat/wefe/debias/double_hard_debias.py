@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ....core.errors import ArgumentTypeError, quote
 from ....debias.double_hard import most_biased
-from ....errors import ArgumentTypeError, quote
-from ....preprocessing import AS_WRITTEN
+from ....models.preprocessing import AS_WRITTEN
 from ..word_embedding_model import WordEmbeddingModel, untransformed
 from .base_debias import LibraryDebias, Words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....result import Result
+from ....measure.result import Result
 from .base_metric import LibraryMetric
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....result import Result
+from ....measure.result import Result
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
 from .base_metric import LibraryMetric, of_words

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
-from ....preprocessing import AS_WRITTEN
+from ....models.preprocessing import AS_WRITTEN
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
 from .base_metric import LibraryMetric, of_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....preprocessing import AS_WRITTEN
+from ....models.preprocessing import AS_WRITTEN
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
 from .base_metric import LibraryMetric, of_words

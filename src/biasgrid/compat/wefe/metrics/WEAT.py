@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ....errors import InputError, unknown_name
-from ....preprocessing import AS_WRITTEN
-from ....wefe_names import ALTERNATIVES
+from ....core.errors import InputError, unknown_name
+from ....core.wefe_names import ALTERNATIVES
+from ....models.preprocessing import AS_WRITTEN
 from ..query import Query
 from ..word_embedding_model import WordEmbeddingModel
 from .base_metric import LibraryMetric

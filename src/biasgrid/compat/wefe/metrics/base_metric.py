@@ -11,13 +11,13 @@ import numpy as np
 
 from .... import metrics
 from ....api.lost import LostWordsWarning, NoValueWarning
-from ....callers import stacklevel
-from ....caveats import lookalike_text
-from ....errors import ArgumentTypeError, InputError, quote
-from ....keywords import checked_keywords
-from ....preprocessing import AS_WRITTEN
-from ....result import Result
-from ....wefe_names import FORMER_OPTIONS
+from ....core.callers import stacklevel
+from ....core.errors import ArgumentTypeError, InputError, quote
+from ....core.keywords import checked_keywords
+from ....core.wefe_names import FORMER_OPTIONS
+from ....measure.caveats import lookalike_text
+from ....measure.result import Result
+from ....models.preprocessing import AS_WRITTEN
 from ..preprocessing import wefe_forms
 from ..query import Query, check_query
 from ..word_embedding_model import WordEmbeddingModel, check_model

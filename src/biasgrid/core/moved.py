@@ -1,0 +1,51 @@
+"""Former names of modules that scripts and plugins import, for one version."""
+
+from __future__ import annotations
+
+# Former name below `biasgrid` -> present name.
+MOVED = {
+    "caveats": "measure.caveats",
+    "comparison": "tables.published",
+    "config": "study.config",
+    "configs": "core.configs",
+    "directions": "models.directions",
+    "embeddings": "models",
+    "errors": "core.errors",
+    "files": "core.files",
+    "geometry": "models.geometry",
+    "inference": "measure",
+    "inference.reliability": "measure.word_order",
+    "inference.significance": "measure.tests",
+    "numbers": "core.numbers",
+    "options": "measure.options",
+    "plan": "study",
+    "planned": "tables.planned",
+    "preprocessing": "models.preprocessing",
+    "query": "queries.query",
+    "ratings": "evaluation.ratings",
+    "registry": "core.registry",
+    "request": "measure.request",
+    "resources": "core.resources",
+    "result": "measure.result",
+    "results": "measure.results",
+    "sample": "measure.sample",
+    "schema": "core.schema",
+    "seeds": "core.seeds",
+    "sharing": "report.sharing",
+    "statistics": "measure.statistics",
+    "validation": "core.validation",
+    "verdicts": "tables.conclusions",
+    "verdicts.evidence": "measure.evidence",
+    "verdicts.reliability": "measure.reliability",
+    "word_set": "queries.word_set",
+    "words": "models.words",
+}
+
+
+def present_name(module: str) -> str:
+    """Return the present name of a module that was moved, such as "biasgrid.core.errors", or an empty text."""
+    package, *parts = module.split(".")
+    for number in range(len(parts), 0, -1):
+        if new := MOVED.get(".".join(parts[:number])):
+            return ".".join([package, new, *parts[number:]])
+    return ""

@@ -1,1 +1,0 @@
-"""Inference about a metric's value: significance tests, bootstrap intervals, leave-one-out influence."""

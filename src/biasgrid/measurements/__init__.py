@@ -1,1 +1,0 @@
-"""Measurements of a model in a study, each in a file: cells, scores of sentences, frequencies of words."""

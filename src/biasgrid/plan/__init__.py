@@ -1,1 +1,0 @@
-"""Plans of studies: their steps, the dependencies of each step, and the paths of its files."""
