@@ -68,7 +68,7 @@ def test_a_plan_loads_nothing_large_either():
 
 @pytest.mark.parametrize("name", sorted(bg._PUBLIC))
 def test_the_door_hands_out_what_it_names(name):
-    module = importlib.importlib.import_module(f"biasgrid.{bg._PUBLIC[name] or name}")
+    module = importlib.import_module(f"biasgrid.{bg._PUBLIC[name] or name}")
     assert getattr(bg, name) is (getattr(module, name) if bg._PUBLIC[name] else module)
 
 
