@@ -24,8 +24,8 @@ def measure(results: Path, kinds: list[str]) -> dict[str, float]:
     """CPU seconds of each kind's figures in the checkout that is imported."""
     import pictures
 
-    from biasgrid.api.study import find_study
     from biasgrid.figures import draw_file
+    from biasgrid.study.finished import find_study
 
     drawings = [*find_study(results).figures.values()]
     seconds: dict[str, float] = {}

@@ -25,8 +25,8 @@ import numpy as np
 from scipy import stats
 
 import biasgrid as bg
-from biasgrid.api.shipped import cache_folder
 from biasgrid.models.corpus.text import Sentences
+from biasgrid.models.shipped import cache_folder
 
 WORDS, MOST, FREQUENT = 60, 2.0, (20, 2000)
 OPTIONS = {"risk ratio": {}, "odds ratio": {"estimator": "odds_ratio"}, "smoothed by 1/2": {"smoothing": 0.5}}

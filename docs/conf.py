@@ -22,7 +22,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from biasgrid import __version__
-from biasgrid.api.docstrings import sections
+from biasgrid.core.docstrings import sections
 
 sys.path.insert(0, str(Path(__file__).parent))
 import generated

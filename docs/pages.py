@@ -25,9 +25,10 @@ from pictures import IMAGES, PICTURES, ROOT, read  # it has put the checkout on 
 from PIL import Image
 
 from biasgrid import debias, load, metrics, properties
-from biasgrid.api import docstrings, fits
+from biasgrid.core import docstrings
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.labels import short_labels
+from biasgrid.debias import fits
 from biasgrid.debias.registry import KINDS, Method
 from biasgrid.figures.frame import Frame, styled
 from biasgrid.figures.palette import GREY, INK, open_mark, series_mark

@@ -185,7 +185,7 @@ NOT_READ = {
 }
 
 
-@pytest.mark.parametrize("folder", ["api", "cli", "report", "tables/conclusions", "figures", "properties"])
+@pytest.mark.parametrize("folder", ["study", "cli", "report", "tables/conclusions", "figures", "properties"])
 def test_what_people_read_has_no_format_of_its_own(folder: str) -> None:
     files = [
         file

@@ -344,8 +344,8 @@ def test_warnings_point_at_the_callers_line():
 def test_the_examples_of_the_documentation_run():
     import doctest
 
-    from biasgrid.api import word_sets
     from biasgrid.queries import query
+    from biasgrid.study import word_sets
 
     for module in (query, word_sets):
         ran = doctest.testmod(module)

@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from . import debias as debias
     from . import metrics as metrics
     from . import word_bias as word_bias
-    from .api.compare_models import compare_models as compare_models
-    from .api.encoding import encode as encode
-    from .api.examining import Examination as Examination
-    from .api.examining import examine as examine
-    from .api.grid import measure_grid as measure_grid
-    from .api.grid_frames import Grid as Grid
-    from .api.language import language_model as language_model
-    from .api.load import load as load
-    from .api.lost import LostWordsWarning as LostWordsWarning
-    from .api.lost import NoValueWarning as NoValueWarning
-    from .api.opening import open_study as open_study
-    from .api.published import Published as Published
-    from .api.published import published as published
-    from .api.word_sets import word_sets as word_sets
     from .core.errors import BiasgridError as BiasgridError
     from .core.errors import DiskError as DiskError
     from .core.errors import InputError as InputError
     from .core.errors import NetworkError as NetworkError
     from .core.registry import load_plugins as load_plugins
+    from .measure.lost import LostWordsWarning as LostWordsWarning
+    from .measure.lost import NoValueWarning as NoValueWarning
     from .measure.result import Result as Result
+    from .models.encoding import encode as encode
+    from .models.language_models import language_model as language_model
+    from .models.load import load as load
     from .models.store import EmbeddingStore as EmbeddingStore
     from .models.words import WordOptions as WordOptions
+    from .properties.examining import Examination as Examination
+    from .properties.examining import examine as examine
     from .queries.query import Query as Query
     from .queries.word_set import WordSet as WordSet
+    from .study.compare_models import compare_models as compare_models
+    from .study.grid_frames import Grid as Grid
+    from .study.measure_grid import measure_grid as measure_grid
+    from .study.opening import open_study as open_study
+    from .study.published import Published as Published
+    from .study.published import published as published
+    from .study.word_sets import word_sets as word_sets
 
 # Public names and the modules that define them; "" marks a name that is a module itself. Each is imported at its
 # first use, because pandas, SciPy and scikit-learn together take seconds.
@@ -53,30 +53,30 @@ _PUBLIC = {
     "BiasgridError": "core.errors",
     "DiskError": "core.errors",
     "EmbeddingStore": "models.store",
-    "Examination": "api.examining",
-    "Grid": "api.grid_frames",
+    "Examination": "properties.examining",
+    "Grid": "study.grid_frames",
     "InputError": "core.errors",
-    "LostWordsWarning": "api.lost",
+    "LostWordsWarning": "measure.lost",
     "NetworkError": "core.errors",
-    "NoValueWarning": "api.lost",
-    "Published": "api.published",
+    "NoValueWarning": "measure.lost",
+    "Published": "study.published",
     "Query": "queries.query",
     "Result": "measure.result",
     "WordOptions": "models.words",
     "WordSet": "queries.word_set",
-    "compare_models": "api.compare_models",
+    "compare_models": "study.compare_models",
     "debias": "",
-    "encode": "api.encoding",
-    "examine": "api.examining",
-    "language_model": "api.language",
-    "load": "api.load",
+    "encode": "models.encoding",
+    "examine": "properties.examining",
+    "language_model": "models.language_models",
+    "load": "models.load",
     "load_plugins": "core.registry",
-    "measure_grid": "api.grid",
+    "measure_grid": "study.measure_grid",
     "metrics": "",
-    "open_study": "api.opening",
-    "published": "api.published",
+    "open_study": "study.opening",
+    "published": "study.published",
     "word_bias": "",
-    "word_sets": "api.word_sets",
+    "word_sets": "study.word_sets",
 }
 
 __all__ = [
@@ -112,11 +112,7 @@ __all__ = [
 
 
 def _functions_of_metrics() -> None:
-    from .api import calls  # noqa: F401
-
-
-def _functions_of_methods() -> None:
-    from .api import fits  # noqa: F401
+    from .measure import calls  # noqa: F401
 
 
 def _saving() -> Any:
@@ -126,14 +122,13 @@ def _saving() -> Any:
 
 
 def _views_of_results() -> Any:
-    from .api import result_views
+    from .tables import result_views
 
     return result_views
 
 
 COMPLETIONS |= {
     f"{__name__}.metrics": _functions_of_metrics,
-    f"{__name__}.debias": _functions_of_methods,
     f"{__name__}.models.model": _saving,
     f"{__name__}.measure.result": _views_of_results,
 }

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from refusals import refused
 
 from biasgrid import BiasgridError, Query, debias, measure_grid, metrics
-from biasgrid.api import calls, docstrings
-from biasgrid.core import wefe_names
+from biasgrid.core import docstrings, wefe_names
+from biasgrid.measure import calls
 from biasgrid.measure.result import Result
 from biasgrid.measure.tests import parts
 from biasgrid.metrics import Metric, Score

@@ -21,13 +21,13 @@ from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
-from biasgrid.api import grid_config
-from biasgrid.api.grid import Grid, measure_grid
 from biasgrid.core.numbers import number
 from biasgrid.core.validation import field
 from biasgrid.debias import Transform
 from biasgrid.measure.null import Null
+from biasgrid.study import grid_config
 from biasgrid.study.config.study import StudyConfig
+from biasgrid.study.measure_grid import Grid, measure_grid
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.published import PUBLISHED
 

@@ -25,14 +25,13 @@ from loopback import started
 from refusals import refused
 
 from biasgrid import EmbeddingStore, Query, debias, metrics
-from biasgrid.api import shipped
-from biasgrid.api.load import load
 from biasgrid.core import resources
 from biasgrid.core.errors import BiasgridError, DiskError, InputError, NetworkError, WordError
 from biasgrid.measure.measuring import measure
 from biasgrid.measure.request import Request
 from biasgrid.measure.result import as_json
-from biasgrid.models import build_store
+from biasgrid.models import build_store, shipped
+from biasgrid.models.load import load
 from biasgrid.models.sources import verify
 
 SENTENCES = [[f"w{i * j % 37}{'é' * (i % 3)}" for i in range(12)] for j in range(200)]

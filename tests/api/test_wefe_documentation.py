@@ -14,7 +14,7 @@ from conftest import DATA
 from gensim.models import KeyedVectors
 
 from biasgrid import debias, load, metrics
-from biasgrid.api.word_sets import word_sets
+from biasgrid.study.word_sets import word_sets
 
 WEFE = json.loads((DATA / "wefe_1.0.1_documentation.json").read_text())
 # as tests hold WEFE's float32 cosines

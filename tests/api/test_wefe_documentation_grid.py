@@ -13,8 +13,8 @@ from conftest import DATA
 from wefe_documentation import EXAMPLES, example
 
 from biasgrid import Query
-from biasgrid.api.grid import measure_grid
-from biasgrid.api.word_sets import word_sets
+from biasgrid.study.measure_grid import measure_grid
+from biasgrid.study.word_sets import word_sets
 
 WEFE = json.loads((DATA / "wefe_1.0.1_documentation.json").read_text())
 CLOSE = {"rel": 1e-6, "abs": 1e-6}

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 
 from biasgrid import BiasgridError, Query, debias, metrics
-from biasgrid.api.word_sets import word_sets
+from biasgrid.study.word_sets import word_sets
 
 FOLDER = Path(__file__).parents[2] / "data" / "word_sets"
 FETCHED = ["maddalozzo"]  # whose words are elsewhere: tests/config/test_fetched_word_sets.py

@@ -18,7 +18,7 @@ import numpy as np
 from conftest import make_store
 
 from biasgrid import EmbeddingStore, Query, debias, load, metrics
-from biasgrid.api.word_sets import word_sets
+from biasgrid.study.word_sets import word_sets
 
 # function -> lines of WEFE's code
 EXAMPLES: dict[Callable[..., Any], int] = {}

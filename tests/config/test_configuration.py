@@ -11,8 +11,8 @@ from conftest import ROOT, grid_config
 from refusals import refused
 from test_registry import TOY, plugins  # noqa: F401  (a fixture)
 
+from biasgrid.models.shipped_sources import shipped_models
 from biasgrid.study.config.metrics import Words
-from biasgrid.study.config.shipped import shipped_models
 from biasgrid.study.config.word_sets import WordSets
 from biasgrid.study.study import Study
 from biasgrid.workflow import notices

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import biasgrid as bg
-from biasgrid.api.shipped import cache_folder
+from biasgrid.models.shipped import cache_folder
 
 pytestmark = [
     pytest.mark.network,

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 from snippets import blocks, pages
 
-from biasgrid.api.shipped import shipped_models
+from biasgrid.models.shipped import shipped_models
 
 PAGES = pages()
 # a query, and a small random model of its words and some more

@@ -9,7 +9,7 @@ import reference
 from configuration import models_in
 
 from biasgrid import cli, debias, metrics, tables
-from biasgrid.api import docstrings
+from biasgrid.core import docstrings
 from biasgrid.measure.tests import REGISTRY
 from biasgrid.study.config import study
 from validation.calibration.config import SimulationConfig

@@ -12,7 +12,7 @@ from conftest import ROOT
 from PIL import Image
 
 from biasgrid import debias, metrics
-from biasgrid.api import docstrings
+from biasgrid.core import docstrings
 
 sys.path.insert(0, str(ROOT / "docs"))
 import generated

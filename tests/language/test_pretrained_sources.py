@@ -15,9 +15,9 @@ from refusals import refused
 from tiny_bert import write_bert
 
 import biasgrid as bg
-from biasgrid.api.hub import fetch_hub_model
 from biasgrid.core.errors import InputError, NetworkError
 from biasgrid.models import build_store
+from biasgrid.models.hub import fetch_hub_model
 from biasgrid.models.sources import check, fetch, read_manifest, verify
 from biasgrid.models.sources.pretrained import choose_files
 from biasgrid.study.study import Study

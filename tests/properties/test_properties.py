@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from biasgrid import properties
-from biasgrid.api.examining import KINDS
 from biasgrid.cli import main
 from biasgrid.metrics import REGISTRY
 from biasgrid.properties import files, scores, search, settings, texts
+from biasgrid.properties.examining import KINDS
 
 pytestmark = pytest.mark.slow
 

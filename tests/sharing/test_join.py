@@ -14,10 +14,10 @@ from in_process import make
 from same import differences
 
 import biasgrid as bg
-from biasgrid.api.study import find_study
 from biasgrid.cli import main
 from biasgrid.core import checksums
 from biasgrid.core.errors import quote_both
+from biasgrid.study.finished import find_study
 from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow

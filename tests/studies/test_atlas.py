@@ -9,7 +9,7 @@ from conftest import ROOT, grid_config
 from refusals import refused
 from shipped_study import joined
 
-from biasgrid.study.config.shipped import shipped_models
+from biasgrid.models.shipped_sources import shipped_models
 from biasgrid.study.study import Study
 
 ENGLISH = {"Gender", "Ethnicity", "Religion"}

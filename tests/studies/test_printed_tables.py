@@ -14,8 +14,8 @@ from scipy.stats import kendalltau, norm, rankdata, spearmanr
 
 from biasgrid import tables
 from biasgrid.core.configs import read_yaml
+from biasgrid.models.shipped_sources import shipped_models
 from biasgrid.models.sources import fetch
-from biasgrid.study.config.shipped import shipped_models
 from biasgrid.study.study import Study
 from biasgrid.tables import published as comparison
 

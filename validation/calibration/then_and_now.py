@@ -21,7 +21,6 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
-from biasgrid.api.measured_study import frame_of
 from biasgrid.core.in_memory import InMemory
 from biasgrid.debias import UNTOUCHED
 from biasgrid.measure.evidence import ALL
@@ -31,6 +30,7 @@ from biasgrid.measure.statistics.aggregation import OVERALL
 from biasgrid.measure.statistics.scale import Scale
 from biasgrid.measure.statistics.two_models import CANNOT_TELL, DIFFERENT
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
+from biasgrid.study.measured_study import frame_of
 from biasgrid.tables.answers import sides_of
 from biasgrid.tables.conclusions.direction import directions
 from biasgrid.tables.pairs import ANSWERS, PAIRS

@@ -246,7 +246,7 @@ class Commands:
 
 def open_model(args: argparse.Namespace, kind: Any = "vectors") -> Any:
     """Open the model that --model and the arguments of `FILE` name. A file is read as a model of type `kind`."""
-    from ..api.load import load
+    from ..models.load import load
 
     return load(str(args.model), kind=kind, **{name: getattr(args, name) for name in FILE})
 
@@ -256,8 +256,8 @@ def read_study(path: Path, measures: bool = True):
 
     A command that does not measure anything reads the study.json of results like `report`, without loading plugins.
     """
-    from ..api.study import CONFIG, find_study
     from ..core.configs import parse_json
+    from ..study.finished import CONFIG, find_study
     from ..study.study import Study
 
     if not measures and path.name == CONFIG:

@@ -219,8 +219,8 @@ def _doc(function: Callable[..., Any]) -> str:
 def _default() -> Any:
     """Return the study whose models, word sets and queries are listed if no study is named."""
     from ..core.validation import to_record
+    from ..models.shipped_sources import plugins_of, shipped_models
     from ..study.config import load
-    from ..study.config.shipped import plugins_of, shipped_models
     from ..study.study import Study
 
     config = load.read(find_file(DEFAULT))
@@ -241,8 +241,8 @@ def _models(study: Any) -> Entries:
 
 
 def _word_sets(study: Any) -> Entries:
-    from ..api.word_sets import text_of
     from ..study.config.word_sets import WordSets
+    from ..study.word_sets import text_of
 
     files = WordSets(Path(study.config.word_sets))
     for stem in files.names:

@@ -33,8 +33,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         --permutation --bootstrap draws=500
     """
     from .. import metrics
-    from ..api.lost import warn_shared
     from ..debias.transform import Transform
+    from ..measure.lost import warn_shared
     from ..measure.measuring import measure as measure_query
     from ..measure.request import Request, check_kind, misfit, split_options
     from ..measure.result import as_json

@@ -27,9 +27,9 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
     """
     from dataclasses import replace
 
-    from ..api.study import find_study
     from ..report.existing import step_of
     from ..report.report_step import report_step
+    from ..study.finished import find_study
 
     study = find_study(args.study)
     if args.without and (args.output is None or args.output.resolve() == study.paths.report_file.resolve()):
@@ -63,10 +63,10 @@ def compare(args: argparse.Namespace) -> dict[str, Any] | str:
     biasgrid compare results/embedded results/embedded-1.0
     biasgrid compare results/embedded results/embedded-1.0 --json > changes.json
     """
-    from ..api.study import find_study
     from ..core.files import write_text
     from ..report import compare_page
     from ..report.compare import compare, side_of
+    from ..study.finished import find_study
 
     studies = [find_study(study) for study in args.studies]
     frames = compare(*map(side_of, studies))

@@ -50,10 +50,10 @@ def init(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid init my-study --models smollm2-135m my-bert-folder
     """
     from ..core.validation import validate
+    from ..models.shipped_sources import plugins_of, shipped_models
     from ..study.config.common import Key
     from ..study.config.load import merge_part
     from ..study.config.recognised import recognise
-    from ..study.config.shipped import plugins_of, shipped_models
 
     name = validate(Key, args.name.name.removesuffix(".yaml"), "init")
     output = args.name.with_name(f"{name}.yaml")

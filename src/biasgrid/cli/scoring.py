@@ -43,8 +43,8 @@ def _score_sentences(args: argparse.Namespace) -> list[dict[str, Any]]:
     """Return the score of each sentence of a file."""
     from tqdm import tqdm
 
-    from ..api.load import load
     from ..models.language.sentence import Sentence
+    from ..models.load import load
 
     texts = _lines(args.sentences)
     model = load(str(args.model), kind="language_model")

@@ -1,1 +1,4 @@
-"""Compatibility with other libraries: their names for this library's functions, for scripts written for them."""
+"""Names of other libraries for the functions of this one, for scripts written for them: `wefe` has those of WEFE.
+
+Nothing else of biasgrid imports this folder.
+"""

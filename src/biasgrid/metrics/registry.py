@@ -227,7 +227,7 @@ class Metric:
     check: Callable[..., None] | None = None
     needs: str = "vectors"
 
-    measure: ClassVar[Callable[..., Any]]  # `api.calls.measure_query`
+    measure: ClassVar[Callable[..., Any]]  # `measure.calls.measure_query`
 
     def __post_init__(self):
         if not self.exchanged:

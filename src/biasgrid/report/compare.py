@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from .. import tables
-from ..api.study import CONFIG, FinishedStudy
 from ..core.errors import BiasgridError
 from ..core.numbers import NOISE
 from ..core.records import read_model
@@ -22,6 +21,7 @@ from ..measure.evidence import ALL
 from ..measure.results import KEYS
 from ..queries.query import Query
 from ..study.config import load
+from ..study.finished import CONFIG, FinishedStudy
 from ..tables.conclusions.least_biased import Answer, answers, decisions
 from ..tables.inputs import FACTS
 

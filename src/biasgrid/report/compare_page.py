@@ -12,12 +12,12 @@ import pandas as pd
 from markupsafe import Markup
 
 from .. import __version__
-from ..api.study import FinishedStudy
 from ..core.numbers import interval, p_number, plain, typeset, typographic
 from ..core.printable import without_hidden
 from ..core.schema import as_finite
 from ..debias import UNTOUCHED
 from ..metrics import REGISTRY
+from ..study.finished import FinishedStudy
 from ..tables.conclusions.text import join_names, pluralize
 from .compare import ABSENT, LAST_DIGITS, LOST_VALUE, NEW_VALUE, UNCERTAINTY, Frames, differs
 from .moves import Move, Scale, draw

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..api import partial_study
-from ..api.existing_study import check_finished, existing
-from ..api.study import FinishedStudy
 from ..core.errors import BiasgridError
+from ..study import partial_study
+from ..study.existing_study import check_finished, existing
+from ..study.finished import FinishedStudy
 from ..study.step import Step
 from .report_step import report_step, shown
 

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from .. import tables
-from ..api import docstrings
+from ..core import docstrings
 from ..core.errors import BiasgridError
 from ..core.resources import find_file
 from ..core.validation import to_record

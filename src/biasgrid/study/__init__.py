@@ -1,5 +1,5 @@
-"""A study: its config, its grid of cells, the steps that make its files, and the paths of these files.
+"""A study: its config, its grid of cells, the steps that make its files, and grids in memory.
 
-`config` reads and checks YAML, `study` has the resolved study, and `steps` plans each step. Nothing here computes a
-score or reads a model: steps name the functions of other folders that do so.
+`config` reads and checks YAML, `study` has the resolved study, and `steps` plans each step. `measure_grid` measures a
+grid without files, and `finished` reads the results of a run. Nothing here computes a score: that is in `measure`.
 """

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..api.checks import check_model
 from ..core.errors import InputError, did_you_mean, join_names, quote, unknown_name
 from ..debias.lookup import find_sets, find_words
 from ..evaluation.facts import direction_in, directions
@@ -16,6 +15,7 @@ from ..evaluation.hidden_bias import lower_case_words
 from ..evaluation.spec import first_words
 from ..measure.pool import bands_of, draw_words
 from ..measure.statistics.scale import NONE, Scale, Standardized
+from ..models.checks import check_model
 from ..models.directions import DIRECTIONS, PAIR, PAIRED
 from ..models.directions import axis as axis_of_vectors
 from ..models.geometry import FLAT

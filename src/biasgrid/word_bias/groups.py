@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..api.checks import check_model
 from ..core.errors import InputError, quote
 from ..core.keywords import checked_keywords
 from ..evaluation.grouped_words import cluster, cluster_accuracy, match_clusters, nearest_of
 from ..measure.pool import bands_of
 from ..measure.statistics.scale import NONE, Scale
+from ..models.checks import check_model
 from ..models.model import Model
 from .axis import Groups, Words, find, groups_of, random_words
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..api.checks import check_model
-from ..api.drawings import check_path, hand_out
 from ..core.errors import InputError, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
@@ -18,8 +16,10 @@ from ..measure.pool import bands_of
 from ..metrics.indirect_bias import betas
 from ..metrics.neighbourhood import THRESHOLD
 from ..metrics.neighbours import nearest
+from ..models.checks import check_model
 from ..models.directions import PCA
 from ..models.model import DebiasedModel, Model, Transform
+from ..study.drawings import check_path, hand_out
 from .axis import VOCABULARY, Axis, Baseline, Groups, Words, find_axis, find_one
 
 if TYPE_CHECKING:

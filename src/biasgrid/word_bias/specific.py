@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..api.checks import check_model
 from ..core.errors import InputError
 from ..core.keywords import checked_keywords
+from ..models.checks import check_model
 from ..models.model import DebiasedModel, Model
 from .axis import VOCABULARY, find, whole_vocabulary
 

@@ -6,16 +6,16 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..api import study_caveats
 from ..core.errors import BiasgridError
 from ..core.numbers import number
 from ..core.validation import to_record
 from ..debias import UNTOUCHED
 from ..models.download import WRONG_HASH
 from ..models.preprocessing import recorded_forms
+from ..models.shipped_sources import shipped_models
 from ..models.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..models.words import entries_of
-from ..study.config.shipped import shipped_models
+from ..study import limits_of_scores as study_caveats
 from ..study.paths import Folders
 from ..study.study import Study
 from ..tables.scores import SCORES

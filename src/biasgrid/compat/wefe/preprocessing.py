@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...api.lost import LostWordsWarning
 from ...core.callers import stacklevel
 from ...core.errors import BiasgridError
+from ...measure.lost import LostWordsWarning
 from ...models.preprocessing import AS_WRITTEN, NFKD, check_preprocessor, variant
 from ...models.words import FoundSet, WordOptions, find
 from .query import Query, check_query

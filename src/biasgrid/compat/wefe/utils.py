@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ... import metrics as library
-from ...api.drawings import with_show
-from ...api.load import load
 from ...core.errors import ArgumentTypeError, InputError, quote, unknown_name
 from ...core.extras import has
 from ...core.keywords import checked_keywords
 from ...core.wefe_names import FORMER_OPTIONS
 from ...debias import UNTOUCHED
+from ...models.load import load
+from ...study.drawings import with_show
 from . import plots
 from .fitted import check_is_fitted
 from .metrics.base_metric import BaseMetric

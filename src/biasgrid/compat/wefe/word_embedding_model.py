@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...api.load import load
 from ...core.errors import ArgumentTypeError, InputError, WordError, did_you_mean, quote
 from ...core.extras import require
 from ...models.geometry import unit_or_zero
+from ...models.load import load
 from ...models.memory import MemoryModel
 from ...models.model import Model
 from ...models.store import DebiasedModel

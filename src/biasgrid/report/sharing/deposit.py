@@ -15,7 +15,6 @@ from typing import Any
 import yaml
 
 from ... import tables
-from ...api.study import CONFIG, FinishedStudy
 from ...core import checksums
 from ...core.errors import BiasgridError
 from ...core.files import new_folder, refuse_links, write_bytes, write_text
@@ -23,6 +22,7 @@ from ...core.schema import not_whole
 from ...core.versions import count_versions
 from ...core.web_addresses import has_password, public
 from ...measure.results import cells
+from ...study.finished import CONFIG, FinishedStudy
 from ...study.plugins import FILE
 from ...tables import rank_samples
 from ...version import __version__

@@ -14,7 +14,6 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from ...api.study import CONFIG, FinishedStudy, find_study
 from ...core import checksums
 from ...core.errors import BiasgridError, join_names, quote, quote_both
 from ...core.files import new_folder, write_text
@@ -26,6 +25,7 @@ from ...core.validation import to_record
 from ...figures import plan_figures
 from ...measure.results import cells_in
 from ...study.config import load
+from ...study.finished import CONFIG, FinishedStudy, find_study
 from ...study.step import Step
 from ...study.steps import figure_step, rank_samples_step, table_step
 from ..existing import step_of

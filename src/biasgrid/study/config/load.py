@@ -34,6 +34,7 @@ from ...core.resources import did_you_mean_file, find_file
 from ...core.schema import with_version, without_version
 from ...core.validation import Strict, to_record, validate
 from ...core.web_addresses import public
+from ...models.shipped_sources import shipped_models
 from ...queries.query import Arity, Query, Repetitions, generated_name
 from . import criteria
 from .check import metrics_of
@@ -46,7 +47,6 @@ from .phenomena import queries as queries_of_phenomena
 from .query_names import with_different_names
 from .seat import seat_sets
 from .sentence_files import sentences
-from .shipped import shipped_models
 from .study import Paths, StudyConfig
 from .word_sets import WordSets
 

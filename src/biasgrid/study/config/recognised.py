@@ -17,11 +17,11 @@ from ...models.language.formats import SCORES, SENTENCE_TRANSFORMERS, TRANSFORME
 from ...models.language.scores import read_table
 from ...models.readers import REGISTRY as READERS
 from ...models.readers.pins import hash_files, pin_of
+from ...models.shipped_sources import shipped_models
 from ...models.sources.pretrained import MODULES
 from ...models.store import MODEL
 from .encoded import ENCODED
 from .load import named_model
-from .shipped import shipped_models
 
 TEMPLATES = "bleached"  # the sentences in which an encoder reads a word
 NO_PROSE = (".csv", ".yaml", ".yml")  # suffixes of text files that are not a corpus

@@ -6,9 +6,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ....api.word_sets import WordSets, word_sets
 from ....core.callers import stacklevel
 from ....core.wefe_names import WORD_SETS
+from ....study.word_sets import WordSets, word_sets
 
 
 class FormerNames(WordSets):

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .... import metrics
-from ....api.lost import LostWordsWarning, NoValueWarning
 from ....core.callers import stacklevel
 from ....core.errors import ArgumentTypeError, InputError, quote
 from ....core.keywords import checked_keywords
 from ....core.wefe_names import FORMER_OPTIONS
 from ....measure.caveats import lookalike_text
+from ....measure.lost import LostWordsWarning, NoValueWarning
 from ....measure.result import Result
 from ....models.preprocessing import AS_WRITTEN
 from ..preprocessing import wefe_forms

@@ -1,4 +1,4 @@
-"""Words that models lack, as a table, and warnings of limits of a value, once per query and model."""
+"""Warnings of missing words and other limits of a value, once per query and model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.callers import stacklevel
 from ..core.errors import join_names, quote
-from ..measure.caveats import (
+from ..models.words import UNKNOWN
+from .caveats import (
     ONE_WORD,
     UNDEFINED,
     lookalike_text,
@@ -17,14 +18,10 @@ from ..measure.caveats import (
     shared_words,
     why_undefined,
 )
-from ..models.words import UNKNOWN
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..measure.result import Result
     from ..queries.query import Query
-    from ..study.study import Study
+    from .result import Result
 
 # The warnings that this process has given. A text names the query, the model and the words, so each combination warns
 # once. The set is cleared when it is full, so that long-running scripts do not need more and more memory.
@@ -112,29 +109,3 @@ def _warn_once(message: str, kind: type[Warning]) -> None:
     if len(WARNED) >= MOST:
         WARNED.clear()
     WARNED.add(message)
-
-
-def lost_words(study: Study) -> pd.DataFrame:
-    """Return the table of `Grid.lost_words`."""
-    import pandas as pd
-
-    from ..measure.results import cells
-    from ..tables.lost_words import forms_of, look_up, look_ups, why_lost
-
-    lost = {
-        place: [
-            (of_set, word, forms_of(record), why_lost(result, of_set, word))
-            for record, of_cell in cells([study.paths.cell_file(cell)])
-            for result in of_cell
-            for of_set, words in result["lost"].items()
-            for word in words
-        ]
-        for place, cell in look_ups(study).items()
-    }
-    columns = ["model", "debias", "criterion", "query", "set", "word", "forms", "reason"]
-    rows: dict[tuple[str, ...], None] = {}
-    for place, debias in dict.fromkeys((look_up(cell), cell.debias) for cell in study.grid.cells.values()):
-        criterion, key, model, _ = place
-        of_query = model, debias, criterion, study.queries[key].name
-        rows |= dict.fromkeys((*of_query, *entry) for entry in lost[place])
-    return pd.DataFrame(rows.keys(), columns=columns, dtype="str")

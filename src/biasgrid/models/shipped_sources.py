@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from ...core.configs import read_yaml
-from ...core.resources import resource
-from ...models import readers, sources
+from ..core.configs import read_yaml
+from ..core.resources import resource
+from . import readers, sources
 
 
 @cache

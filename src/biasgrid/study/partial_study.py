@@ -15,11 +15,11 @@ from ..core.records import read_aggregates
 from ..core.untrusted import read_npy
 from ..measure.results import cells_in
 from ..measure.statistics.aggregation import OVERALL
-from ..study.study import Study
 from ..tables.planned import Inference
+from .finished import FinishedStudy
 from .made_paths import MadePaths
 from .measured_study import MeasuredStudy
-from .study import FinishedStudy
+from .study import Study
 
 
 @dataclass(frozen=True)

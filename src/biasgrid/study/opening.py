@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from .existing_study import check_finished, existing
+from .finished import find_study
 from .grid_frames import Grid
-from .study import find_study
 
 
 def open_study(study: Path | str) -> Grid:

@@ -15,12 +15,12 @@ from ..measure.statistics.aggregation import OVERALL
 from ..measure.statistics.scale import NO_BASELINE
 from ..tables.aggregates import STANDARDIZED, of_ranking
 from ..tables.conclusions.text import join_names, pluralize
+from ..tables.notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 from ..tables.scales import metrics_without_common_zero
 from .measured_study import frame_of, states_of
-from .notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 
 if TYPE_CHECKING:
-    from ..study.study import Study
+    from .study import Study
 
 MOST_TOPICS = 6
 MOST_METRICS = 7  # side by side, which is 900 pixels

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InputError, not_allowed, quote
-from ..debias.transform import Transform
-from ..models.kinds import VECTORS, are_models
 from ..queries.query import Query
+from .kinds import VECTORS, are_models
 
 
 def plain(value: Any) -> Any:
@@ -59,7 +58,7 @@ def check_model(model: Any, attributes: tuple[str, ...] = ("rows", "take")) -> N
     attributes
         The attributes that the model must have; by default those for looking words up.
     """
-    if isinstance(model, Transform):
+    if hasattr(model, "fitted_on"):
         raise InputError(
             "model: a transform is no model; say model.under(transform), where model is what it was fitted on"
         )

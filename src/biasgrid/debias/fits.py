@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import debias
-from ..core import wefe_names
+from ..core import docstrings, wefe_names
 from ..core.errors import InputError, unknown_name
 from ..core.keywords import check_names
-from ..debias.registry import Method
-from ..debias.transform import Transform
+from ..core.wefe_answers import answer_methods
+from ..models.checks import check_model, check_plain, plain
 from ..models.model import Model
 from ..models.store import DebiasedModel
-from . import docstrings, wefe
-from .checks import check_model, check_plain, plain
+from .registry import Method
+from .transform import Transform
 
 # Descriptions of parameters that several methods share, so that their docstrings need not repeat them.
 SHARED = {
@@ -93,7 +93,7 @@ def function_of(method: Method) -> Callable[..., Transform]:
     function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
         "return": Transform
     }
-    wefe.answer_methods(function, wefe_names.DEBIAS_METHODS)
+    answer_methods(function, wefe_names.DEBIAS_METHODS)
     function.__doc__ = _docstring(method, signature)
     return function
 
@@ -122,4 +122,13 @@ def _docstring(method: Method, signature: inspect.Signature) -> str:
     return docstrings.docstring(parts)
 
 
-debias.REGISTRY.offer(function_of, wefe.replacement)
+def _replacement(method: Method, name: str) -> str:
+    """Return the replacement of `debias.HardDebias` for a message."""
+    words = [f"{word}=..." for word in method.required_words]
+    return (
+        f"say debias.{method.name}, a function: model.under(debias.{method.name}({', '.join(['model', *words])})) is "
+        f"WEFE's {name}().fit(...).transform(model)"
+    )
+
+
+debias.REGISTRY.offer(function_of, _replacement)

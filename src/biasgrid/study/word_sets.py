@@ -11,8 +11,8 @@ from ..core.configs import read_json
 from ..core.errors import BiasgridError, WordError, is_among, not_allowed, unknown_name
 from ..core.keywords import checked_keywords
 from ..core.resources import resource
-from ..study.config.word_sets import fetch_sets
 from .census import GROUPS, occupations
+from .config.word_sets import fetch_sets
 
 FOLDER = "data/word_sets"
 # The collection eds chooses occupations by their shares in a census; its file contains these.

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 from ..core.errors import InputError, quote
-from ..models.language.formats import TRANSFORMERS
-from ..models.sources import check
-from ..models.sources.hub import NAME
 from .fetching import fetch_archive
+from .language.formats import TRANSFORMERS
+from .sources import check
+from .sources.hub import NAME
 
 
 def fetch_hub_model(name: str, revision: str | None = None) -> Path:

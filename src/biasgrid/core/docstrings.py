@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..core.limits import range_of
+from .limits import range_of
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 TITLE = re.compile(r"^\*\*([\w ]+)\.\*\* ", re.MULTILINE)

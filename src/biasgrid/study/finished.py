@@ -27,13 +27,13 @@ from ..measure.statistics.aggregation import OVERALL
 from ..metrics import Metric
 from ..models.kinds import VECTORS, Kind
 from ..queries.query import Query
-from ..study.config import load
-from ..study.config.criteria import Ratings
-from ..study.config.study import StudyConfig
-from ..study.grid import StudyGrid
-from ..study.paths import Paths
-from ..study.plugins import FILE, Plugins, read_plugins
-from ..study.study import Study
+from .config import load
+from .config.criteria import Ratings
+from .config.study import StudyConfig
+from .grid import StudyGrid
+from .paths import Paths
+from .plugins import FILE, Plugins, read_plugins
+from .study import Study
 
 if TYPE_CHECKING:
     import pandas as pd

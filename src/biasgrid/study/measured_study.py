@@ -11,10 +11,10 @@ from .. import tables
 from ..core.errors import BiasgridError
 from ..core.in_memory import InMemory
 from ..debias import UNTOUCHED
-from ..study.grid import StudyGrid
-from ..study.study import Study
 from ..tables.planned import Cell, Evaluation, Fit, Inference
+from .grid import StudyGrid
 from .made_paths import MadePaths
+from .study import Study
 
 if TYPE_CHECKING:
     import numpy as np

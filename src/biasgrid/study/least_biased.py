@@ -14,11 +14,11 @@ from ..core.numbers import NO_VALUE, p_number
 from ..measure.statistics.aggregation import OVERALL
 from ..measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..tables.answers import answers_of
-from .notebook_html import CELL, MUTED, block, isolate
+from ..tables.notebook_html import CELL, MUTED, block, isolate
 
 if TYPE_CHECKING:
-    from ..study.study import Study
     from ..tables.conclusions.least_biased import Answer, RankedState
+    from .study import Study
 
 COLUMNS = (
     *("metric", "model_label", "decided", "p_adjusted", "undecided", "not_ranked"),

@@ -19,8 +19,8 @@ from ..core.errors import BiasgridError, DiskError, is_among, join_names, not_al
 from ..core.in_memory import File, InMemory
 from ..figures import Drawing
 from ..measure.results import KEYS
-from ..study.study import Study
 from .measured_study import MeasuredStudy
+from .study import Study
 
 if TYPE_CHECKING:
     import pandas as pd

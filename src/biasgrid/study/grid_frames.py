@@ -11,16 +11,16 @@ from ..core import wefe_names
 from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..measure.statistics.aggregation import OVERALL
-from ..study.study import Study
 from .measured_study import frame_of, left_out, states_of
+from .study import Study
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from .finished import FinishedStudy
     from .measured_study import MeasuredStudy
-    from .study import FinishedStudy
 
     Aggregation = str | Callable[[np.ndarray], float]
     Correlation = str | Callable[[np.ndarray, np.ndarray], float]
@@ -362,7 +362,7 @@ class Grid:
     @property
     def lost_words(self) -> pd.DataFrame:
         """Return the words that a model lacks: one row per model, debias method, criterion, query, set and word."""
-        from .lost import lost_words
+        from .lost_words import lost_words
 
         return lost_words(self.study)
 
@@ -385,13 +385,13 @@ class Grid:
         digits
             Decimals of numbers.
         """
-        from .texts import markdown
+        from .frame_texts import markdown
 
         return markdown(self._table(table), self._digits(digits))
 
     def to_latex(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
         """Return a table in LaTeX with booktabs rules; `table` and `digits` are as in `to_markdown`."""
-        from .texts import latex
+        from .frame_texts import latex
 
         return latex(self._table(table), self._digits(digits))
 

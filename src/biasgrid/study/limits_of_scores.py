@@ -12,7 +12,7 @@ from ..metrics.one_word import KEEP
 from ..tables.conclusions.text import pluralize
 
 if TYPE_CHECKING:
-    from ..study.study import Study
+    from .study import Study
 
 Place = tuple[str, str, str]  # metric, query, model
 

@@ -10,11 +10,11 @@ from ..core.errors import BiasgridError, DiskError, InputError, unknown_name
 from ..core.registry import load_plugins
 from ..core.resources import cache_folder, did_you_mean_file
 from ..core.termination import tidy_termination
-from ..models.kinds import kind_of
-from ..models.store import MODEL
-from ..models.store_of import open_folder
-from ..study.config.shipped import plugins_of, shipped_models
 from .fetching import downloading, is_fetched, say
+from .kinds import kind_of
+from .shipped_sources import plugins_of, shipped_models
+from .store import MODEL
+from .store_of import open_folder
 
 
 def shipped(name: str, kind: str | None = None) -> Mapping[str, Any] | None:
@@ -55,7 +55,7 @@ def by_name(name: str, label: str | None = None) -> Any:
         return open_folder(folder / name, label)
     load_plugins(plugins_of([entry]))
     # Sources need an HTTP client, which is imported only when needed.
-    from ..models.building import build_store, check_extra, store_of
+    from .building import build_store, check_extra, store_of
 
     try:
         return open_folder(store_of(folder, name, entry).open().path, label)

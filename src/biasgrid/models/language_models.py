@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..core.callers import stacklevel
 from ..core.errors import InputError, quote
 from ..core.keywords import checked_keywords
-from ..models.language.architectures import ENCODER, MASKED
-from ..models.language.formats import TRANSFORMERS
-from ..models.language.functions import FunctionScores, Scores
-from ..models.language.model import LanguageModel
-from ..models.language.network import scoring
-from ..models.language.opening import (
+from .language.architectures import ENCODER, MASKED
+from .language.formats import TRANSFORMERS
+from .language.functions import FunctionScores, Scores
+from .language.model import LanguageModel
+from .language.network import scoring
+from .language.opening import (
     DEFAULTS,
     DEVICES,
     DTYPES,

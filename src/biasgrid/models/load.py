@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from ..core.errors import InputError, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..core.resources import did_you_mean_file
-from ..models.kinds import REGISTRY, VECTORS, Kind, kind_of
-from ..models.loading import with_words
-from ..models.memory import check_in_memory
-from ..models.readers import check_options
-from ..models.store_of import MODEL, open_folder
+from .kinds import REGISTRY, VECTORS, Kind, kind_of
+from .loading import with_words
+from .memory import check_in_memory
+from .readers import check_options
 from .shipped import by_name, shipped
+from .store_of import MODEL, open_folder
 
 if TYPE_CHECKING:
-    from ..models.corpus.corpus import Corpus
-    from ..models.language.contextual import ContextualVectors
-    from ..models.language.model import LanguageModel
-    from ..models.model import Model
+    from .corpus.corpus import Corpus
+    from .language.contextual import ContextualVectors
+    from .language.model import LanguageModel
+    from .model import Model
 
 OF_FILES = "format", "sha256", "limit", "broken_words"  # options that apply only to files
 # Suffixes of files; a name that ends in one is not a name on a hub.

@@ -13,18 +13,18 @@ from ..core.configs import read_yaml
 from ..core.errors import InputError, not_allowed, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..core.resources import resource
-from ..models.language.contextual import ContextualVectors
-from ..models.language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
-from ..models.language.encoding import encode as encode_texts
-from ..models.language.encoding import open_encoder
-from ..models.language.functions import FunctionEncoder
-from ..models.language.opening import DEVICES, DTYPES, choice, in_memory, refuse_options
-from ..models.language.templates import Templates
-from ..models.memory import MemoryModel
-from ..models.model import Model
 from ..queries.query import Query
 from .fetching import fetch_archive
+from .language.contextual import ContextualVectors
+from .language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
+from .language.encoding import encode as encode_texts
+from .language.encoding import open_encoder
+from .language.functions import FunctionEncoder
+from .language.opening import DEVICES, DTYPES, choice, in_memory, refuse_options
+from .language.templates import Templates
 from .load import is_hub_name
+from .memory import MemoryModel
+from .model import Model
 
 Pool = Literal["word", "sentence", "first", "last"]
 

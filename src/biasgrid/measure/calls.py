@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from .. import metrics
-from ..core import wefe_names
+from ..core import docstrings, wefe_names
 from ..core.errors import InputError, not_allowed
 from ..core.keywords import check_names
-from ..measure import tests as significance
-from ..measure.measuring import measure
-from ..measure.request import Request, check_kind, check_template, split_options
-from ..measure.result import Result
+from ..core.wefe_answers import answer_methods
 from ..metrics.registry import Metric
+from ..models.checks import check_model, check_plain, check_query, plain
 from ..models.kinds import REGISTRY as KINDS
 from ..models.model import Model
 from ..models.preprocessing import Preprocessor, default_forms
 from ..queries.query import Query
-from . import docstrings, wefe
-from .checks import check_model, check_plain, check_query, plain
+from . import tests as significance
 from .lost import warn_lost, warn_shared
+from .measuring import measure
+from .request import Request, check_kind, check_template, split_options
+from .result import Result
 
 # An optional part of inference: True uses the defaults, a mapping gives options.
 Part = bool | Mapping[str, Any] | None
@@ -153,7 +153,7 @@ def function_of(metric: Metric) -> Callable[..., Result]:
     function.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
         "return": Result
     }
-    wefe.answer_methods(function, wefe_names.METRIC_METHODS)
+    answer_methods(function, wefe_names.METRIC_METHODS)
     function.__doc__ = _docstring(metric, signature)
     return function
 
@@ -234,5 +234,13 @@ def _takes_anything(metric: Metric, name: str) -> bool:
     return parameter is None or parameter.annotation in (Any, parameter.empty)
 
 
+def _replacement(metric: Metric, name: str) -> str:
+    """Return the replacement of `metrics.WEAT` for a message."""
+    return (
+        f"say metrics.{metric.name}, a function: metrics.{metric.name}(query, model) is WEFE's "
+        f"{name}().run_query(query, model)"
+    )
+
+
 metrics.Metric.measure = measure_query
-metrics.REGISTRY.offer(function_of, wefe.replacement)
+metrics.REGISTRY.offer(function_of, _replacement)

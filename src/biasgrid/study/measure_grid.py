@@ -15,14 +15,14 @@ from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
 from ..measure import tests as significance
 from ..measure.caveats import lookalike_text
+from ..measure.lost import LostWordsWarning
+from ..models.checks import plain
 from . import grid_config
-from .checks import plain
 from .evaluating import evaluate_models
 from .grid_frames import By, Grid, Ties
-from .lost import LostWordsWarning
+from .limits_of_scores import caveats
 from .measured_study import Outcome, left_out
 from .measuring import infer_aggregates, measure_cells
-from .study_caveats import caveats
 
 if TYPE_CHECKING:
     from ..metrics import Metric

@@ -9,8 +9,8 @@ from ..core.keywords import checked_keywords
 from ..core.validation import validate
 from ..debias import UNTOUCHED
 from ..measure.statistics.two_models import MODELS
-from ..study.config.inference import Inference, inference_of_tests
 from ..tables.pairs import PAIRS
+from .config.inference import Inference, inference_of_tests
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from ..properties import Verdict
+    from . import Verdict
 
 KINDS = ("properties", "counterexamples", "ranges")
 
@@ -44,14 +44,14 @@ class Examination:
         """
         import pandas as pd
 
-        from ..properties import table
+        from . import table
 
         return pd.DataFrame(table(self.verdicts))
 
     @property
     def matrix(self) -> pd.DataFrame:
         """Return the verdicts as metrics and levels by properties; "" if a question does not apply."""
-        from ..properties.questions import PROPERTIES, SHORT
+        from .questions import PROPERTIES, SHORT
 
         frame = self.frame
         wide = (
@@ -107,12 +107,12 @@ class Examination:
         -------
         matplotlib.figure.Figure
         """
-        from .drawings import check_path, hand_out
+        from ..study.drawings import check_path, hand_out
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
         check_path(path)
-        from ..properties import figures
+        from . import figures
 
         draw = {
             "properties": figures.matrix,
@@ -154,7 +154,7 @@ def examine(metrics: Any = None) -> Examination:
     >>> bg.examine("rnd").matrix["sees stereotype"].tolist()
     ['', 'no', '', 'no']
     """
-    from ..properties import examine as examine_metrics
+    from . import examine as examine_metrics
 
     if metrics is None:
         return Examination(examine_metrics())

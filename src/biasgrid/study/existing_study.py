@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from .. import tables
 from ..core.errors import BiasgridError
 from ..core.in_memory import InMemory
-from ..study.steps import table_step
 from ..tables.ends import with_ends
+from .finished import FinishedStudy
 from .made_paths import MadePaths
-from .study import FinishedStudy
+from .steps import table_step
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,15 +22,15 @@ from ..models.kinds import VECTORS
 from ..models.subwords import SubwordModel
 from ..models.words import WordOptions
 from ..queries.query import Query
-from ..study.config.check import metrics_of
-from ..study.config.criteria import Criterion
-from ..study.config.criteria import Query as QueryEntry
-from ..study.config.debias import Debias
-from ..study.config.inference import Inference, OwnInference, inference_of_tests
-from ..study.config.metrics import Metric, Words
-from ..study.config.models import IN_MEMORY, Model, model_of_kinds
-from ..study.config.query_names import check_subquery_names
-from ..study.config.study import Ranking, ReliabilityCard, StudyConfig
+from .config.check import metrics_of
+from .config.criteria import Criterion
+from .config.criteria import Query as QueryEntry
+from .config.debias import Debias
+from .config.inference import Inference, OwnInference, inference_of_tests
+from .config.metrics import Metric, Words
+from .config.models import IN_MEMORY, Model, model_of_kinds
+from .config.query_names import check_subquery_names
+from .config.study import Ranking, ReliabilityCard, StudyConfig
 from .evaluating import evaluation_config
 from .measured_study import MeasuredStudy
 

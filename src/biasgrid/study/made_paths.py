@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from .. import tables
 from ..core.errors import BiasgridError
 from ..core.in_memory import InMemory
-from ..study.paths import Paths
 from ..tables import rank_samples
+from .paths import Paths
 
 if TYPE_CHECKING:
-    from ..study.study import Study
+    from .study import Study
 
 
 @dataclass(frozen=True)

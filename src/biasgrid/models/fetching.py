@@ -17,7 +17,7 @@ def fetch_archive(name: str, entry: Mapping[str, Any], key: str) -> Path:
     `key` is its name in the folder of archives; `entry` has its `source` and perhaps `download_mb`.
     """
     # Sources need an HTTP client, which is imported only when needed.
-    from ..models.sources import fetch
+    from .sources import fetch
 
     raw = cache_folder() / "raw"
     if not is_fetched(key):
@@ -28,7 +28,7 @@ def fetch_archive(name: str, entry: Mapping[str, Any], key: str) -> Path:
 
 def is_fetched(key: str) -> bool:
     """Return whether an archive has been downloaded."""
-    from ..models.sources import read_manifest
+    from .sources import read_manifest
 
     return bool(read_manifest(cache_folder() / "raw" / key))
 

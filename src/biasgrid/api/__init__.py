@@ -1,1 +1,0 @@
-"""The public Python interface: everything that `import biasgrid` offers."""
