@@ -171,7 +171,7 @@ test-quick: .venv/installed-for-tests ## tests of a minute: none that is slow or
 # pyproject.toml's bounds, without torch, which would bring CUDA
 test-lowest: .venv-lowest/installed ## tests of a minute, and of the workflow's steps, with the lowest versions allowed
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not network"
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not network and not cluster" tests/workflow tests/config
+	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not network and not cluster" tests/workflow tests/study/config
 
 # tests/portable.py; Python 3.13 of the path, or of pyenv
 test-portable: .venv/installed-for-tests ## tests of numbers under other processors' kernels, 1 and 2 threads, and Python 3.13

@@ -12,7 +12,7 @@ from biasgrid import BiasgridError, Query, debias, metrics
 from biasgrid.study.word_sets import word_sets
 
 FOLDER = Path(__file__).parents[2] / "data" / "word_sets"
-FETCHED = ["maddalozzo"]  # whose words are elsewhere: tests/config/test_fetched_word_sets.py
+FETCHED = ["maddalozzo"]  # whose words are elsewhere: tests/study/config/test_fetched_word_sets.py
 NAMES = sorted(path.stem for path in FOLDER.glob("*.json") if path.stem not in FETCHED)
 # what each function of WEFE 1.0.1 returns: the sets' names, in its order
 WEFE = {

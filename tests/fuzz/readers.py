@@ -78,7 +78,7 @@ def tried(source: Path, folder: Path, format: str | None = None) -> None:
         raise
     form = store.metadata["format"]
     if form == "word2vec-binary" and "words_with_spaces" in store.metadata["warnings"]:
-        return  # where such words end is a guess, which tests/embeddings/test_readers.py holds against the truth
+        return  # where such words end is a guess, which tests/models/test_readers.py holds against the truth
     compare(store, PARSERS[form](source))
 
 

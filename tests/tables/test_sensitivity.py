@@ -1,5 +1,5 @@
 """Halves of the word sets: Schröder et al., table 6, on real vectors. Against all halves, measured
-one by one: inference/test_resampling.py."""
+one by one: measure/test_resampling.py."""
 
 import json
 import math

@@ -295,7 +295,7 @@ def test_a_second_study_of_the_same_models_makes_no_model_again(finished):
 
 
 def test_an_edit_of_modules_reruns_what_is_made_with_them(finished):
-    """Which steps those are, of every module: tests/plan/test_code.py."""
+    """Which steps those are, of every module: tests/study/test_code.py."""
     for module in ("metrics/rnd", "figures/frame"):
         append(finished.own_code(f"{module}.py"))
     jobs = planned(finished)

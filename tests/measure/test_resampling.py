@@ -86,7 +86,7 @@ with_a_test = pytest.mark.parametrize(("name", "parameters"), TESTED)
 
 
 def test_every_metric_is_here():
-    # those of corpora: tests/corpora
+    # those of corpora: tests/models/corpora
     of_model = {name for name, metric in OF_VECTORS.items() if metric.of_model}
     assert of_model >= OF_MODELS
     assert all(metrics.REGISTRY[name].resampled for name in LISTED)
