@@ -28,7 +28,7 @@ from biasgrid.measure.bootstrap import intervals
 from biasgrid.measure.request import Request
 from biasgrid.measure.resampler import Resampler
 from biasgrid.measure.sample import look_up
-from biasgrid.measure.tests.permutation import query_permutation_test
+from biasgrid.measure.significance.permutation import query_permutation_test
 from biasgrid.metrics import Metric
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -51,8 +51,8 @@ from biasgrid.measure.permutation import DISTANCE
 from biasgrid.measure.pool import Pool, make_pool
 from biasgrid.measure.request import Request
 from biasgrid.measure.sample import look_up
+from biasgrid.measure.significance.random_groups import groups_test
 from biasgrid.measure.statistics.scale import Scale
-from biasgrid.measure.tests.random_groups import groups_test
 from biasgrid.models.geometry import unit
 from biasgrid.models.words import FoundSet, WordOptions, find
 

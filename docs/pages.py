@@ -34,7 +34,7 @@ from biasgrid.figures.frame import Frame, styled
 from biasgrid.figures.palette import GREY, INK, open_mark, series_mark
 from biasgrid.figures.text import NORMAL, method_name
 from biasgrid.figures.visuals import legend_mark
-from biasgrid.measure.tests import REGISTRY as TESTS
+from biasgrid.measure.significance import REGISTRY as TESTS
 from biasgrid.metrics.registry import Metric
 from biasgrid.models.kinds import REGISTRY as KINDS_OF_MODELS
 from biasgrid.properties import Setting

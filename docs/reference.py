@@ -22,7 +22,7 @@ from plugin_notes import plugin_note
 import biasgrid
 from biasgrid import cli, debias, metrics, tables, word_bias
 from biasgrid.core.docstrings import sections, wrap
-from biasgrid.measure.tests import parts as parts_of_inference
+from biasgrid.measure.significance import parts as parts_of_inference
 from biasgrid.models.model import Model
 from biasgrid.properties import files as properties
 

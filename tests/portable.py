@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-SENSITIVE = ("test_finished_study.py", "statistics", "metrics", "debias")
+SENSITIVE = ("test_finished_study.py", "measure/statistics", "metrics", "debias")
 SIMD = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
 NO_AVX512 = tuple(name for name in SIMD if name.startswith("AVX512") or name == "X86_V4")
 NO_AVX2 = tuple(name for name in SIMD if name in ("AVX2", "FMA3", "X86_V3")) + NO_AVX512

@@ -26,7 +26,7 @@ from biasgrid import BiasgridError, Query, debias, measure_grid, metrics
 from biasgrid.core import docstrings, wefe_names
 from biasgrid.measure import calls
 from biasgrid.measure.result import Result
-from biasgrid.measure.tests import parts
+from biasgrid.measure.significance import parts
 from biasgrid.metrics import Metric, Score
 from biasgrid.models.kinds import REGISTRY as KINDS
 from biasgrid.models.store import EmbeddingStore

@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT
 
 import biasgrid as bg
-from biasgrid.measure.tests import columns
+from biasgrid.measure.significance import columns
 
 PAGE = (ROOT / "docs/migration.md").read_text(encoding="utf-8")
 # the public classes, functions and data sets of WEFE 1.0.1's modules, methods, and arguments of the functions

@@ -10,7 +10,7 @@ from configuration import models_in
 
 from biasgrid import cli, debias, metrics, tables
 from biasgrid.core import docstrings
-from biasgrid.measure.tests import REGISTRY
+from biasgrid.measure.significance import REGISTRY
 from biasgrid.study.config import study
 from validation.calibration.config import SimulationConfig
 from validation.planted_bias.config import FactoryConfig

@@ -25,7 +25,7 @@ from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.rank_intervals import rank_intervals
 from biasgrid.measure.null import Null, write_null
-from biasgrid.measure.tests import REGISTRY
+from biasgrid.measure.significance import REGISTRY
 from biasgrid.models.store_of import StoreOf
 from biasgrid.study.steps import null_step
 from biasgrid.study.study import Study

@@ -17,7 +17,7 @@ from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.permutation import permutation_test, permutations_of
 from biasgrid.measure.request import Request
-from biasgrid.measure.tests.frequency_bands import bands
+from biasgrid.measure.significance.frequency_bands import bands
 from biasgrid.models.store_writer import StoreWriter
 from biasgrid.models.words import WordOptions
 

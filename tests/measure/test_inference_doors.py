@@ -18,7 +18,7 @@ from biasgrid.core.validation import to_record
 from biasgrid.debias.transform import Transform
 from biasgrid.measure import resampler
 from biasgrid.measure.result import as_json
-from biasgrid.measure.tests import complete_options
+from biasgrid.measure.significance import complete_options
 from biasgrid.metrics import Metric, Score
 from biasgrid.models import words
 from biasgrid.study.study import Study

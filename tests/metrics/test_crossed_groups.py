@@ -10,7 +10,7 @@ import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.request import Request
-from biasgrid.measure.tests.permutation import bands_of
+from biasgrid.measure.significance.permutation import bands_of
 from biasgrid.metrics.registry import one_by_one
 
 NAMES = ("ibd", "eibd", "fise", "fise_share")

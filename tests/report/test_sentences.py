@@ -8,7 +8,7 @@ import pytest
 from tables_of_models import answered, only
 
 from biasgrid import metrics
-from biasgrid.measure import tests as significance
+from biasgrid.measure import significance
 from biasgrid.measure.evidence import PHRASES, VERDICTS
 from biasgrid.report.marks import legend, mark_of
 from biasgrid.report.names import Names

@@ -505,7 +505,13 @@ OTHERS += ("models.sources", "models.readers", "models.training")
 # an evaluation reads the manifests of archives that hold benchmarks
 READS_ARCHIVES = ("models.sources",)
 # what tells how sure a value is
-INFERENCE = ("measure.tests", "measure.infer", "measure.step", "measure.aggregates", "measure.bootstrap")
+INFERENCE = (
+    "measure.significance",
+    "measure.infer",
+    "measure.step",
+    "measure.aggregates",
+    "measure.bootstrap",
+)
 INFERENCE += (
     "measure.resampler",
     "measure.permutation",

@@ -40,8 +40,7 @@ from biasgrid.measure.pool import pool_of
 from biasgrid.measure.request import Request
 from biasgrid.measure.sample import look_up
 from biasgrid.measure.sequential import count_up
-from biasgrid.measure.statistics.aggregation import covers_enough
-from biasgrid.measure.tests.random_groups import (
+from biasgrid.measure.significance.random_groups import (
     FEWEST_APART,
     SCALE,
     batches_for,
@@ -49,6 +48,7 @@ from biasgrid.measure.tests.random_groups import (
     effective_topics,
     group_values,
 )
+from biasgrid.measure.statistics.aggregation import covers_enough
 from biasgrid.study.config import load as configs
 from biasgrid.study.study import Study
 

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
+from biasgrid.measure.significance.random_groups import SCALE, effective_topics
 from biasgrid.measure.statistics.scale import Scale
-from biasgrid.measure.tests.random_groups import SCALE, effective_topics
 
 from .few_topics import Null, has_test, nulls
 

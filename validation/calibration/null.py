@@ -11,7 +11,7 @@ from biasgrid.measure.permutation import Permutation
 from biasgrid.measure.request import Request
 from biasgrid.measure.resampler import Resampler
 from biasgrid.measure.sample import look_up
-from biasgrid.measure.tests.permutation import query_permutation_test
+from biasgrid.measure.significance.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric
 
 from .populations import Population, as_query, exchange_labels

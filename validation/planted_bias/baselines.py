@@ -39,7 +39,7 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from biasgrid.measure.group_draws import FEWEST
-from biasgrid.measure.tests.random_groups import SCALE
+from biasgrid.measure.significance.random_groups import SCALE
 
 from ..calibration.few_topics import Null, count, nulls
 from .scale import MODELS

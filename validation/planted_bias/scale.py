@@ -60,7 +60,7 @@ from biasgrid.measure.group_draws import BETWEEN
 from biasgrid.measure.pool import Pool, pool_of
 from biasgrid.measure.request import Request
 from biasgrid.measure.sample import Sample, look_up
-from biasgrid.measure.tests.random_groups import draws_in_place, end_of_scale, group_values
+from biasgrid.measure.significance.random_groups import draws_in_place, end_of_scale, group_values
 from biasgrid.models.corpus.text import Sentences
 from biasgrid.models.geometry import unit
 

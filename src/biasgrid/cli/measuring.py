@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import BiasgridError, join_names
 from ..core.numbers import count, interval, number, p_value, plain, share
 from ..core.validation import Strict
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.caveats import ONE_WORD, is_at_floor, lookalike_text, other_reasons, p_with_lowest
 from ..measure.options import INTERVALS, Bootstrap, Reliability, Sensitivity
 from .arguments import FILE, MODEL, PLUGINS, Commands, NoResultError, check_output, key_values, open_model

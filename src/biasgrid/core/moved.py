@@ -15,7 +15,6 @@ MOVED = {
     "geometry": "models.geometry",
     "inference": "measure",
     "inference.reliability": "measure.word_order",
-    "inference.significance": "measure.tests",
     "numbers": "core.numbers",
     "options": "measure.options",
     "plan": "study",

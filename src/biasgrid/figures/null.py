@@ -15,7 +15,7 @@ import numpy as np
 from ..core.labels import sic
 from ..core.numbers import count, interval, p_number, p_value, typeset, typographic
 from ..measure.caveats import is_at_floor
-from ..measure.tests import REGISTRY, questions, tests
+from ..measure.significance import REGISTRY, questions, tests
 from ..tables.inputs import FACTS
 from .figure import Drawing, Example, Figure, Files, state_label
 from .frame import Frame, styled

@@ -30,8 +30,7 @@ from .pool import Pool, make_pool, stored_pool
 from .request import Request
 from .results import cells as cells_of
 from .sample import Sample, look_up
-from .statistics.aggregation import OVERALL, Aggregation, aggregate_rows, covers_enough
-from .tests.random_groups import (
+from .significance.random_groups import (
     SCALE,
     GroupValues,
     draws_in_place,
@@ -39,6 +38,7 @@ from .tests.random_groups import (
     group_values,
     too_few_topics,
 )
+from .statistics.aggregation import OVERALL, Aggregation, aggregate_rows, covers_enough
 
 FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
 

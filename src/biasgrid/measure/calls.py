@@ -18,7 +18,7 @@ from ..models.kinds import REGISTRY as KINDS
 from ..models.model import Model
 from ..models.preprocessing import Preprocessor, default_forms
 from ..queries.query import Query
-from . import tests as significance
+from . import significance
 from .lost import warn_lost, warn_shared
 from .measuring import measure
 from .request import Request, check_kind, check_template, split_options
@@ -81,7 +81,7 @@ def measure_query(
     interval
         The kind of interval that `ci_low` and `ci_high` give.
     **parameters
-        The metric's parameters, and tests by name (`measure.tests`): True, or the test's options.
+        The metric's parameters, and tests by name (`measure.significance`): True, or the test's options.
 
     Returns
     -------

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..metrics.registry import Metric
 from ..models.kinds import REGISTRY as KINDS
-from . import tests as significance
+from . import significance
 from .result import UNADJUSTED, Result
 from .statistics.adjustment import METHODS
 

@@ -20,7 +20,7 @@ from ..core.in_memory import File, InMemory, parts_of
 from ..metrics.registry import Metric
 from ..models.kinds import are_models
 from ..queries.query import Query
-from . import tests as significance
+from . import significance
 from .options import BIAS
 from .permutation import share_as_extreme
 

@@ -17,7 +17,7 @@ from ..core.numbers import count
 from ..core.schema import as_finite
 from ..metrics.registry import Metric
 from ..queries.query import Query
-from . import tests as significance
+from . import significance
 from .bootstrap import digest, interval_of_units, intervals
 from .free_memory import check_memory
 from .options import BIAS

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..models.model import Model
 from ..queries.query import Query
-from . import tests as significance
+from . import significance
 from .request import Request
 from .result import Result
 from .sample import look_up

@@ -21,7 +21,7 @@ from ..core.in_memory import File, InMemory
 from ..core.schema import dumps
 from ..core.untrusted import read_npz
 from ..queries.query import Query
-from . import tests as significance
+from . import significance
 from .cell import model_of
 from .infer import infer_query
 from .permutation import extreme_tails

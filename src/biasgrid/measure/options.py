@@ -88,7 +88,7 @@ class Reliability(Strict):
     )
 
 
-# Options of the parts of inference that are not tests (`measure.tests`).
+# Options of the parts of inference that are not tests (`measure.significance`).
 OTHER_PARTS: dict[str, type[Strict]] = {
     "bootstrap": Bootstrap,
     "sensitivity": Sensitivity,

@@ -31,7 +31,7 @@ class Request:
     seed
         An integer from 0, for metrics that draw at random.
     inference
-        Options by part, as given to or returned by `measure.tests.complete`.
+        Options by part, as given to or returned by `measure.significance.complete`.
     interval
         The kind of interval in `Result.ci_low` and `ci_high`.
     draw_seed

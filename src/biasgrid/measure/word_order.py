@@ -20,6 +20,7 @@ from .bootstrap import digest
 from .group_draws import WITHIN
 from .pool import Pool
 from .sample import Sample
+from .significance.random_groups import batches_for, draws_for
 from .statistics.internal_consistency import (
     UNCORRELATED,
     Split,
@@ -30,7 +31,6 @@ from .statistics.internal_consistency import (
     random_split,
     split_half,
 )
-from .tests.random_groups import batches_for, draws_for
 
 FEWEST_WORDS = 5
 NO_WORDS = "no score per word"

@@ -11,7 +11,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from ..core.numbers import coefficient, count, interval, p_number, p_value, plain, typeset, typographic
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.caveats import is_at_floor, lowest_p
 from ..measure.evidence import phrase
 from ..measure.reliability import HOLDS, MAY_TURN

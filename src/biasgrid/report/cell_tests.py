@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.options import Bootstrap
 
 # Fields of a test in a file of inference that the report shows.

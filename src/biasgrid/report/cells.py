@@ -18,7 +18,7 @@ import numpy as np
 from .. import metrics
 from ..core.errors import BiasgridError, join_names, quote
 from ..core.versions import count_versions
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
 from ..measure.evidence import COUNTING
 from ..measure.evidence import tests_of as tests_of_words

@@ -16,7 +16,7 @@ from ..core.numbers import NOISE
 from ..core.records import read_model
 from ..core.validation import to_record
 from ..core.versions import count_versions
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.evidence import ALL
 from ..measure.results import KEYS
 from ..queries.query import Query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.evidence import ALL, GROUPS, MARKS, NONE, PERMUTATION, PHRASES
 
 if TYPE_CHECKING:

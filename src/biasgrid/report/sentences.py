@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.numbers import NO_VALUE, coefficient, count, interval, plain, share
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.evidence import ALL, TESTS
 from ..measure.reliability import LEVEL_NAMES, ORDER, SCORE, SIGN
 from ..measure.statistics.aggregation import OVERALL

@@ -12,7 +12,7 @@ from ..core.configs import sort_keys
 from ..core.seeds import seed_of
 from ..core.validation import to_record
 from ..debias import UNTOUCHED
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.options import Reliability
 from ..measure.statistics.aggregation import OVERALL
 from ..models.frequencies import ENGLISH, WORDFREQ

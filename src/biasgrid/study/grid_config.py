@@ -13,7 +13,7 @@ from ..core.keywords import check_names
 from ..core.printable import check_line
 from ..core.validation import validate
 from ..debias import UNTOUCHED, Transform
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.options import check_interval
 from ..measure.statistics.adjustment import METHODS as ADJUST
 from ..measure.statistics.aggregation import OVERALL, Aggregation, aggregator

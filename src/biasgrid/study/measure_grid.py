@@ -13,7 +13,7 @@ from ..core.callers import stacklevel
 from ..core.errors import BiasgridError, join_names, not_allowed, quote
 from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.caveats import lookalike_text
 from ..measure.lost import LostWordsWarning
 from ..models.checks import plain

@@ -15,7 +15,7 @@ from ..core.errors import BiasgridError, not_allowed
 from ..core.processes import RANDOM_GROUPS
 from ..core.registry import load_plugins, loaded_plugins
 from ..core.schema import as_finite
-from ..measure import tests as significance
+from ..measure import significance
 from ..measure.request import Request
 from ..measure.result import as_json
 from ..measure.sample import look_up

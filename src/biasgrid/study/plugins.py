@@ -18,7 +18,7 @@ from ..core.printable import check_texts
 from ..core.registry import PLUGINS, Registry, UnknownEntryError, find_by_name
 from ..core.schema import read, with_version
 from ..core.validation import Line, Strict, line
-from ..measure import tests as significance
+from ..measure import significance
 from ..models import kinds, readers
 from ..tables.table import Column
 from .study import Study

@@ -17,7 +17,7 @@ from ..core.resources import find_file
 from ..debias import UNTOUCHED
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
-from ..measure import tests as significance
+from ..measure import significance
 from ..models import kinds
 from ..models.frequencies import ENGLISH, WORDFREQ
 from ..models.store_of import StoreOf

@@ -16,7 +16,7 @@ from ..core.validation import to_record
 from ..debias import Method
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
-from ..measure import tests as significance
+from ..measure import significance
 from ..metrics import Metric
 from ..models.building import store_of
 from ..models.kinds import Kind

@@ -24,8 +24,8 @@ from ..measure.evidence import (
 from ..measure.evidence import Test as PValues
 from ..measure.evidence import adjust as adjust_families
 from ..measure.results import A_CELL, KEYS, cells, results, results_of
+from ..measure.significance import REGISTRY, Test, columns, tests
 from ..measure.statistics.scale import EXCESS, NONE, TOO_FEW_TOPICS, Scale, why_no_baseline
-from ..measure.tests import REGISTRY, Test, columns, tests
 from .column import Columns
 from .keys import CELL
 from .scales import neutrals

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from ..measure.results import KEYS, cells, key_of
-from ..measure.tests import tests
+from ..measure.significance import tests
 from .keys import CELL
 from .scores import adjust, equal_tests
 from .table import Column, Files, Table

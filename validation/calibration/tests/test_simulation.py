@@ -22,7 +22,7 @@ from biasgrid.core.errors import BiasgridError
 from biasgrid.core.files import write_bytes
 from biasgrid.figures.frame import save
 from biasgrid.measure.pool import make_pool
-from biasgrid.measure.tests.permutation import query_permutation_test
+from biasgrid.measure.significance.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric, Score
 from biasgrid.study import code
 from validation.__main__ import main

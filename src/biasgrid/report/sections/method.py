@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core.numbers import count, plain, share
-from ...measure import tests as significance
+from ...measure import significance
 from ...models.preprocessing import form_of
 from ...tables.published.quantities import name_of
 from .section import Material, Section

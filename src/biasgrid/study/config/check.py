@@ -16,7 +16,7 @@ from ...core.resources import find_file
 from ...core.validation import to_record
 from ...debias import UNTOUCHED
 from ...evaluation.spec import Spec, files_of
-from ...measure import tests as significance
+from ...measure import significance
 from ...models.frequencies import WORDFREQ
 from ...models.language.formats import SCORES
 from ...models.language.model import TOKENS

@@ -9,10 +9,10 @@ from pydantic import ConfigDict, PlainValidator, create_model
 
 from ...core.registry import is_pending
 from ...core.validation import Strict, field, validate
-from ...measure import tests as significance
+from ...measure import significance
 from ...measure.options import Bootstrap, Interval, Number, Sensitivity
+from ...measure.significance import Test, tests
 from ...measure.statistics.two_models import MARGIN
-from ...measure.tests import Test, tests
 from .common import partial
 
 S = TypeVar("S", bound=Strict)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ...core import numbers
 from ...core.numbers import NO_VALUE, p_value, share
-from ...measure import tests as significance
+from ...measure import significance
 from ...measure.caveats import ONE_WORD, is_at_floor, lowest_p
 from ...measure.evidence import ALL, COUNTING, LEVEL, TESTS, phrase
 from ...measure.result import UNTESTED, Result
