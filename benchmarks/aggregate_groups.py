@@ -24,11 +24,11 @@ from scipy.stats import binomtest
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
+from biasgrid.core.geometry import unit
 from biasgrid.measure.aggregates import infer_aggregates
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.pool import pool_of
 from biasgrid.measure.request import Request
-from biasgrid.models.geometry import unit
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS, NEIGHBOURS, TOPICS = 6, 30, 3

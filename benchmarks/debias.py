@@ -227,7 +227,7 @@ def cell_side(case: str, folder: Path, runs: int) -> dict:
     start = time.perf_counter()
     import biasgrid.cli
     import biasgrid.debias
-    import biasgrid.measure.measuring
+    import biasgrid.measure.measure
     import biasgrid.metrics
     import biasgrid.models.readers
     import biasgrid.queries.query

@@ -45,6 +45,7 @@ import yaml
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
+from biasgrid.core.geometry import unit
 from biasgrid.measure.group_draws import BETWEEN, WITHIN, draws_of
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.permutation import DISTANCE
@@ -53,7 +54,6 @@ from biasgrid.measure.request import Request
 from biasgrid.measure.sample import look_up
 from biasgrid.measure.significance.random_groups import groups_test
 from biasgrid.measure.statistics.scale import Scale
-from biasgrid.models.geometry import unit
 from biasgrid.models.words import FoundSet, WordOptions, find
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs

@@ -38,9 +38,9 @@ from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, metrics
+from biasgrid.core.geometry import unit
 from biasgrid.debias import UNTOUCHED
 from biasgrid.measure.results import KEYS
-from biasgrid.models.geometry import unit
 from biasgrid.tables.order import order as order_of
 from biasgrid.tables.rank_intervals import rank_intervals
 from biasgrid.tables.rank_samples import rank_samples

@@ -22,7 +22,7 @@ import numpy as np
 from biasgrid.core.configs import read_yaml
 from biasgrid.debias import UNTOUCHED
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.measuring import measure
+from biasgrid.measure.measure import measure
 from biasgrid.measure.request import Request
 from biasgrid.models.building import store_of
 from biasgrid.models.words import WordOptions

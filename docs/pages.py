@@ -28,7 +28,7 @@ from biasgrid import debias, load, metrics, properties
 from biasgrid.core import docstrings
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.labels import short_labels
-from biasgrid.debias import fits
+from biasgrid.debias import method_functions as fits
 from biasgrid.debias.registry import KINDS, Method
 from biasgrid.figures.frame import Frame, styled
 from biasgrid.figures.palette import GREY, INK, open_mark, series_mark

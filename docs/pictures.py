@@ -44,8 +44,8 @@ from biasgrid.core.errors import BiasgridError, unknown_name
 from biasgrid.core.files import write_bytes
 from biasgrid.figures import Drawing, Example
 from biasgrid.figures.frame import caption, empty_labels_kept, style
+from biasgrid.measure.aggregation import OVERALL
 from biasgrid.measure.result import LENGTH
-from biasgrid.measure.statistics.aggregation import OVERALL
 from biasgrid.study import published
 from biasgrid.study.config import load
 from biasgrid.study.study import Study

@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 import biasgrid as bg
-from biasgrid.tables.answers import conclusion_of
 from biasgrid.tables.conclusions.summary import Conclusion, lines
+from biasgrid.tables.read_conclusions import conclusion_of
 
 ROOT = Path(__file__).parents[1]
 README, STUDY = ROOT / "README.md", ROOT / "results" / "embedded"

@@ -32,10 +32,10 @@ def {find}(name: str | {kind} | Callable[..., Any]) -> {kind}: ...
 '''
 METRICS = {
     "things": "metrics",
-    "imports": """from ..embeddings.model import Model
-from ..query import Query
-from ..registry import Registry
-from ..result import Result
+    "imports": """from ..models.model import Model
+from ..queries.query import Query
+from ..core.registry import Registry
+from ..measure.result import Result
 from .registry import Contrast, Detail, Metric, Score""",
     "public": ["REGISTRY", "Contrast", "Detail", "Metric", "Score", "metric"],
     "kind": "Metric",
@@ -43,8 +43,8 @@ from .registry import Contrast, Detail, Metric, Score""",
 }
 DEBIAS = {
     "things": "debias methods",
-    "imports": """from ..embeddings.model import Model
-from ..registry import Registry
+    "imports": """from ..models.model import Model
+from ..core.registry import Registry
 from .registry import UNTOUCHED, Method
 from .transform import Transform, fitted""",
     "public": ["REGISTRY", "UNTOUCHED", "Method", "Transform", "fitted", "method"],

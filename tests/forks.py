@@ -403,7 +403,7 @@ def _import_biasgrid() -> None:
         importlib.import_module(name)
     # these keep what they have read, or compiled
     sys.modules["biasgrid.study.code"].closure(*own)
-    page = sys.modules["biasgrid.report.step"]
+    page = sys.modules["biasgrid.report.render"]
     sections = sys.modules["biasgrid.report.sections"].REGISTRY.values()
     templates = page.templates(sections)
     templates.filters |= dict.fromkeys(("label", "short", "state"), str)  # those of a study's page

@@ -2,8 +2,8 @@
 
 import pytest
 
-from biasgrid.core import checksums
 from biasgrid.core.errors import BiasgridError
+from biasgrid.study import checksums
 
 
 def test_changed_and_missing_files_are_told_from_the_others(tmp_path):

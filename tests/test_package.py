@@ -106,7 +106,7 @@ def test_a_plugin_with_a_former_import_line_names_the_present_one(tmp_path):
 def test_metrics_can_be_called_whoever_imported_them_first(tmp_path):
     make_store(tmp_path, ["a", "b", "c", "d"], np.eye(4))
     code = (
-        "import biasgrid.measure.measuring, biasgrid.metrics\n"
+        "import biasgrid.measure.measure, biasgrid.metrics\n"
         "from biasgrid import EmbeddingStore, Query, metrics\n"
         "query = Query([['a'], ['b']], [['c'], ['d']], ['A', 'B'], ['C', 'D'])\n"
         "print(metrics.weat(query, EmbeddingStore.open('store')).value)"

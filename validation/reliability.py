@@ -35,6 +35,7 @@ import pandas as pd
 from scipy.stats import rankdata, zscore
 
 from biasgrid import EmbeddingStore
+from biasgrid.core.geometry import unit
 from biasgrid.core.registry import load_plugins
 from biasgrid.measure.statistics.internal_consistency import (
     SplitHalf,
@@ -45,7 +46,6 @@ from biasgrid.measure.statistics.internal_consistency import (
 from biasgrid.measure.statistics.intraclass import icc_agreement, icc_consistency
 from biasgrid.measure.statistics.mean_squares import Estimate
 from biasgrid.models.corpus.text import Sentences
-from biasgrid.models.geometry import unit
 
 DRAWS, SPLITS, RESAMPLES = 2000, 200, 200
 SHUFFLES = 5

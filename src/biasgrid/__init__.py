@@ -14,7 +14,7 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .core.hooks import COMPLETIONS
+from .core.completions import COMPLETIONS
 from .core.moved import MOVED
 from .version import __version__ as __version__
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from .core.errors import InputError as InputError
     from .core.errors import NetworkError as NetworkError
     from .core.registry import load_plugins as load_plugins
-    from .measure.lost import LostWordsWarning as LostWordsWarning
-    from .measure.lost import NoValueWarning as NoValueWarning
     from .measure.result import Result as Result
-    from .models.encoding import encode as encode
+    from .measure.value_warnings import LostWordsWarning as LostWordsWarning
+    from .measure.value_warnings import NoValueWarning as NoValueWarning
+    from .models.encode import encode as encode
     from .models.language_models import language_model as language_model
     from .models.load import load as load
     from .models.store import EmbeddingStore as EmbeddingStore
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from .queries.query import Query as Query
     from .queries.word_set import WordSet as WordSet
     from .study.compare_models import compare_models as compare_models
-    from .study.grid_frames import Grid as Grid
+    from .study.grid import Grid as Grid
     from .study.measure_grid import measure_grid as measure_grid
-    from .study.opening import open_study as open_study
+    from .study.open_study import open_study as open_study
     from .study.published import Published as Published
     from .study.published import published as published
     from .study.word_sets import word_sets as word_sets
@@ -54,11 +54,11 @@ _PUBLIC = {
     "DiskError": "core.errors",
     "EmbeddingStore": "models.store",
     "Examination": "properties.examining",
-    "Grid": "study.grid_frames",
+    "Grid": "study.grid",
     "InputError": "core.errors",
-    "LostWordsWarning": "measure.lost",
+    "LostWordsWarning": "measure.value_warnings",
     "NetworkError": "core.errors",
-    "NoValueWarning": "measure.lost",
+    "NoValueWarning": "measure.value_warnings",
     "Published": "study.published",
     "Query": "queries.query",
     "Result": "measure.result",
@@ -66,14 +66,14 @@ _PUBLIC = {
     "WordSet": "queries.word_set",
     "compare_models": "study.compare_models",
     "debias": "",
-    "encode": "models.encoding",
+    "encode": "models.encode",
     "examine": "properties.examining",
     "language_model": "models.language_models",
     "load": "models.load",
     "load_plugins": "core.registry",
     "measure_grid": "study.measure_grid",
     "metrics": "",
-    "open_study": "study.opening",
+    "open_study": "study.open_study",
     "published": "study.published",
     "word_bias": "",
     "word_sets": "study.word_sets",
@@ -112,7 +112,7 @@ __all__ = [
 
 
 def _functions_of_metrics() -> None:
-    from .measure import calls  # noqa: F401
+    from .measure import metric_functions as calls  # noqa: F401
 
 
 def _saving() -> Any:
@@ -122,7 +122,7 @@ def _saving() -> Any:
 
 
 def _views_of_results() -> Any:
-    from .tables import result_views
+    from .study import result_views
 
     return result_views
 

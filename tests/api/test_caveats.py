@@ -9,7 +9,7 @@ from conftest import biasgrid, make_store
 
 import biasgrid as bg
 from biasgrid import Query, metrics
-from biasgrid.measure import lost
+from biasgrid.measure import value_warnings as lost
 
 WORDS = [f"w{i}" for i in range(16)]
 TWO = Query([WORDS[:2], WORDS[2:4]], [WORDS[8:12], WORDS[12:]], ["A", "B"], ["C", "D"], name="two")

@@ -10,7 +10,7 @@ from conftest import biasgrid
 from refusals import refused
 
 from biasgrid import BiasgridError, open_study
-from biasgrid.core import checksums
+from biasgrid.study import checksums
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ from refusals import refused
 
 from biasgrid import BiasgridError, Query, debias, measure_grid, metrics
 from biasgrid.core import docstrings, wefe_names
-from biasgrid.measure import calls
+from biasgrid.measure import metric_functions as calls
 from biasgrid.measure.result import Result
 from biasgrid.measure.significance import parts
 from biasgrid.metrics import Metric, Score

@@ -24,8 +24,8 @@ from biasgrid import BiasgridError, EmbeddingStore, Query, debias, metrics
 from biasgrid.core.numbers import number
 from biasgrid.core.validation import field
 from biasgrid.debias import Transform
-from biasgrid.measure.null import Null
-from biasgrid.study import grid_config
+from biasgrid.measure.null_distributions import Null
+from biasgrid.study import study_from_arguments as grid_config
 from biasgrid.study.config.study import StudyConfig
 from biasgrid.study.measure_grid import Grid, measure_grid
 from biasgrid.tables import REGISTRY

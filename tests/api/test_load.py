@@ -27,7 +27,7 @@ from refusals import refused
 from biasgrid import EmbeddingStore, Query, debias, metrics
 from biasgrid.core import resources
 from biasgrid.core.errors import BiasgridError, DiskError, InputError, NetworkError, WordError
-from biasgrid.measure.measuring import measure
+from biasgrid.measure.measure import measure
 from biasgrid.measure.request import Request
 from biasgrid.measure.result import as_json
 from biasgrid.models import build_store, shipped

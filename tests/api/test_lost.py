@@ -7,8 +7,8 @@ import pytest
 from conftest import make_store
 
 from biasgrid import Query, metrics
-from biasgrid.measure import lost
-from biasgrid.measure.lost import LostWordsWarning, NoValueWarning, warn_lost
+from biasgrid.measure import value_warnings as lost
+from biasgrid.measure.value_warnings import LostWordsWarning, NoValueWarning, warn_lost
 
 WORDS = [f"w{i}" for i in range(16)]
 

@@ -15,7 +15,7 @@ from test_thesis import best, circle, cosine, google  # noqa: F401
 
 from biasgrid import tables
 from biasgrid.evaluation import Spec
-from biasgrid.evaluation.answers import answers
+from biasgrid.evaluation.analogy_answers import answers
 from biasgrid.evaluation.pairs_alike import pairs_alike
 from biasgrid.figures import draw
 

@@ -297,7 +297,7 @@ def test_a_methods_module_is_of_its_fits_alone_and_some_are_of_all_fits_and_eval
     study = Study.of(debias_config())
     assert made_with(study, "debias.hard") == {"debias/one/hard.npz", "debias/two/hard.npz"}
     both = {f"debias/{m}/{d}.npz" for m, d in ALL} | {f"evaluation/{name}.json" for name in EVALUATED}
-    for module in ("models.words", "models.geometry", "models.store", "debias.lookup", "debias.transform"):
+    for module in ("models.words", "core.geometry", "models.store", "debias.lookup", "debias.transform"):
         assert both <= made_with(study, module), module
 
 

@@ -22,10 +22,10 @@ from biasgrid.core.configs import read_yaml
 from biasgrid.core.validation import to_record
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.evaluation import Spec, analogies, evaluate
-from biasgrid.evaluation.answers import USUAL, answers
+from biasgrid.evaluation.analogy_answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
-from biasgrid.measure.measuring import measure
+from biasgrid.measure.measure import measure
 from biasgrid.measure.request import Request
 from biasgrid.metrics import metric
 from biasgrid.models import build_store

@@ -16,7 +16,6 @@ from test_figures import correlation_table
 
 from biasgrid import Query, metrics
 from biasgrid.cli import main
-from biasgrid.core import checksums
 from biasgrid.core.files import write_text
 from biasgrid.core.numbers import p_value
 from biasgrid.figures import draw
@@ -24,9 +23,10 @@ from biasgrid.figures.correlations import correlations
 from biasgrid.figures.frame import save
 from biasgrid.figures.null import drawing, facts, null_distribution
 from biasgrid.figures.rank_intervals import rank_intervals
-from biasgrid.measure.null import Null, write_null
+from biasgrid.measure.null_distributions import Null, write_null
 from biasgrid.measure.significance import REGISTRY
 from biasgrid.models.store_of import StoreOf
+from biasgrid.study import checksums
 from biasgrid.study.steps import null_step
 from biasgrid.study.study import Study
 from biasgrid.tables.pairs import PAIRS

@@ -11,7 +11,7 @@ from conftest import grid_config
 from biasgrid.figures.frame import PAGE, as_wide_as
 from biasgrid.figures.models import models
 from biasgrid.figures.palette import CLEAR, model_looks
-from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.measure.aggregation import OVERALL
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.summary import LONGEST_HEADLINE
 

@@ -19,7 +19,7 @@ from PIL import Image
 
 from biasgrid import figures, metrics
 from biasgrid.figures.frame import PAGE, caption
-from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.measure.aggregation import OVERALL
 from biasgrid.queries.query import Query
 from biasgrid.study.study import Study
 from biasgrid.tables import read

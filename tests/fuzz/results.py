@@ -20,7 +20,7 @@ from damage import Refused, accepted, damaged
 from finished_study import finished
 
 from biasgrid import cli, figures, open_study, tables
-from biasgrid.core import checksums
+from biasgrid.study import checksums
 
 matplotlib.use("Agg")
 

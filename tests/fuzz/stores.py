@@ -24,11 +24,11 @@ from biasgrid import load
 from biasgrid.core.schema import dumps, with_version
 from biasgrid.core.untrusted import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
-from biasgrid.measure.measuring import measure
+from biasgrid.measure.measure import measure
+from biasgrid.measure.ranks import RESAMPLED
 from biasgrid.measure.request import Request
 from biasgrid.measure.result import Result, as_json
 from biasgrid.measure.results import results
-from biasgrid.measure.statistics.ranks import RESAMPLED
 from biasgrid.metrics import metric
 from biasgrid.models import EmbeddingStore, convert, writers
 from biasgrid.models.words import WordOptions

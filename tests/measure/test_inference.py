@@ -22,7 +22,8 @@ from reruns import every, made_with, stale
 from biasgrid import Query, metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.validation import to_record
-from biasgrid.measure import permutation, step
+from biasgrid.measure import permutation
+from biasgrid.measure import write_inference as step
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.options import BIAS, Alternative
 from biasgrid.measure.permutation import monte_carlo_test, permutation_test, share_as_extreme

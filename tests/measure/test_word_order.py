@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 import biasgrid as bg
 from biasgrid import metrics
+from biasgrid.core.geometry import cosines, unit
 from biasgrid.measure.group_draws import WITHIN, draws_of
 from biasgrid.measure.pool import pool_of
 from biasgrid.measure.statistics.internal_consistency import (
@@ -16,7 +17,6 @@ from biasgrid.measure.statistics.internal_consistency import (
     correlations,
     split_half,
 )
-from biasgrid.models.geometry import cosines, unit
 
 RNG = np.random.default_rng(5)
 WORDS = {

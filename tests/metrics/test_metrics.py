@@ -14,7 +14,7 @@ from scipy.spatial.distance import cosine as cosine_distance
 from scipy.stats import spearmanr
 
 from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
-from biasgrid.measure.measuring import measure
+from biasgrid.measure.measure import measure
 from biasgrid.measure.request import Request, split_options
 from biasgrid.study.study import Study
 

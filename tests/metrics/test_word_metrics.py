@@ -18,7 +18,7 @@ from sklearn.decomposition import PCA
 
 from biasgrid import EmbeddingStore, Query, debias, metrics, tables
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.measuring import measure
+from biasgrid.measure.measure import measure
 from biasgrid.measure.request import Request
 from biasgrid.metrics import neighbours
 from biasgrid.metrics.registry import one_by_one

@@ -11,7 +11,7 @@ from conftest import ROOT
 
 from biasgrid import open_study
 from biasgrid.core.numbers import coefficient, interval
-from biasgrid.tables.answers import conclusion_of
+from biasgrid.tables.read_conclusions import conclusion_of
 from biasgrid.workflow.conclusions import conclusions
 
 pytestmark = [pytest.mark.notebooks, pytest.mark.slow]

@@ -15,7 +15,7 @@ from biasgrid import Grid, open_study
 from biasgrid.figures.drawing import order_of
 from biasgrid.figures.frame import caption
 from biasgrid.figures.palette import model_looks, ordered
-from biasgrid.report import step
+from biasgrid.report import render as step
 from biasgrid.report.report_step import report_step
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.summary import Card, Conclusion
@@ -229,7 +229,7 @@ def test_page_terminal_and_python_say_what_one_function_says(study, monkeypatch)
     assert max(map(len, printed.splitlines())) <= 80
     card = Card("Bias", "Is there bias?", "1 of 2", "toys show bias", ("A sentence of a test.",))
     other = Conclusion("A title", "A headline", "A subtitle.", (card,), {"Missing": ("Nothing is.",)})
-    for target in ("biasgrid.tables.answers.conclude", "biasgrid.report.sections.section.conclude"):
+    for target in ("biasgrid.tables.read_conclusions.conclude", "biasgrid.report.sections.section.conclude"):
         monkeypatch.setattr(target, lambda *arguments: other)
     made = report_step(study)
     page = step.render(made.inputs, made.spec)

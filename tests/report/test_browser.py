@@ -14,10 +14,10 @@ from conftest import ROOT
 
 from biasgrid import tables
 from biasgrid.core.numbers import typeset
-from biasgrid.measure.statistics.aggregation import OVERALL
+from biasgrid.measure.aggregation import OVERALL
 from biasgrid.report import cells, score_records
+from biasgrid.report.render import TEMPLATES, render
 from biasgrid.report.report_step import report_step
-from biasgrid.report.step import TEMPLATES, render
 from biasgrid.study.study import Study
 from biasgrid.tables.scales import ranking
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import biasgrid
 from finished_study import HOSTILE, words
 
-from biasgrid.measure import step
+from biasgrid.measure import write_inference as step
 from biasgrid.report import cell_html, cells, score_records
 
 pytestmark = pytest.mark.slow

@@ -18,13 +18,14 @@ import small_page
 from biasgrid import BiasgridError, open_study, tables
 from biasgrid.core.in_memory import InMemory
 from biasgrid.core.numbers import share, typeset
+from biasgrid.measure.aggregation import OVERALL
 from biasgrid.measure.evidence import phrase
-from biasgrid.measure.statistics.aggregation import OVERALL
 from biasgrid.models.words import NOT_FOUND
-from biasgrid.report import score_records, step
+from biasgrid.report import render as step
+from biasgrid.report import score_records
+from biasgrid.report.render import mark_misspellings
 from biasgrid.report.report_step import report_step
 from biasgrid.report.sections import REGISTRY, agreement
-from biasgrid.report.step import mark_misspellings
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "path"}
 WARNING = "Some queries contain words that stereotype or insult people."

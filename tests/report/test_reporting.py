@@ -16,9 +16,9 @@ from in_process import make_all
 from test_page import Page
 
 from biasgrid import open_study
-from biasgrid.core import checksums
 from biasgrid.measure.evidence import NONE_IN_ONE, NOT_MADE, ONLY_TEST, PHRASES
 from biasgrid.report import compare_page
+from biasgrid.study import checksums
 
 pytestmark = pytest.mark.slow  # studies are run first
 

@@ -17,7 +17,7 @@ from shipped_study import joined
 from biasgrid import EmbeddingStore, figures, tables
 from biasgrid.core.configs import read_yaml
 from biasgrid.core.errors import BiasgridError
-from biasgrid.measure.measuring import measure
+from biasgrid.measure.measure import measure
 from biasgrid.measure.request import Request
 from biasgrid.models.words import WordOptions
 from biasgrid.study.study import Study

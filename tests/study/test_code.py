@@ -427,7 +427,7 @@ def closures(parsed_once):
     names = (
         "core.errors",
         "core.extras",
-        "core.hooks",
+        "core.completions",
         "core.keywords",
         "core.registry",
         "core.resources",
@@ -500,7 +500,7 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
 
 
 # what plans, checks a config, fetches, converts, trains and prints
-OTHERS = ("study", "api", "cli", "workflow", "core.validation")
+OTHERS = ("study", "cli", "workflow", "core.validation")
 OTHERS += ("models.sources", "models.readers", "models.training")
 # an evaluation reads the manifests of archives that hold benchmarks
 READS_ARCHIVES = ("models.sources",)

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from conftest import grid_config
 
+from biasgrid.measure.aggregation import groups
+from biasgrid.measure.ranks import RESAMPLED
 from biasgrid.measure.results import KEYS
-from biasgrid.measure.statistics.aggregation import groups
 from biasgrid.measure.statistics.correlation import correlate_columns
-from biasgrid.measure.statistics.ranks import RESAMPLED
 from biasgrid.study.study import Study
 from biasgrid.tables.correlations import METHODS, intervals
 from biasgrid.tables.order import order

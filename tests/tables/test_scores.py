@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from biasgrid import BiasgridError, Query
-from biasgrid.core.absence import STATUS
 from biasgrid.core.in_memory import InMemory
+from biasgrid.models.not_downloaded import STATUS
 from biasgrid.tables import REGISTRY, read
 from biasgrid.tables.scores import adjust
 

@@ -154,7 +154,7 @@ def test_a_message_keeps_what_stands_around_an_address():
 
 def test_publish_refuses_a_page_with_a_password(finished, monkeypatch, capsys):
     from biasgrid.cli import main
-    from biasgrid.core import checksums
+    from biasgrid.study import checksums
 
     monkeypatch.chdir(finished.folder)
     page = Path("results/small/report.html")

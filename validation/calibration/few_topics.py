@@ -35,6 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from biasgrid import load
+from biasgrid.measure.aggregation import covers_enough
 from biasgrid.measure.group_draws import BETWEEN, FEWEST
 from biasgrid.measure.pool import pool_of
 from biasgrid.measure.request import Request
@@ -48,7 +49,6 @@ from biasgrid.measure.significance.random_groups import (
     effective_topics,
     group_values,
 )
-from biasgrid.measure.statistics.aggregation import covers_enough
 from biasgrid.study.config import load as configs
 from biasgrid.study.study import Study
 

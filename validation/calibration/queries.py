@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from biasgrid.models.geometry import unit
+from biasgrid.core.geometry import unit
 from biasgrid.models.store import EmbeddingStore
 from biasgrid.queries.query import Query
 

@@ -41,16 +41,16 @@ from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
 from biasgrid import Query
+from biasgrid.core.geometry import unit
 from biasgrid.debias import UNTOUCHED
+from biasgrid.measure.aggregation import OVERALL
 from biasgrid.measure.pool import pool_of
-from biasgrid.measure.statistics.aggregation import OVERALL
 from biasgrid.measure.statistics.two_models import DIFFERENT, LEVEL
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
 from biasgrid.measure.statistics.two_models import RAW as RAW_SCALE
-from biasgrid.models.geometry import unit
-from biasgrid.study import grid_config
+from biasgrid.study import study_from_arguments as grid_config
+from biasgrid.study.measure_cells import measure_cell
 from biasgrid.study.measured_study import MeasuredStudy, frame_of
-from biasgrid.study.measuring import measure_cell
 from biasgrid.tables.conclusions.least_biased import Pairs, find_least_biased
 from biasgrid.tables.pairs import PAIRS
 

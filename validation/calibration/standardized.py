@@ -41,6 +41,7 @@ import numpy as np
 
 from biasgrid import load
 from biasgrid.core.errors import BiasgridError
+from biasgrid.core.geometry import unit
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.pool import pool_of
 from biasgrid.measure.request import Request
@@ -48,7 +49,6 @@ from biasgrid.measure.statistics.scale import Scale
 from biasgrid.measure.statistics.two_models import mean_of_one
 from biasgrid.metrics import REGISTRY
 from biasgrid.metrics.registry import Metric
-from biasgrid.models.geometry import unit
 from biasgrid.queries.query import Query
 
 from .populations import SimulatedModel

@@ -23,17 +23,17 @@ from threadpoolctl import threadpool_limits
 import biasgrid as bg
 from biasgrid.core.in_memory import InMemory
 from biasgrid.debias import UNTOUCHED
+from biasgrid.measure.aggregation import OVERALL
 from biasgrid.measure.evidence import ALL
-from biasgrid.measure.reliability import of_another_list
+from biasgrid.measure.reliability_in_words import of_another_list
 from biasgrid.measure.results import KEYS, cells, results
-from biasgrid.measure.statistics.aggregation import OVERALL
 from biasgrid.measure.statistics.scale import Scale
 from biasgrid.measure.statistics.two_models import CANNOT_TELL, DIFFERENT
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
 from biasgrid.study.measured_study import frame_of
-from biasgrid.tables.answers import sides_of
 from biasgrid.tables.conclusions.direction import directions
 from biasgrid.tables.pairs import ANSWERS, PAIRS
+from biasgrid.tables.read_conclusions import sides_of
 
 from . import few_topics, left_out, random_criteria
 from .random_criteria import RAW, THESE

@@ -56,13 +56,13 @@ from threadpoolctl import threadpool_limits
 
 import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, metrics
+from biasgrid.core.geometry import unit
 from biasgrid.measure.group_draws import BETWEEN
 from biasgrid.measure.pool import Pool, pool_of
 from biasgrid.measure.request import Request
 from biasgrid.measure.sample import Sample, look_up
 from biasgrid.measure.significance.random_groups import draws_in_place, end_of_scale, group_values
 from biasgrid.models.corpus.text import Sentences
-from biasgrid.models.geometry import unit
 
 from .scales import SCALES
 

@@ -9,11 +9,11 @@ import numpy as np
 from annotated_types import Ge, Gt, Le
 
 from biasgrid.core.errors import BiasgridError
+from biasgrid.core.geometry import unit_or_zero
 from biasgrid.core.limits import Count
 from biasgrid.debias.lookup import choose_words, find_words
 from biasgrid.debias.registry import Method
 from biasgrid.debias.transform import Transform, fitted
-from biasgrid.models.geometry import unit_or_zero
 from biasgrid.models.preprocessing import DEFAULT_FORMS, Preprocessor
 from biasgrid.models.store import EmbeddingStore
 

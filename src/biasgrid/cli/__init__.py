@@ -1,4 +1,4 @@
-"""The command line. `step` runs single steps of the workflow by hand.
+"""The command line: a file per group of commands, which call the other folders and compute nothing themselves.
 
 Each prints JSON on standard output, and on a terminal lines to read, unless a record is too deep for that; progress
 and warnings go to standard error. Exit code 0; 2 with one line that says what is wrong with the input, or why

@@ -22,7 +22,7 @@ def analogy(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid words analogy --model vectors.bin --pairs she:he --method generated
     """
     from ..debias.transform import Transform
-    from ..evaluation.answers import GENERATED, answers
+    from ..evaluation.analogy_answers import GENERATED, answers
 
     pairs = [pair.split(":") for pair in args.pairs]
     for text, pair in zip(args.pairs, pairs, strict=True):

@@ -34,10 +34,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     """
     from .. import metrics
     from ..debias.transform import Transform
-    from ..measure.lost import warn_shared
-    from ..measure.measuring import measure as measure_query
+    from ..measure.measure import measure as measure_query
     from ..measure.request import Request, check_kind, misfit, split_options
     from ..measure.result import as_json
+    from ..measure.value_warnings import warn_shared
     from ..queries.query import Query
 
     metric = metrics.metric(args.metric)

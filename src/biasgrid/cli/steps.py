@@ -16,11 +16,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core import checksums
 from ..core.callers import warn_in_a_line
 from ..core.errors import BiasgridError, not_allowed, unknown_name
 from ..core.processes import end_with_starter, environment
 from ..core.registry import load_plugins
+from ..study import checksums
 from .arguments import STUDY, Commands, read_study
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def project(args: argparse.Namespace) -> dict[str, Any] | str:
         --whole-vocabulary --count 20
     """
     from .. import word_bias
-    from ..study.drawings import check_path
+    from ..figures.showing import check_path
 
     check_path(args.figure)
     query = _one_query(args)
@@ -99,7 +99,7 @@ def report(args: argparse.Namespace) -> dict[str, Any] | str:
     """
     from .. import word_bias
     from ..debias.transform import Transform
-    from ..study.drawings import check_path
+    from ..figures.showing import check_path
 
     check_path(args.figure)
     directions = {query.name: query for query in _queries(args)}
@@ -228,8 +228,8 @@ def compare(args: argparse.Namespace) -> dict[str, Any] | str:
         --pairs she:he woman:man --words debiaswe.professions --figure compare.png
     """
     from .. import word_bias
+    from ..figures.showing import check_path
     from ..models.load import load
-    from ..study.drawings import check_path
 
     check_path(args.figure)
     query = _one_query(args)

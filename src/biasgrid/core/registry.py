@@ -24,8 +24,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
+from .completions import complete
 from .errors import BiasgridError, did_you_mean, join_names, quote, unknown_name
-from .hooks import complete
 from .moved import present_name
 from .resources import resource
 

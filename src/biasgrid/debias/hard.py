@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..core.geometry import unit_or_zero
 from ..core.limits import Count
-from ..models.geometry import unit_or_zero
 from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
 from ..models.store import EmbeddingStore
 from .lookup import FoundSets, check_pairs, choose_words, find_sets, subspace

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..core.errors import BiasgridError
-from ..models.geometry import unit_or_zero
+from ..core.geometry import unit_or_zero
 from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
 from ..models.store import EmbeddingStore
 from .inlp import normals

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.errors import BiasgridError
+from ..core.geometry import unit_or_zero
 from ..core.limits import Count
-from ..models.geometry import unit_or_zero
 from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
 from ..models.store import EmbeddingStore
 from .hard import neutralize_and_equalize

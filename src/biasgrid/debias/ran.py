@@ -15,8 +15,8 @@ from annotated_types import Ge, Gt, Le
 
 from ..core.errors import BiasgridError, not_allowed
 from ..core.extras import require
+from ..core.geometry import unit_or_zero
 from ..core.limits import Count
-from ..models.geometry import unit_or_zero
 from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
 from ..models.store import EmbeddingStore
 from .lookup import check_pairs, choose_words, find_sets, subspace

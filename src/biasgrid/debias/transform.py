@@ -15,9 +15,9 @@ import numpy as np
 
 from ..core.errors import BiasgridError, join_names, quote
 from ..core.files import write_bytes
+from ..core.geometry import unit_or_zero
 from ..core.untrusted import read_npz
 from ..core.wefe_names import TRANSFORM, no_attribute
-from ..models.geometry import unit_or_zero
 
 if TYPE_CHECKING:
     from ..models.model import Model

@@ -1,4 +1,8 @@
-"""Evaluations of the cost and the hidden bias of debiasing. Each is one file of this package, found automatically."""
+"""Evaluations of a model besides its scores: its quality, and the bias that is left after debiasing.
+
+A file with `EVALUATIONS` is an evaluation, which is discovered automatically. The bias of a query belongs in
+`metrics`.
+"""
 
 from .evaluate import evaluate
 from .evaluation import REGISTRY, Evaluation, Outcome, evaluations

@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import AfterValidator
 
 from ..core.errors import BiasgridError
+from ..core.geometry import unit
 from ..core.validation import Strict, field
 from ..debias.lookup import FoundWords, find_sets, find_words, subspace
-from ..models.geometry import unit
 from ..models.preprocessing import Preprocessor
 from ..models.store import DebiasedModel, EmbeddingStore
 from .evaluation import Evaluation, Outcome

@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, ConfigDict, create_model, model_validator
 
 from ..core.errors import BiasgridError
 from ..core.in_memory import File
-from ..core.records import read_as
 from ..core.validation import Strict
+from ..measure.records import read_as
 from .evaluation import REGISTRY, evaluations
 
 

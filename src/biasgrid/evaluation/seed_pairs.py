@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BiasgridError
+from ..core.geometry import FLAT, unit
 from ..core.validation import Strict
 from ..debias.lookup import find_sets
 from ..models.directions import PCA, axis
-from ..models.geometry import FLAT, unit
 from ..models.store import DebiasedModel, EmbeddingStore
 from .evaluation import Evaluation, Outcome
 from .spec import Pairs, Spec

@@ -71,7 +71,7 @@ def analogies(
     BiasgridError
         If all questions lack answers.
     """
-    from ..evaluation.answers import PER_PAIR
+    from ..evaluation.analogy_answers import PER_PAIR
 
     of_model = rows_where(
         rows_of(answers, "analogies", criterion=criterion, model=model), debias="none", rank=1
@@ -157,7 +157,7 @@ def analogies(
 
 def _drawings(study: Planned) -> Iterator[Drawing]:
     # Import late, as in `analogies`.
-    from ..evaluation.answers import GENERATED
+    from ..evaluation.analogy_answers import GENERATED
 
     for criterion in study.config.evaluation:
         questions = [

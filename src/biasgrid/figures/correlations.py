@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.numbers import coefficient, typeset
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from ..tables.conclusions.agreement import FEW_MODELS, of_few_models
 from .figure import Example, Figure, Files
 from .frame import Frame, empty_page, styled

@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..core.files import slug
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from ..tables.inputs import When, facts_of, files_of, holds
 from .text import method_name
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib import figure
     from matplotlib.axes import Axes
 
-    from ..measure.null import Null
+    from ..measure.null_distributions import Null
     from ..metrics import Metric
     from ..tables.planned import Cell, Planned
 
@@ -63,7 +63,7 @@ def null_distribution(
     A histogram has the values with which the test compares the score, the score, and the tail that the p-value
     counts. The resamples have their interval (`interval`, at `level`). `tests` are the possible tests, from `facts`.
     """
-    from ..measure.null import why_untested
+    from ..measure.null_distributions import why_untested
 
     tests = {name: test for name, test in tests.items() if any(name in v for v in null.values.values())}
     parts = [*tests, *(["bootstrap"] if null.samples is not None else [])]
@@ -284,7 +284,7 @@ def _drawings(study: Planned) -> Iterator[Drawing]:
 
 
 def _draw(inputs: Files, spec: Mapping[str, Any]) -> figure.Figure:
-    from ..measure.null import Null
+    from ..measure.null_distributions import Null
 
     return null_distribution(Null.load(inputs["null"]), **spec)
 

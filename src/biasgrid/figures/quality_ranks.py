@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..core.numbers import coefficient, decimal, plain, share, typeset
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from .correlations import FEWEST
 from .figure import Drawing, Example, Figure
 from .frame import Frame, styled

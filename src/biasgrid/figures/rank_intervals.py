@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..core.numbers import plain
-from ..measure.statistics.aggregation import OVERALL
-from ..measure.statistics.ranks import most_resampled
+from ..measure.aggregation import OVERALL
+from ..measure.ranks import most_resampled
 from ..measure.statistics.shared import FEW_SHARED, NO_VALUE
 from ..measure.statistics.two_models import MODELS
 from ..tables.conclusions.least_biased import Answer, RankedState, answers

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.numbers import plain
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from .figure import Example, Figure, Files
 from .frame import Frame, styled
 from .palette import GREY, Look, metric_areas

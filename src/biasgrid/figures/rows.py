@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.errors import BiasgridError, join_names
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from .palette import Unit
 from .text import DAGGER
 

@@ -169,7 +169,7 @@ def scores(
 
 
 def _finding(table: pd.DataFrame) -> str:
-    """Say how many scores are significant."""
+    """Return the title: how many scores are significant."""
     evidence = table.loc[table["value"].notna(), "evidence"]
     if not len(evidence) or set(evidence) == {UNTESTED}:
         return HEADING

@@ -12,7 +12,7 @@ from unicodedata import category, combining
 
 from ..core.labels import sic
 from ..core.numbers import share
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 
 # Font sizes in points: if a page of 7 inches is 900 pixels wide, 7 points are 12.5 pixels, or 9 points of a screen.
 SMALL, NORMAL, LARGE = 7.0, 8.0, 10.0

@@ -24,6 +24,7 @@ from ..core.files import write_bytes, write_text
 from ..core.schema import as_finite, dumps, with_version
 from ..core.untrusted import read_npz
 from ..queries.query import Query
+from .aggregation import OVERALL, Aggregation, aggregate_rows, covers_enough
 from .cell import model_of, query_of
 from .permutation import monte_carlo_test
 from .pool import Pool, make_pool, stored_pool
@@ -38,7 +39,6 @@ from .significance.random_groups import (
     group_values,
     too_few_topics,
 )
-from .statistics.aggregation import OVERALL, Aggregation, aggregate_rows, covers_enough
 
 FIELDS = ("p_value", "p_low", "p_high", "p_lowest", "draws")
 

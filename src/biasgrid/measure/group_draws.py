@@ -37,8 +37,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..core.files import hold_lock, write_bytes
+from ..core.geometry import unit
 from ..core.processes import RANDOM_GROUPS
-from ..models.geometry import unit
 from ..models.model import Model
 from ..models.remember import remember
 from .bootstrap import digest

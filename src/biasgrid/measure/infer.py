@@ -62,7 +62,7 @@ def infer(
       word. `halves` is the mean distance between the value of half the target words, or half the attribute words,
       and the value of all words (Schroeder et al., table 6; not yet divided by the length of the metric's range).
     - "reliability": splits (200), random_groups (0), the reliability of the order of words; see
-      `reliability.word_order`.
+      `word_order.word_order`.
 
     Parameters
     ----------

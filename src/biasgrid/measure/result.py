@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..core.completions import complete
 from ..core.errors import InputError, is_among, join_names, quote, unknown_name
-from ..core.hooks import complete
 from ..core.schema import as_finite
 from ..core.wefe_names import RESULT
 from .caveats import why_undefined

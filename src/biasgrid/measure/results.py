@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BiasgridError, quote
 from ..core.in_memory import File, InMemory
-from ..core.records import check_cell
 from ..core.schema import not_whole, read
+from .records import check_cell
 
 if TYPE_CHECKING:
     import pandas as pd

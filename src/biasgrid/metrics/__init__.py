@@ -1,7 +1,8 @@
 """Metrics of bias. Each metric is one file of this package and is discovered automatically.
 
-As attributes of this package, metrics are functions of a query and a model, and their help describes what they
-measure. `REGISTRY` maps names to the metrics' declarations:
+A file's own function takes arrays of vectors. As attributes of this package, metrics are functions of a query and a
+model (`measure/metric_functions.py`), and their help describes what they measure. `REGISTRY` maps names to the
+metrics' declarations:
 
     from biasgrid import Query, load, metrics
     metrics.weat(query, model, preprocessors=[{}, {"lowercase": True}]).value

@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from ..core.geometry import cosines, effect_size_range, mean_of_rows
 from ..core.limits import limited
-from ..models.geometry import cosines, effect_size_range, mean_of_rows
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score

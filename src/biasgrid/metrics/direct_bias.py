@@ -10,9 +10,9 @@ import numpy as np
 from annotated_types import Ge
 
 from ..core.errors import BiasgridError
+from ..core.geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from ..core.limits import Count, limited
 from ..models import directions
-from ..models.geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 

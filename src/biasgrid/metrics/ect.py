@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..models.geometry import cosines, in_blocks, means_of_groups, unit, weighted_sum
+from ..core.geometry import cosines, in_blocks, means_of_groups, unit, weighted_sum
 from .registry import Detail, Metric, Score
 
 

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 
+from ..core.geometry import cosines, in_blocks, unit, weighted_mean
 from ..core.limits import limited
-from ..models.geometry import cosines, in_blocks, unit, weighted_mean
 from ..models.model import Model
 from ..models.remember import remember
 from ..models.words import FoundSet

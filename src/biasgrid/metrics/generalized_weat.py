@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..models.geometry import mean_of_rows, unit
+from ..core.geometry import mean_of_rows, unit
 from .registry import Metric, Score
 
 

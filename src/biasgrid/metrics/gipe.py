@@ -17,9 +17,9 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge, Lt
 
+from ..core.geometry import in_blocks, weighted_mean
 from ..core.limits import Count, limited
 from ..models import directions
-from ..models.geometry import in_blocks, weighted_mean
 from . import neighbours as neighbour_search
 from .direct_bias import NO_TEST
 from .neighbourhood import (

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.geometry import cosines, effect_size_range, in_blocks, weighted_mean
 from ..core.limits import limited
-from ..models.geometry import cosines, effect_size_range, in_blocks, weighted_mean
 from .registry import Detail, Metric, Score
 from .sets import FLAT
 

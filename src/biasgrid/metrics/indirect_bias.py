@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.geometry import in_blocks, unit
 from ..core.limits import limited
 from ..models import directions
-from ..models.geometry import in_blocks, unit
 from .direct_bias import NO_TEST
 from .registry import Detail, Metric, Score
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..models.geometry import FLAT, effect_size_range, mean_of_rows, weighted_mean
+from ..core.geometry import FLAT, effect_size_range, mean_of_rows, weighted_mean
 from ..models.language.model import LanguageModel
 from . import one_word as of_one_word
 from .one_word import OneWord

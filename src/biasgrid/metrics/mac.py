@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.geometry import cosines, mean_of_rows, unit, weighted_mean
 from ..core.limits import limited
-from ..models.geometry import cosines, mean_of_rows, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
 

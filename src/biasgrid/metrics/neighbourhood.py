@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from ..core.geometry import FLAT, unit, weighted_mean
 from ..models import directions
-from ..models.geometry import FLAT, unit, weighted_mean
 from ..models.store import DebiasedModel
 from ..models.words import FoundSet
 from . import neighbours as neighbour_search

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..models.geometry import unit
+from ..core.geometry import unit
 from ..models.model import Model
 from ..models.remember import remember
 

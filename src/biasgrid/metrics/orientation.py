@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, TypeVar
 
 import numpy as np
 
-from ..models.geometry import cosines
+from ..core.geometry import cosines
 
 PAPER: Final = "paper"
 Orientation = Literal["paper", "wefe_benchmark"]

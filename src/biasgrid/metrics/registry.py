@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from ..core.completions import complete
 from ..core.errors import BiasgridError, unknown_name
-from ..core.hooks import complete
 from ..core.limits import check_limits
 
 Role = Literal["target", "attribute"]

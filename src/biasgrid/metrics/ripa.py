@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from ..core.geometry import FLAT, in_blocks, mean_of_rows, unit, weighted_mean, weighted_sum
 from ..core.limits import limited
-from ..models.geometry import FLAT, in_blocks, mean_of_rows, unit, weighted_mean, weighted_sum
 from .registry import Detail, Metric, Score
 
 COMPONENT: Final = "component"

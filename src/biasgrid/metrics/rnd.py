@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.geometry import cosines, distances, in_blocks, means_of_groups, unit, weighted_mean
 from ..core.limits import limited
-from ..models.geometry import cosines, distances, in_blocks, means_of_groups, unit, weighted_mean
 from .registry import Detail, Metric, Score
 
 

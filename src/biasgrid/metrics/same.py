@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from ..core.limits import limited
 from ..models import directions
-from ..models.geometry import FLAT, in_blocks, projections, unit, weighted_mean
 from . import orientation as roles
 from .registry import Contrast, Detail, Metric, Role, Score
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.geometry import unit
 from ..core.limits import limited
 from ..models import directions
-from ..models.geometry import unit
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..core.geometry import cosines, effect_size_range, in_blocks, mean_of_rows, weighted_mean
 from ..core.limits import limited
-from ..models.geometry import cosines, effect_size_range, in_blocks, mean_of_rows, weighted_mean
 from . import one_word as of_one_word
 from . import orientation as roles
 from .one_word import OneWord

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
+from ..core.geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
 from ..core.limits import limited
-from ..models.geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
 from ..models.words import FoundSet
 from . import neighbours as neighbour_search
 from . import orientation as roles

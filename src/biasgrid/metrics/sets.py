@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..models.geometry import weighted_sum
+from ..core.geometry import weighted_sum
 
 FLAT = 1e-12  # identical words give rounding noise, not a spread
 

@@ -1,7 +1,7 @@
-"""Models: word vectors, corpora and language models, and the look-up of words in them.
+"""Word vectors, corpora and language models: downloading, reading, training and opening them, and finding words.
 
-Here is all code that reads a format, downloads an archive, makes a store, or finds the entry of a word. Scores of a
-model belong in `metrics` and `measure`. Changes of a model by a debias method belong in `debias`.
+Metrics of bias belong in `metrics`, and methods that change vectors in `debias`. A debiased model is
+`store.DebiasedModel`.
 """
 
 from .building import STORE_VERSION, build_store

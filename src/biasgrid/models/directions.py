@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from .geometry import BLOCK, FLAT, means_of_groups, unit
+from ..core.geometry import BLOCK, FLAT, means_of_groups, unit
 
 Direction = Literal["pca", "pair", "mean", "sum", "all_pairs"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)

@@ -1,4 +1,4 @@
-"""Models that have more entries than another model, and otherwise equal it."""
+"""Models that find words which another model lacks, for example by n-grams."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ..core.errors import InputError, quote
-from .fetching import fetch_archive
+from .fetch_by_name import fetch_archive
 from .language.formats import TRANSFORMERS
 from .sources import check
 from .sources.hub import NAME

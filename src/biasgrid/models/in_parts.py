@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.geometry import unit
 from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
-from .geometry import unit
 from .model import Model
 
 RAW, UNIT = "raw", "unit"

@@ -16,7 +16,7 @@ from ..core.errors import InputError, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..core.resources import did_you_mean_file
 from .kinds import REGISTRY, VECTORS, Kind, kind_of
-from .loading import with_words
+from .load_vectors import with_words
 from .memory import check_in_memory
 from .readers import check_options
 from .shipped import by_name, shipped

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..core.completions import complete
 from ..core.errors import BiasgridError, InputError, WordError, not_allowed, quote
-from ..core.hooks import complete
 from ..core.letters import lookalikes
 from ..core.wefe_names import MODEL, no_attribute
 from .kinds.kind import VECTORS

@@ -10,7 +10,7 @@ from ..core.errors import BiasgridError, DiskError, InputError, unknown_name
 from ..core.registry import load_plugins
 from ..core.resources import cache_folder, did_you_mean_file
 from ..core.termination import tidy_termination
-from .fetching import downloading, is_fetched, say
+from .fetch_by_name import downloading, is_fetched, say
 from .kinds import kind_of
 from .shipped_sources import plugins_of, shipped_models
 from .store import MODEL

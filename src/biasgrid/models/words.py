@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
+from ..core.geometry import unit
 from ..core.letters import lookalikes
-from .geometry import unit
 from .in_parts import InParts, parts_of, rows_in_parts
 from .model import DebiasedModel, Model
 from .preprocessing import (
@@ -294,6 +294,7 @@ def entries_of(
 
 
 def _look_up(words: Sequence[str], model: Model, options: WordOptions, in_pairs: bool = False) -> LookUp:
+    """Look words up in the vocabulary of a model, each in the forms that the options ask for."""
     # A debiased model has the vocabulary of its original model.
     store = model.base if isinstance(model, InParts) else model
     store = store.model if isinstance(store, DebiasedModel) else store
@@ -315,6 +316,7 @@ def _find_entries(
     strategy: str,
     in_pairs: bool,
 ) -> LookUp:
+    """Find the entry of each word: its first form that the model has, or all forms, by `strategy`."""
     variants = [p if callable(p) else dict(p) for p in preprocessors]
     width = len(variants)
     keys = [variant(word, p, store.vocab_prefix) for word in words for p in variants]

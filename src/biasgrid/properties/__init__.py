@@ -1,4 +1,4 @@
-"""Properties D5 to D8 of Schroeder et al. (2021), computed for every metric: which metric may be trusted for what.
+"""Properties of metrics after Schroeder et al. (2021), definitions D5 to D8: which metric may be trusted for what.
 
 A word is biased if it is nearer to one group than to another: s(w, A) is its mean cosine with the words of group A.
 A set of words has skew if it is nearer to one group on the whole, and stereotype if its words are nearer to

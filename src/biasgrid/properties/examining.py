@@ -107,7 +107,7 @@ class Examination:
         -------
         matplotlib.figure.Figure
         """
-        from ..study.drawings import check_path, hand_out
+        from ..figures.showing import check_path, hand_out
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))

@@ -14,7 +14,7 @@ from ..core.numbers import coefficient, count, interval, p_number, p_value, plai
 from ..measure import significance
 from ..measure.caveats import is_at_floor, lowest_p
 from ..measure.evidence import phrase
-from ..measure.reliability import HOLDS, MAY_TURN
+from ..measure.reliability_in_words import HOLDS, MAY_TURN
 from ..tables.published.quantities import name_of
 from .marks import mark_of
 from .score_records import Cells, Record

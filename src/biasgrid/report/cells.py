@@ -22,7 +22,7 @@ from ..measure import significance
 from ..measure.caveats import ONE_WORD, UNDEFINED, is_fixed, shared_text, shared_words, why_undefined
 from ..measure.evidence import COUNTING
 from ..measure.evidence import tests_of as tests_of_words
-from ..measure.reliability import of_scores, of_word_orders
+from ..measure.reliability_in_words import of_scores, of_word_orders
 from ..measure.results import KEYS, PLACE, cells, part_of
 from ..metrics.registry import Metric
 from ..models.kinds import REGISTRY as KINDS

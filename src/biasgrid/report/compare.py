@@ -13,15 +13,15 @@ import pandas as pd
 from .. import tables
 from ..core.errors import BiasgridError
 from ..core.numbers import NOISE
-from ..core.records import read_model
 from ..core.validation import to_record
 from ..core.versions import count_versions
 from ..measure import significance
 from ..measure.evidence import ALL
+from ..measure.records import read_model
 from ..measure.results import KEYS
 from ..queries.query import Query
 from ..study.config import load
-from ..study.finished import CONFIG, FinishedStudy
+from ..study.finished_study import CONFIG, FinishedStudy
 from ..tables.conclusions.least_biased import Answer, answers, decisions
 from ..tables.inputs import FACTS
 

@@ -17,12 +17,12 @@ from ..core.printable import without_hidden
 from ..core.schema import as_finite
 from ..debias import UNTOUCHED
 from ..metrics import REGISTRY
-from ..study.finished import FinishedStudy
+from ..study.finished_study import FinishedStudy
 from ..tables.conclusions.text import join_names, pluralize
 from .compare import ABSENT, LAST_DIGITS, LOST_VALUE, NEW_VALUE, UNCERTAINTY, Frames, differs
 from .moves import Move, Scale, draw
 from .names import Names
-from .step import first_words, mark_misspellings, templates
+from .render import first_words, mark_misspellings, templates
 
 # Rows of a table on the page, so that it stays below 4 MB; the command's --json has all rows.
 MOST = 2000

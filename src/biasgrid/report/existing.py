@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from ..core.errors import BiasgridError
 from ..study import partial_study
-from ..study.existing_study import check_finished, existing
-from ..study.finished import FinishedStudy
+from ..study.finished_study import FinishedStudy
+from ..study.older_study import check_finished, existing
 from ..study.step import Step
 from .report_step import report_step, shown
 

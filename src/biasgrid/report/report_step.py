@@ -1,4 +1,4 @@
-"""Task that makes a study's report, with its files, labels, settings and word sets."""
+"""Step of a plan that makes a study's page: the files that it reads, labels, settings and word sets."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..core.web_addresses import public
 from ..study.step import Step
 from ..study.steps import when_run
 from ..study.study import Study
-from ..tables.answers import summary_spec
 from ..tables.cells import poles, two_group_cells
 from ..tables.inputs import FACTS, facts_of
+from ..tables.read_conclusions import summary_spec
 from ..tables.scales import scaled_metrics
 from ..tables.words import place_of
 from . import cells
+from .render import template_files
 from .sections import REGISTRY
-from .step import template_files
 
 CONFIG = "study.json"
 
@@ -36,7 +36,7 @@ def report_step(study: Study) -> Step:
         "tables": [study.paths.table_file(name) for name in shown() if name in study.tables],
         "models": [study.paths.model_file(model) for model in study.models],
     }
-    function, present = "biasgrid.report.step:write", when_run(study, report_step)
+    function, present = "biasgrid.report.render:write", when_run(study, report_step)
     modules = tuple(map(REGISTRY.module, REGISTRY))
     return Step("report", inputs, study.paths.report_file, spec_of(study), function, modules, present=present)
 

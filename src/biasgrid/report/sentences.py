@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.numbers import NO_VALUE, coefficient, count, interval, plain, share
 from ..measure import significance
+from ..measure.aggregation import OVERALL
 from ..measure.evidence import ALL, TESTS
-from ..measure.reliability import LEVEL_NAMES, ORDER, SCORE, SIGN
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.reliability_in_words import LEVEL_NAMES, ORDER, SCORE, SIGN
 from ..measure.statistics.shared import FEW_SHARED, FEW_UNITS
 from ..tables.conclusions.agreement import Agreement, of_few_models
 from ..tables.conclusions.least_biased import Answer, DebiasedState, RankedState

@@ -25,7 +25,7 @@ LEFT_OUT = {
     for name in (
         "core.errors",
         "core.extras",
-        "core.hooks",
+        "core.completions",
         "core.keywords",
         "core.registry",
         "core.resources",

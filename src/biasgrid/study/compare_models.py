@@ -15,7 +15,7 @@ from .config.inference import Inference, inference_of_tests
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .grid_frames import Grid
+    from .grid import Grid
 
 CLAIM = ("difference", "low", "high", "p", "p_adjusted", "answer", "smallest_difference", "needed")
 COLUMNS = (

@@ -1,255 +1,550 @@
-"""The grid of a study: its scores, fitted debias methods, inferences and evaluations."""
+"""Tables, ranks and figures of a grid of metrics, queries and models, measured in memory or in a finished study."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ..core import absence
-from ..core.configs import sort_keys
-from ..core.seeds import seed_of
-from ..core.validation import to_record
-from ..debias import UNTOUCHED
-from ..measure import significance
-from ..measure.options import Reliability
-from ..measure.statistics.aggregation import OVERALL
-from ..models.frequencies import ENGLISH, WORDFREQ
-from ..tables.planned import Cell, Evaluation, Fit, Inference
-from .config.common import one_language
+from ..core import wefe_names
+from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
+from ..core.keywords import checked_keywords
+from ..measure.aggregation import OVERALL
+from .measured_study import frame_of, left_out, states_of
+from .study import Study
 
 if TYPE_CHECKING:
-    from ..models.kinds import Kind
-    from ..tables.planned import Asked
+    import numpy as np
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from .finished_study import FinishedStudy
+    from .measured_study import MeasuredStudy
+
+    Aggregation = str | Callable[[np.ndarray], float]
+    Correlation = str | Callable[[np.ndarray, np.ndarray], float]
+
+By = Literal["distance", "value"]
+Ties = Literal["average", "min", "max", "dense", "first"]
 
 
-@dataclass(frozen=True)
-class StudyGrid:
-    """The scores, fits, inferences and evaluations that a study's config describes."""
+@dataclass(frozen=True, repr=False, eq=False)
+class Grid:
+    """Metrics on queries and models, with tables and figures of their values.
 
-    study: Asked
+    `measure_grid` and `open_study` return it. It can be pickled. Tables are computed on demand.
 
-    @cached_property
-    def cells(self) -> dict[str, Cell]:
-        """Return all cells of the grid by name."""
-        return {cell.name: cell for cell in self._cells()}
+    Attributes
+    ----------
+    study
+        The study with the results; for a grid in memory, a study without files.
+    """
 
-    def _cells(self) -> Iterable[Cell]:
-        for criterion, entry in self.study.config.criteria.items():
-            for key, metric in self.study.metrics(criterion).items():
-                template = self.study.metric(criterion, key).template
-                queries = [q for q in entry.queries if self.study.queries[q].fits(template)]
-                params = sort_keys(metric.params or {})
-                for model in self.suitable_models(criterion, key):
-                    words = sort_keys(self.study.word_options(criterion, key, model))
-                    for query in queries:
-                        # Give debiased models the seed of the original model, so that only the method differs.
-                        seed = seed_of(self.study.config.seed, f"{model}/{UNTOUCHED}/{key}/{query}")
-                        for state in (UNTOUCHED, *self._debias_keys(criterion, model)):
-                            place = {"criterion": criterion, "query": query, "metric": key, "model": model}
-                            # `metric` is the study's key of the metric; `function` names the registered metric.
-                            of_metric = {"function": metric.metric or key, "params": params}
-                            spec = {**place, "debias": state, **of_metric, "words": words, "seed": seed}
-                            yield Cell(criterion, query, key, model, state, spec)
-
-    def _debias_keys(self, criterion: str, model: str) -> list[str]:
-        """Return the keys of the debias methods with which a model is measured on a criterion."""
-        return [
-            key
-            for key, (fit_criterion, entry) in self.study.debias.items()
-            if (model, key) in self.fits and criterion in (entry.criteria or [fit_criterion])
-        ]
-
-    def suitable_models(self, criterion: str, key: str) -> list[str]:
-        """Return the models of a criterion that have the model type that a metric needs."""
-        needs = self.study.metric(criterion, key).needs
-        models = self._of_kind(lambda kind: kind.name == needs, criterion)
-        return [m for m in self.study.config.criteria[criterion].models or models if m in models]
-
-    def _of_kind(self, holds: Callable[[Kind], bool], criterion: str) -> list[str]:
-        """Return the models in the language of a criterion whose model type satisfies `holds`."""
-        entry = self.study.config.criteria[criterion]
-        return [
-            m
-            for m in self.study.models
-            if holds(self.study.kind(m)) and one_language(entry, self.study.config.models[m])
-        ]
-
-    @cached_property
-    def fits(self) -> dict[tuple[str, str], Fit]:
-        """Return all fitted debias methods by model and debias key."""
-        fits = {}
-        for key, (criterion, entry) in self.study.debias.items():
-            models = entry.models
-            if models is None:
-                models = self._of_kind(lambda kind: kind.is_model, criterion)
-            for model in models:
-                if model in self.study.absent:
-                    continue
-                spec = {
-                    "method": self.study.method(entry.method).name,
-                    "words": entry.words,
-                    "params": entry.params,
-                    "seed": seed_of(self.study.config.seed, f"{model}/{key}"),
-                }
-                fits[model, key] = Fit(criterion, key, model, sort_keys(spec))
-        return fits
-
-    @cached_property
-    def inferences(self) -> dict[str, Inference]:
-        """Return the inferences that the config requests, by the name of the cell."""
-        inferences = {}
-        for name, cell in self.cells.items():
-            if options := self._inference_options(cell):
-                # Use one seed for all cells, so that cells with the same word sets have the same draws.
-                options["draw_seed"] = seed_of(self.study.config.seed, "inference")
-                inferences[name] = Inference(cell, {**cell.spec, "inference": options})
-        return inferences
-
-    @cached_property
-    def inference_groups(self) -> dict[str, list[Inference]]:
-        """Return the inferences of each step, by the step's group, in the order of the cells."""
-        groups: dict[str, list[Inference]] = {}
-        for inference in self.inferences.values():
-            groups.setdefault(inference.group, []).append(inference)
-        return groups
-
-    def _inference_options(self, cell: Cell) -> dict[str, Any]:
-        """Return the options of `inference` for a cell. Options of the metric override options of the study."""
-        own = to_record(self.study.metrics(cell.criterion)[cell.metric].inference) or {}
-        tests, has_sentences = self._tests, self.study.kind(cell.model).scores
-        options = {
-            part: entry | own.get(part, {})
-            for part, entry in self._parts.items()
-            if not (has_sentences and part in tests and tests[part].of_words)
-        }
-        if self.study.config.frequencies == WORDFREQ and self.study.frequency_source(cell.model) == WORDFREQ:
-            proxy = {
-                "frequency": WORDFREQ,
-                "language": self.study.config.models[cell.model].language or ENGLISH,
-            }
-            by_frequency = (part for part in options if part in tests and tests[part].by_frequency)
-            options |= {part: options[part] | proxy for part in by_frequency}
-        return options
-
-    @cached_property
-    def _tests(self) -> dict[str, significance.Test]:
-        return dict(significance.REGISTRY)
-
-    @cached_property
-    def _parts(self) -> dict[str, dict[str, Any]]:
-        """Return the options of the parts of inference that the config requests."""
-        config = self.study.config
-        parts = {part: to_record(entry) for part, entry in config.inference.parts.items()}
-        # Leave out the thresholds of `reliability`, because no number depends on them.
-        names = set(Reliability.model_fields)
-        card = {"reliability": config.reliability.model_dump(include=names)} if config.reliability else {}
-        return parts | card if parts else {}
-
-    @cached_property
-    def needs_pool(self) -> bool:
-        """Return whether a part of inference draws words from a model's pool."""
-        return significance.needs_pool(self._parts)
-
-    @cached_property
-    def aggregate_criteria(self) -> dict[str, list[str]]:
-        """Return the criteria whose aggregates are tested against random groups, for each group of inference.
-
-        These are the ranked criteria and the criteria with phenomena. "Overall" is added if the original or debiased
-        model is measured on all ranked criteria of the metric.
-        """
-        if "random_groups" not in self.study.config.inference.parts:
-            return {}
-        criteria_of_metrics: dict[str, set[str]] = {}
-        for cell in self.cells.values():
-            if cell.criterion in self.study.ranked_criteria:
-                criteria_of_metrics.setdefault(cell.metric, set()).add(cell.criterion)
-        criteria_of_groups = {}
-        for name, group in self.inference_groups.items():
-            first = group[0].cell
-            measured = {inference.cell.criterion for inference in group}
-            criteria, ranked = (
-                measured.intersection(names)
-                for names in (self.study.averaged_criteria, self.study.ranked_criteria)
-            )
-            if criteria and self.study.kind(first.model).random_groups:
-                is_complete = first.debias == UNTOUCHED or ranked == criteria_of_metrics.get(first.metric)
-                has_overall = bool(ranked) and is_complete
-                criteria_of_groups[name] = [*sorted(criteria), *([OVERALL] if has_overall else [])]
-        return criteria_of_groups
-
-    @cached_property
-    def evaluations(self) -> dict[str, Evaluation]:
-        """Return the evaluations by name: of each criterion's debias methods, and of the original models."""
-        evaluations = {}
-        for criterion, entry in self.study.config.evaluation.items():
-            seed = seed_of(self.study.config.seed, f"evaluation/{criterion}")
-            fits = [fit for fit in self.fits.values() if fit.criterion == criterion]
-            states = dict.fromkeys((f.model, d) for f in fits for d in (UNTOUCHED, f.debias))
-            # Treat a criterion as one without debias methods only if no debiased model is absent.
-            if not fits and not (self.study.absent and self.study.config.debias.get(criterion)):
-                models = self.study.config.criteria[criterion].models or self._of_kind(
-                    lambda kind: kind.is_model, criterion
-                )
-                states = dict.fromkeys((model, UNTOUCHED) for model in models)
-            for model, key in states:
-                if model in self.study.absent:
-                    continue
-                spec = self._evaluated_on(model, entry, seed)
-                evaluation = Evaluation(criterion, key, model, spec)
-                evaluations[evaluation.name] = evaluation
-        return evaluations
-
-    @cached_property
-    def quality(self) -> dict[str, Evaluation]:
-        """Return the evaluations on the benchmarks of `quality`, by name.
-
-        They cover the original models and the debiased models that are ranked with them. They do not draw at random.
-        """
-        quality = absence.without_files(to_record(self.study.config.quality), self.study.absent)
-        has_benchmarks = not self.study.absent or any(map(quality.get, ("similarity", "analogies")))
-        if not quality or not has_benchmarks:
-            return {}
-        entry = quality | {"items": True}
-        evaluations = [
-            Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
-            for model, debias in self._ranked_states()
-            if self.study.kind(model).is_model
-        ]
-        return {evaluation.name: evaluation for evaluation in evaluations}
-
-    def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """Return the spec of a model's evaluation."""
-        # Add `sorted` only for unsorted models, so that the specs of other models do not change.
-        order = {} if self.study.models[model].get("sorted", True) else {"sorted": False}
-        return sort_keys({"spec": absence.without_files(entry, self.study.absent) | order, "seed": seed})
-
-    def _ranked_states(self) -> list[tuple[str, str]]:
-        """Return model and debias key of all models, original or debiased, that are ranked together.
-
-        Without a ranked criterion, all models are ranked. Debiased models are ranked if they are measured on all
-        ranked criteria, as in `tables.rankings`.
-        """
-        ranked_criteria = set(self.study.ranked_criteria)
-        criteria: dict[str, set[str]] = {}
-        criteria_of_state: dict[tuple[tuple[str, str], str], set[str]] = {}
-        for cell in self.cells.values():
-            if cell.criterion in ranked_criteria:
-                criteria.setdefault(cell.metric, set()).add(cell.criterion)
-                state = cell.model, cell.debias
-                criteria_of_state.setdefault((state, cell.metric), set()).add(cell.criterion)
-        complete_states = {
-            state for (state, metric), names in criteria_of_state.items() if names == criteria[metric]
-        }
-        ranking = {model for (model, _), _ in criteria_of_state} or self.study.models
-        states = [
-            (m, key) for m in self.study.models if m in ranking for key in (UNTOUCHED, *self.study.debias)
-        ]
-        return [state for state in states if state[1] == UNTOUCHED or state in complete_states]
+    study: Study
 
     @property
-    def models_with_frequencies(self) -> list[str]:
-        """Return the measured models whose word frequencies are known."""
-        models = dict.fromkeys(cell.model for cell in self.cells.values())
-        return [model for model in models if self.study.frequency_source(model)]
+    def scores(self) -> pd.DataFrame:
+        """Return every value of the grid: one row per criterion, (sub-)query, metric, model and debias method.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of a study's scores.csv. `value` lies in its metric's range; if it is NaN, `status` is
+            the reason, otherwise "ok".
+        """
+        return self.frame("scores")
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """Return a table of a study in long form, such as "rankings", "inference" or "words", as in its CSV file.
+
+        Parameters
+        ----------
+        name
+            The table's name; `biasgrid/tables` declares each, column by column.
+
+        Raises
+        ------
+        BiasgridError
+            The table is unknown, or the grid does not have it.
+        """
+        return frame_of(self.study, name, absent=True)
+
+    @property
+    def criteria(self) -> list[str]:
+        """Return the criteria, in the order in which they were given."""
+        return list(self.study.config.criteria)
+
+    @property
+    def metrics(self) -> list[str]:
+        """Return the metrics' keys, in the order in which they were given."""
+        return list(dict.fromkeys(key for name in self.criteria for key in self.study.metrics(name)))
+
+    @property
+    def models(self) -> list[str]:
+        """Return the models' names; "<model> under <debias method>" for a debiased model."""
+        from ..tables.published.study_values import unit
+
+        return [unit(*state) for state in states_of(self.study)]
+
+    def without(self, *queries: str) -> Grid:
+        """Return the grid without some queries; nothing is measured again.
+
+        Parameters
+        ----------
+        queries
+            Keys of queries in the config, or their names.
+
+        Raises
+        ------
+        BiasgridError
+            The grid does not have a query, or none would be left.
+
+        Examples
+        --------
+        >>> open_study("results/embedded").without("eth_1").rank()  # doctest: +SKIP
+        """
+        from .partial_study import without
+
+        return Grid(without(cast("FinishedStudy | MeasuredStudy", self.study), queries))
+
+    def table(self, metric: str, criterion: str | None = None) -> pd.DataFrame:
+        """Return a metric's values as models by queries, like WEFE's `run_queries`.
+
+        Parameters
+        ----------
+        metric
+            A metric's key.
+        criterion
+            One criterion; by default, all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are models, columns (sub-)queries, both in order of first appearance. Without `criterion`,
+            columns of a grid with several criteria are pairs of criterion and query. NaN if a value could not
+            be computed: `scores` has the reason.
+        """
+        self._check("metric", metric, self.metrics)
+        scores = frame_of(self.study, "scores")
+        places = [
+            (name, sub.name)
+            for name in self._criterion_names(criterion)
+            if metric in self.study.metrics(name)
+            for query in (self.study.queries[key] for key in self.study.config.criteria[name].queries)
+            for template in [self.study.metric(name, metric).template]
+            if query.fits(template)
+            for sub in query.subqueries(template)
+        ]
+        long = scores[
+            (scores["metric"] == metric) & scores["criterion"].isin(self._criterion_names(criterion))
+        ]
+        return self._wide(long, ["criterion", "query"], "value", list(dict.fromkeys(places)), criterion)
+
+    def aggregate(self, how: Aggregation | None = None, criterion: str | None = None) -> pd.DataFrame:
+        """Return one number per model and metric, such as the mean absolute score.
+
+        Parameters
+        ----------
+        how
+            "abs_avg", "avg", "abs_sum" or "sum" (mean or sum, of values or of absolute values), or a function
+            of an array of values; by default the grid's own, mostly "abs_avg". "standardized": mean
+            standardised bias over queries, on ranked criteria of a grid with `random_groups`.
+        criterion
+            One criterion, or "Overall", all ranked ones together; by default, all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are models, columns metrics. Without `criterion`, columns of a grid with several criteria are
+            pairs of criterion and metric. Scores without a value are left out; NaN if none has a value.
+            `frame("aggregates")` gives the number of scores left out, and the intervals of standardised bias.
+        """
+        from ..measure.statistics.scale import EXCESS
+        from ..tables.aggregates import STANDARDIZED, aggregates, of_ranking
+
+        if how == "excess":
+            raise BiasgridError(EXCESS)
+        if how == STANDARDIZED:
+            long = of_ranking(frame_of(self.study, "aggregates"), self.study.config.aggregation)
+            return self._by_metric(long, STANDARDIZED, criterion)
+        how = self.study.config.aggregation if how is None else how
+        long = aggregates(frame_of(self.study, "scores"), sorted(self.study.ranked_criteria), [how])
+        return self._by_metric(long, "value", criterion)
+
+    @checked_keywords(wefe_names.RANKING)
+    def rank(
+        self,
+        aggregation: Aggregation | None = None,
+        *,
+        by: By | None = None,
+        ties: Ties | None = None,
+        criterion: str | None = None,
+    ) -> pd.DataFrame:
+        """Rank the models under each metric: 1 is the least biased.
+
+        Parameters
+        ----------
+        aggregation
+            As in `aggregate`.
+        by
+            "distance": by the scores' distance from the metric's no-bias value; "value": by the scores, the
+            smallest first, as WEFE does. Default: the grid's own, mostly "distance".
+        ties
+            Rank of equal values, as in pandas.Series.rank: "average", "min", "max", "dense" or "first" (by the
+            models' names). Default: the grid's own, mostly "average".
+        criterion
+            One ranked criterion, or "Overall"; by default, all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows are models, columns as in `aggregate`. NaN if a model does not have a score.
+        """
+        return self._by_metric(self._rankings(aggregation, by, ties), "rank", criterion)
+
+    def least_biased(self, criterion: str | None = None, *, debiased: bool = False) -> pd.DataFrame:
+        """Return the least biased model according to each metric, and whether the result is clear.
+
+        A model is clearly the least biased (`decided`) if it is significantly less biased than every other
+        model that it can be compared with. Two models can be compared on five common queries, or on all
+        queries of a criterion that has fewer. p-values are adjusted over all pairs of models. The level of 5
+        % holds for each metric on each criterion: of 28 results, one or two may be wrong. Metrics of vectors
+        compare models by standardised bias, which needs `random_groups`. A model with values on less than
+        `ranking: coverage` of the queries is not ranked.
+
+        Parameters
+        ----------
+        criterion
+            One ranked criterion, or "Overall"; by default, all.
+        debiased
+            Whether to add a row for each debiased version of a model, which is compared only with that model.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per criterion and metric. `model_label` is the model that is below most others, `decided`
+            whether it is clearly the least biased, for these queries and other words. `p_adjusted` is the
+            largest p-value among its comparisons. `undecided` lists the models from which it does not differ
+            significantly. `smallest_difference` is detectable with 80 % power. `not_ranked` lists the models
+            that are not ranked, with their number of queries. `queries` of `queries_of` were compared. For a
+            debiased model, `decided` is whether it is less biased than the original. When printed,
+            `model_label` is the "lowest model" and `decided` the "clear winner", as in a notebook.
+
+        Raises
+        ------
+        BiasgridError
+            The grid does not have a bootstrap.
+        """
+        from .least_biased import least_biased
+
+        if not isinstance(debiased, bool):
+            raise BiasgridError(not_allowed("debiased", debiased, "True, False"))
+        names = self._criterion_names(criterion, overall=True)
+        return least_biased(self.study, names, self.metrics, debiased)
+
+    def reliability(self, criterion: str | None = None) -> pd.DataFrame:
+        """Return how reliable each score is: reliability.csv (docs/reliability.md).
+
+        Parameters
+        ----------
+        criterion
+            One criterion; by default, all.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows per (sub-)query, metric, model and `question`: "score", would another list change its sign?
+            "words", are its words ordered reliably? "metrics", does another metric agree on them? `verdict`
+            is the answer in one word, from the interval; `note` explains a missing answer.
+
+        Raises
+        ------
+        BiasgridError
+            The grid does not have `reliability` and a bootstrap.
+        """
+        table = self.frame("reliability")
+        names = self._criterion_names(criterion)
+        return table[table["criterion"].isin(names)].reset_index(drop=True)
+
+    def summary(self) -> str:
+        """Return the study's conclusions as text: the finding, and answers to four questions, by rule.
+
+        Is there bias, and on which queries? Which model has least, and is that clear? Would other words
+        change it? Does debiasing help? Then follow missing values, open questions, and the number of
+        published numbers that are reproduced. The study's report begins with the same answers, and a run ends
+        with them. Questions that the study does not ask are left out.
+
+        Returns
+        -------
+        str
+            Lines of at most 80 characters, which a prompt shows unchanged.
+
+        Examples
+        --------
+        >>> study = open_study("results/embedded")  # doctest: +SKIP
+        >>> study.summary()  # doctest: +SKIP
+        """
+        from ..tables.read_conclusions import conclusion_of
+        from .summary_text import SummaryText
+
+        return SummaryText.of(conclusion_of(self.study))
+
+    def correlate(
+        self,
+        method: Correlation = "spearman",
+        *,
+        aggregation: Aggregation | None = None,
+        by: By | None = None,
+        ties: Ties | None = None,
+        criterion: str | None = None,
+    ) -> pd.DataFrame:
+        """Compute how much the metrics agree: the correlations of their ranks of the models.
+
+        Parameters
+        ----------
+        method
+            "spearman", "kendall" (tau-b), "pearson", or a function of two arrays of ranks.
+        aggregation, by, ties, criterion
+            As in `rank`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Metrics by metrics, from -1 to 1; 0 means unrelated. Without `criterion`, rows of a grid with
+            several criteria are pairs of criterion and metric. NaN if fewer than two models have a rank, or
+            all have the same.
+        """
+        from ..tables.correlations import METHODS, correlations
+
+        if not callable(method) and not is_among(method, METHODS):
+            raise BiasgridError(unknown_name("method", method, METHODS, "or a function of two arrays"))
+        long = correlations(self._rankings(aggregation, by, ties), [method])
+        names = self._criterion_names(criterion, overall=True)
+        long = long[long["criterion"].isin(names)]
+        wide = long.pivot(index=["criterion", "metric_a"], columns="metric_b", values="correlation")
+        keys = [key for key in self.metrics if key in wide.columns]
+        order = [(name, key) for name in names for key in keys if (name, key) in wide.index]
+        wide = wide.reindex(order)[keys].rename_axis(index=["criterion", "metric"], columns="metric")
+        return wide.droplevel("criterion") if len(names) == 1 else wide
+
+    def compare(
+        self,
+        published: Any = None,
+        *,
+        published_as: Mapping[str, str] | None = None,
+        beside: Mapping[str, str | Sequence[str]] | None = None,
+    ) -> pd.DataFrame:
+        """Compare the grid's numbers with published ones, with a check of each.
+
+        Parameters
+        ----------
+        published
+            A CSV file of published numbers (data/published/README.md lists its columns), a DataFrame of that
+            form, or a list of these; by default, the numbers that the study names.
+        published_as
+            Model's name -> the published model for the comparison; by default, the one with its own name.
+        beside
+            Model's name -> one or several published models of other vectors, whose numbers are shown without
+            a check.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of a study's comparison.csv: one row per published number of a model that the grid has.
+        """
+        from .drawings import compare_with
+
+        if published is None:
+            return self.frame("comparison")
+        return compare_with(self.study, published, published_as, beside)
+
+    @property
+    def lost_words(self) -> pd.DataFrame:
+        """Return the words that a model lacks: one row per model, debias method, criterion, query, set and word."""
+        from .lost_words import lost_words
+
+        return lost_words(self.study)
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """Return the queries that do not fit a metric's template: criterion, query, metric, reason."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            left_out(self.study), columns=["criterion", "query", "metric", "reason"], dtype="str"
+        )
+
+    def to_markdown(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
+        """Return a table in Markdown.
+
+        Parameters
+        ----------
+        table
+            A metric's key (`table`), or a frame, such as `grid.rank()`; by default, `aggregate()`.
+        digits
+            Decimals of numbers.
+        """
+        from .frame_texts import markdown
+
+        return markdown(self._table(table), self._digits(digits))
+
+    def to_latex(self, table: str | pd.DataFrame | None = None, digits: int = 3) -> str:
+        """Return a table in LaTeX with booktabs rules; `table` and `digits` are as in `to_markdown`."""
+        from .frame_texts import latex
+
+        return latex(self._table(table), self._digits(digits))
+
+    @checked_keywords()
+    def plot(
+        self,
+        kind: str = "scores",
+        *,
+        path: Path | str | None = None,
+        width: Literal["page", "column"] = "page",
+        published: Any = None,
+        criterion: str | None = None,
+        query: str | None = None,
+        metric: str | Sequence[str] | None = None,
+        model: str | None = None,
+        debias: str | None = None,
+        words: str | None = None,
+        page: int | None = None,
+    ) -> Figure:
+        """Draw a figure of the grid.
+
+        Parameters
+        ----------
+        kind
+            "bias", "models", "scores", "rankings", "correlations", "rank-intervals", "null" and more:
+            `biasgrid list figures`.
+        path
+            A file to write, with the suffix .png, .svg or .pdf; by default, no file is written.
+        width
+            The figure's width in a journal: a "page" (7 inches) or one "column" (3.4 inches). At this width,
+            its text is at least 7 points high.
+        published
+            For kinds that compare with published numbers: as in `compare`.
+        criterion, query, metric, model, debias, words
+            The selection if there are several figures of the kind; `query` is a query's id, `words` a set's
+            name. By default the first figure is drawn, and a warning lists the others. A figure of several
+            metrics shows only the metrics in `metric`. "bias" shows the first metric, or `metric`;
+            "rank-intervals" shows all criteria together, or `criterion`.
+        page
+            The page of a figure that has more rows than fit on 7 by 9 inches, from 1. By default the first page is
+            drawn, and a warning says how many there are.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A figure outside pyplot; its `show()` shows it below a notebook's cell, or in a window.
+
+        Raises
+        ------
+        BiasgridError
+            The kind is unknown, or the grid lacks something that it needs, which the message names.
+        """
+        from ..figures.frame import as_wide_as
+        from .drawings import plot_study
+
+        for key in () if metric is None else metric if isinstance(metric, (list, tuple)) else [metric]:
+            self._check("metric", key, self.metrics)
+        which = {
+            "criterion": criterion,
+            "query": query,
+            "metric": metric,
+            "model": model,
+            "debias": debias,
+            "words": words,
+        }
+        conditions = {name: value for name, value in which.items() if value is not None}
+        for name, value in conditions.items():
+            if name != "metric" and not isinstance(value, str):
+                raise BiasgridError(not_allowed(name, value, "text"))
+        with as_wide_as(width):
+            return plot_study(self.study, kind, conditions, path, published, page)
+
+    def __repr__(self) -> str:
+        return f"<Grid {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        from .grid_html import grid_html
+
+        return grid_html(self.study, f"Grid of {self._summary()}")
+
+    def _summary(self) -> str:
+        values = frame_of(self.study, "scores")["value"]
+        count = f"{len(values)} score{'s' * (len(values) != 1)}"
+        if missing := int(values.isna().sum()):
+            count += f" ({missing} without a value)"
+        queries = sum(len(entry.queries) for entry in self.study.config.criteria.values())
+        sizes = [(len(self.metrics), "metrics"), (queries, "queries"), (len(self.models), "models")]
+        singular = {"metrics": "metric", "queries": "query", "models": "model"}
+        counts = ", ".join(f"{n} {what if n != 1 else singular[what]}" for n, what in sizes)
+        return f"{counts}: {count}"
+
+    def _rankings(self, aggregation: Aggregation | None, by: str | None, ties: str | None) -> pd.DataFrame:
+        from ..tables.rankings import rankings
+        from ..tables.scales import ranking
+        from .study_from_arguments import check_ranking
+
+        settings = ranking(self.study)
+        choices = {"aggregation": aggregation, "by": by, "ties": ties}
+        settings |= {name: value for name, value in choices.items() if value is not None}
+        check_ranking(settings["by"], settings["ties"])
+        return rankings(frame_of(self.study, "scores"), **settings)
+
+    def _table(self, table: str | pd.DataFrame | None) -> pd.DataFrame:
+        if table is None:
+            return self.aggregate()
+        if isinstance(table, str):
+            return self.table(table)
+        if not hasattr(table, "columns"):
+            raise BiasgridError(f"table: expected a metric's key or a DataFrame, not {quote(table)}")
+        return table
+
+    @staticmethod
+    def _digits(digits: int) -> int:
+        if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 17:
+            raise BiasgridError(not_allowed("digits", digits, "whole numbers from 0 to 17"))
+        return digits
+
+    def _by_metric(self, long: pd.DataFrame, value: str, criterion: str | None) -> pd.DataFrame:
+        """Return a long table of criteria and metrics as models by metrics."""
+        pairs = set(zip(long["criterion"], long["metric"], strict=True))
+        names = self._criterion_names(criterion, overall=True)
+        places = [(name, key) for name in names for key in self.metrics if (name, key) in pairs]
+        return self._wide(long, ["criterion", "metric"], value, places, criterion)
+
+    def _wide(
+        self,
+        long: pd.DataFrame,
+        columns: Sequence[str],
+        value: str,
+        places: Sequence[tuple[str, str]],
+        criterion: str | None,
+    ) -> pd.DataFrame:
+        import pandas as pd
+
+        from ..tables.published.study_values import unit
+
+        states = states_of(self.study)
+        wide = long.pivot(index=["model", "debias"], columns=list(columns), values=value)
+        wide = wide.reindex(index=pd.MultiIndex.from_tuples(states)).reindex(
+            columns=pd.MultiIndex.from_tuples(places, names=columns)
+        )
+        wide.index = pd.Index([unit(*state) for state in states], name="model")
+        return wide.droplevel(0, axis=1) if criterion or len(self.criteria) == 1 else wide
+
+    def _criterion_names(self, criterion: str | None, overall: bool = False) -> list[str]:
+        """Return the requested criteria; with `overall` and several criteria also "Overall"."""
+        overall_criterion = [OVERALL] * (overall and len(self.criteria) > 1)
+        if criterion is None:
+            return [*self.criteria, *overall_criterion]
+        self._check("criterion", criterion, [*self.criteria, *([OVERALL] if overall else [])])
+        return [criterion]
+
+    @staticmethod
+    def _check(what: str, name: Any, names: Iterable[str]) -> None:
+        if not is_among(name, names := list(names)):
+            raise BiasgridError(unknown_name(what, name, names))

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.numbers import NO_VALUE, decimal, plain, typeset, typographic
 from ..debias import UNTOUCHED
+from ..measure.aggregation import OVERALL
 from ..measure.evidence import ALL
-from ..measure.statistics.aggregation import OVERALL
 from ..measure.statistics.scale import NO_BASELINE
 from ..tables.aggregates import STANDARDIZED, of_ranking
 from ..tables.conclusions.text import join_names, pluralize
-from ..tables.notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 from ..tables.scales import metrics_without_common_zero
 from .measured_study import frame_of, states_of
+from .notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 
 if TYPE_CHECKING:
     from .study import Study

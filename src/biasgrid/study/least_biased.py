@@ -11,10 +11,10 @@ import pandas as pd
 
 from ..core.errors import BiasgridError
 from ..core.numbers import NO_VALUE, p_number
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from ..measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
-from ..tables.answers import answers_of
-from ..tables.notebook_html import CELL, MUTED, block, isolate
+from ..tables.read_conclusions import answers_of
+from .notebook_html import CELL, MUTED, block, isolate
 
 if TYPE_CHECKING:
     from ..tables.conclusions.least_biased import Answer, RankedState

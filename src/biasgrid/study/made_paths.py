@@ -1,4 +1,4 @@
-"""Paths of tables and ranks that are computed in memory on demand instead of read from files."""
+"""Tables and ranks in memory in place of files: each is computed when it is first read."""
 
 from __future__ import annotations
 

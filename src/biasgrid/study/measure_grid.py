@@ -15,18 +15,18 @@ from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
 from ..measure import significance
 from ..measure.caveats import lookalike_text
-from ..measure.lost import LostWordsWarning
+from ..measure.value_warnings import LostWordsWarning
 from ..models.checks import plain
-from . import grid_config
-from .evaluating import evaluate_models
-from .grid_frames import By, Grid, Ties
-from .limits_of_scores import caveats
+from . import study_from_arguments as grid_config
+from .caveats_of_study import caveats
+from .evaluate_in_memory import evaluate_models
+from .grid import By, Grid, Ties
+from .measure_cells import infer_aggregates, measure_cells
 from .measured_study import Outcome, left_out
-from .measuring import infer_aggregates, measure_cells
 
 if TYPE_CHECKING:
     from ..metrics import Metric
-    from .grid_frames import Aggregation
+    from .grid import Aggregation
 
 __all__ = ["Grid", "measure_grid"]
 

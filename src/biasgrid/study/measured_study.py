@@ -12,15 +12,15 @@ from ..core.errors import BiasgridError
 from ..core.in_memory import InMemory
 from ..debias import UNTOUCHED
 from ..tables.planned import Cell, Evaluation, Fit, Inference
-from .grid import StudyGrid
 from .made_paths import MadePaths
+from .planned_grid import StudyGrid
 from .study import Study
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from ..measure.null import Null
+    from ..measure.null_distributions import Null
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ import numpy as np
 
 from ..core.errors import BiasgridError, is_among, unknown_name
 from ..core.in_memory import InMemory
-from ..core.records import read_aggregates
 from ..core.untrusted import read_npy
+from ..measure.aggregation import OVERALL
+from ..measure.records import read_aggregates
 from ..measure.results import cells_in
-from ..measure.statistics.aggregation import OVERALL
 from ..tables.planned import Inference
-from .finished import FinishedStudy
+from .finished_study import FinishedStudy
 from .made_paths import MadePaths
 from .measured_study import MeasuredStudy
 from .study import Study

@@ -11,14 +11,14 @@ from .. import metrics
 from ..core.errors import BiasgridError, is_among, unknown_name
 from ..core.resources import resource
 from ..figures.text import published_label, topic
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from ..tables.published.published import PUBLISHED, read
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from .grid_frames import Grid
+    from .grid import Grid
 
 # The quantity that each kind of figure shows.
 KINDS = {"rankings": "rank", "rankings-by-criterion": "rank", "correlations": "correlation"}
@@ -72,7 +72,7 @@ class Published:
         >>> import biasgrid as bg
         >>> figure = bg.published("case_study").plot("correlations")
         """
-        from .drawings import check_path, hand_out
+        from ..figures.showing import check_path, hand_out
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..core import absence, checksums
 from ..core.configs import canonical
 from ..core.files import write_text
 from ..core.web_addresses import public
-from . import code
+from ..models import not_downloaded as absence
+from . import checksums, code
 
 
 def stat_of(file: Path | str) -> list[int] | None:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from .. import debias, figures, metrics, tables
-from ..core import absence
 from ..core.configs import canonical, sort_keys
 from ..core.errors import BiasgridError
 from ..core.files import slug
@@ -19,6 +18,7 @@ from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..measure import significance
 from ..models import kinds
+from ..models import not_downloaded as absence
 from ..models.frequencies import ENGLISH, WORDFREQ
 from ..models.store_of import StoreOf
 from ..tables.planned import Cell, Evaluation, Inference
@@ -56,7 +56,7 @@ def inference_step(study: Study, group: Sequence[Inference]) -> Step:
         inputs["store"] = [_state_of(study, cell)["store"] for cell in cells]
     if study.grid.needs_pool and study.kind(first.cell.model).random_groups:
         inputs["pool"] = study.paths.pool_file(first.cell.model)
-    function = "biasgrid.measure.step:infer_cells"
+    function = "biasgrid.measure.write_inference:infer_cells"
     modules = _inference_modules(study, cells, first.spec["inference"])
     spec = {
         "cells": [inference.spec for inference in group],
@@ -160,7 +160,7 @@ def fit_step(study: Study, model: str, key: str) -> Step:
     inputs = _state(study, model, UNTOUCHED)
     name = f"debias {model}/{key}"
     return Step(
-        name, inputs, study.paths.transform_file(model, key), spec, "biasgrid.debias.step:fit", modules
+        name, inputs, study.paths.transform_file(model, key), spec, "biasgrid.debias.write_fit:fit", modules
     )
 
 
@@ -221,7 +221,7 @@ def null_step(study: Study, cell: Cell) -> Step:
     inputs = {"query": study.paths.query_file(cell.query), **_state_of(study, cell)}
     if significance.needs_pool(spec["inference"]) and study.kind(cell.model).random_groups:
         inputs["pool"] = study.paths.pool_file(cell.model)
-    function = "biasgrid.measure.null:write_null"
+    function = "biasgrid.measure.null_distributions:write_null"
     modules = _inference_modules(study, [cell], spec["inference"])
     return Step(f"null {cell.name}", inputs, study.paths.null_file(cell), spec, function, modules)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from .. import debias, tables
-from ..core import absence
 from ..core.errors import BiasgridError, unknown_name
 from ..core.validation import to_record
 from ..debias import Method
@@ -18,6 +17,7 @@ from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..measure import significance
 from ..metrics import Metric
+from ..models import not_downloaded as absence
 from ..models.building import store_of
 from ..models.kinds import Kind
 from ..models.store_of import StoreOf
@@ -31,9 +31,9 @@ from .config.metrics import Metric as MetricEntry
 from .config.metrics import look_up
 from .config.models import Trained, frequency_source_of
 from .config.study import StudyConfig
-from .grid import StudyGrid
 from .labels import labels_of
 from .paths import ENCODED_STORES, Folders
+from .planned_grid import StudyGrid
 
 
 @dataclass(frozen=True)

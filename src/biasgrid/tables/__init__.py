@@ -1,4 +1,8 @@
-"""Tables of a study: one file of this package each, discovered automatically; `REGISTRY` lists them by name."""
+"""Tables of a study, and the rules by which conclusions follow from them.
+
+A file with `TABLES` is a table, which is discovered automatically; `REGISTRY` lists them by name. The other files
+help them. `conclusions` decides what a study says, and `published` compares it with papers. No table opens a model.
+"""
 
 from __future__ import annotations
 

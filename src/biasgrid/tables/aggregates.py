@@ -11,11 +11,8 @@ import numpy as np
 
 from ..core.errors import BiasgridError
 from ..core.in_memory import InMemory
-from ..core.records import read_aggregates
 from ..debias import UNTOUCHED
-from ..measure.evidence import GROUPS, Test, adjust, judge, lowest_p_values
-from ..measure.results import ACROSS_QUERIES
-from ..measure.statistics.aggregation import (
+from ..measure.aggregation import (
     AGGREGATIONS,
     OVERALL,
     Aggregation,
@@ -23,6 +20,9 @@ from ..measure.statistics.aggregation import (
     aggregator,
     groups,
 )
+from ..measure.evidence import GROUPS, Test, adjust, judge, lowest_p_values
+from ..measure.records import read_aggregates
+from ..measure.results import ACROSS_QUERIES
 from . import rank_samples
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .model_pairs import StandardizedScores, mean_of_state

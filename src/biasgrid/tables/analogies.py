@@ -1,4 +1,4 @@
-"""Tables of the models' answers to analogy questions (`biasgrid.evaluation.answers`)."""
+"""Tables of the models' answers to analogy questions (`biasgrid.evaluation.analogy_answers`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..evaluation.answers import METHODS
+from ..evaluation.analogy_answers import METHODS
 from ..evaluation.record import read_evaluation
 from .keys import CRITERION, DEBIAS, MODEL
 from .table import Column, Files, Table

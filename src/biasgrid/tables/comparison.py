@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.absence import MEANING
 from ..core.in_memory import File, InMemory, parts_of
 from ..core.resources import find_file
 from ..debias import UNTOUCHED
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
+from ..models.not_downloaded import MEANING
 from .aggregates import AGGREGATES
 from .cells import rating_cells
 from .correlations import CORRELATIONS

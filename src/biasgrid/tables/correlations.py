@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..measure.statistics.aggregation import name_of, number_of
+from ..measure.aggregation import name_of, number_of
 from ..measure.statistics.correlation import correlate_columns, percentile_interval
 from .keys import CRITERION
 from .rank_samples import read_ranks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.records import read_frequencies
+from ..measure.records import read_frequencies
 from ..measure.results import results
 from .table import Files
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ..core.records import read_frequencies
+from ..measure.records import read_frequencies
 from .column import ANY, Column
 from .ends import QUERY_ID
 from .keys import CRITERION, MODEL

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
     """Return the change of each score without each of its words in turn.
 
-    Sets of more than 200 words are left out (`inference.Resampler.influence`).
+    Sets of more than 200 words are left out (`measure.resampler.Resampler.influence`).
     """
     import pandas as pd
 

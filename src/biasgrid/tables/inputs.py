@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BiasgridError, unknown_name
 from ..core.validation import to_record
-from ..measure.reliability import THRESHOLDS
+from ..measure.reliability_in_words import THRESHOLDS
 from .cells import rating_cells
 from .scales import neutrals, ranges, ranking, scaled_metrics
 

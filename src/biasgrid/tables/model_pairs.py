@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
+from ..measure.aggregation import covers_enough
 from ..measure.results import KEYS, results
-from ..measure.statistics.aggregation import covers_enough
 from ..measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO, Scale
 from ..measure.statistics.shared import FEW_SHARED, NO_VALUE, is_comparable
 from ..measure.statistics.two_models import (

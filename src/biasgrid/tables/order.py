@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..measure.statistics.ranks import RESAMPLED
+from ..measure.ranks import RESAMPLED
 from ..measure.statistics.two_models import FEWEST_CLUSTERS
 from .keys import CRITERION, METRIC
 from .rank_intervals import models_by_place

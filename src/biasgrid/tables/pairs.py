@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ..debias import UNTOUCHED
-from ..measure.statistics.aggregation import OVERALL
+from ..measure.aggregation import OVERALL
 from ..measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ..measure.statistics.shared import FEW_SHARED, NO_VALUE
 from ..measure.statistics.two_models import (

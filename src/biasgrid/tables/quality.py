@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.absence import STATUS
 from ..core.errors import BiasgridError, join_names
 from ..evaluation.record import read_evaluation
 from ..evaluation.similarity import rho
+from ..models.not_downloaded import STATUS
 from .keys import DEBIAS, MODEL
 from .rankings import round_values
 from .table import Column, Files, Table

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..measure.ranks import rank_interval, ranks_of_resamples
 from ..measure.results import KEYS
-from ..measure.statistics.ranks import rank_interval, ranks_of_resamples
 from .inputs import holds, sample_files
 from .keys import CRITERION, DEBIAS, METRIC, MODEL, QUERY
 from .rank_samples import value_samples

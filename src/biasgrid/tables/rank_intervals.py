@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
-from ..measure.statistics.ranks import RESAMPLED, rank_interval
+from ..measure.ranks import RESAMPLED, rank_interval
 from ..measure.statistics.two_models import FEWEST_CLUSTERS
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks

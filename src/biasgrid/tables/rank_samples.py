@@ -27,9 +27,9 @@ from ..core.files import write_bytes
 from ..core.in_memory import File, InMemory
 from ..core.seeds import seed_of
 from ..core.untrusted import read_npy
+from ..measure.aggregation import OVERALL, Aggregation
+from ..measure.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
 from ..measure.results import KEYS, cells
-from ..measure.statistics.aggregation import OVERALL, Aggregation
-from ..measure.statistics.ranks import RESAMPLED, aggregates_of_resamples, ranks_of_resamples
 from ..measure.statistics.shared import COVERAGE
 from ..measure.statistics.two_models import FEWEST_CLUSTERS
 from .inputs import facts_of, sample_files

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..debias import UNTOUCHED
+from ..measure.aggregation import OVERALL, Aggregation, aggregator
+from ..measure.ranks import rank_interval
 from ..measure.results import ACROSS_QUERIES
-from ..measure.statistics.aggregation import OVERALL, Aggregation, aggregator
-from ..measure.statistics.ranks import rank_interval
 from ..measure.statistics.shared import COVERAGE, FEW_QUERIES, FEW_SHARED, FEW_UNITS, NO_VALUE
 from .keys import CRITERION, DEBIAS, METRIC, MODEL
 from .rank_samples import read_ranks

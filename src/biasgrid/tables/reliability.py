@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..measure.reliability import (
+from ..measure.reliability_in_words import (
     METRICS,
     ORDER,
     QUESTIONS,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.absence import MEANING, STATUS
 from ..core.errors import BiasgridError, quote, unknown_name
 from ..core.in_memory import File
 from ..core.schema import not_whole
@@ -26,6 +25,7 @@ from ..measure.evidence import adjust as adjust_families
 from ..measure.results import A_CELL, KEYS, cells, results, results_of
 from ..measure.significance import REGISTRY, Test, columns, tests
 from ..measure.statistics.scale import EXCESS, NONE, TOO_FEW_TOPICS, Scale, why_no_baseline
+from ..models.not_downloaded import MEANING, STATUS
 from .column import Columns
 from .keys import CELL
 from .scales import neutrals

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..debias import UNTOUCHED
-from ..measure.statistics.aggregation import groups
+from ..measure.aggregation import groups
 from ..measure.statistics.shared import COVERAGE, Shared, count_complete, shared_rows
 
 if TYPE_CHECKING:

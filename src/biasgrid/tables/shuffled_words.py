@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.records import read_frequencies
 from ..core.seeds import seed_of
+from ..measure.records import read_frequencies
 from ..measure.results import ACROSS_MODELS
 from ..measure.statistics.correlation import correlate_columns, with_interval
 from ..measure.statistics.means import mean_interval

@@ -12,11 +12,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.absence import STATUS
 from ..core.errors import BiasgridError, join_names, quote
 from ..core.files import write_text
 from ..core.in_memory import File, InMemory
 from ..measure.results import without_collection
+from ..models.not_downloaded import STATUS
 from . import ends
 from .column import ANY, Column
 from .inputs import When, cell_files, facts_of, files_of, holds

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..debias import UNTOUCHED
+from ..measure.aggregation import OVERALL
 from ..measure.result import LENGTH
-from ..measure.statistics.aggregation import OVERALL
 
 if TYPE_CHECKING:
     import pandas as pd

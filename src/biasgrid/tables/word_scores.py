@@ -1,4 +1,4 @@
-"""Number of a word by a metric, which tells the nearer of two groups."""
+"""Score of each single word by a metric, whose sign shows the nearer of two groups."""
 
 from __future__ import annotations
 

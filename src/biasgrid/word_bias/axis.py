@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import InputError, did_you_mean, join_names, quote, unknown_name
+from ..core.geometry import FLAT
 from ..debias.lookup import find_sets, find_words
 from ..evaluation.facts import direction_in, directions
 from ..evaluation.hidden_bias import lower_case_words
@@ -18,7 +19,6 @@ from ..measure.statistics.scale import NONE, Scale, Standardized
 from ..models.checks import check_model
 from ..models.directions import DIRECTIONS, PAIR, PAIRED
 from ..models.directions import axis as axis_of_vectors
-from ..models.geometry import FLAT
 from ..models.model import DebiasedModel, Model
 from ..models.remember import remember
 from ..queries.query import Query

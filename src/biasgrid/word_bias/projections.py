@@ -12,9 +12,9 @@ import numpy as np
 
 from ..core.errors import InputError, unknown_name
 from ..core.keywords import checked_keywords
+from ..figures.showing import check_path, hand_out
 from ..models.directions import PCA
 from ..models.model import Model
-from ..study.drawings import check_path, hand_out
 from .axis import VOCABULARY, Axis, Baseline, Groups, find, find_axis, whole_vocabulary
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.errors import InputError, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
+from ..figures.showing import check_path, hand_out
 from ..measure.pool import bands_of
 from ..metrics.indirect_bias import betas
 from ..metrics.neighbourhood import THRESHOLD
@@ -19,7 +20,6 @@ from ..metrics.neighbours import nearest
 from ..models.checks import check_model
 from ..models.directions import PCA
 from ..models.model import DebiasedModel, Model, Transform
-from ..study.drawings import check_path, hand_out
 from .axis import VOCABULARY, Axis, Baseline, Groups, Words, find_axis, find_one
 
 if TYPE_CHECKING:

@@ -1,1 +1,4 @@
-"""Functions that the rules of the workflow call: the plan of a study, stores of models, and messages of a run."""
+"""A run of Snakemake around its steps: checks before it, stores of models, messages, and why a step is made again.
+
+The rules in workflow/ and `biasgrid run` call these functions. What a step computes belongs in its own folder.
+"""

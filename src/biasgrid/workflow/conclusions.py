@@ -16,8 +16,8 @@ def conclusions(study: Study) -> list[str]:
     It is read from the study's tables. A table that cannot be read costs these lines, and not the run.
     """
     try:
-        from ..tables.answers import conclusion_of
         from ..tables.conclusions.summary import lines
+        from ..tables.read_conclusions import conclusion_of
 
         return lines(conclusion_of(study), WIDTH)
     except Exception as error:  # the run has succeeded, whatever has become of a table since

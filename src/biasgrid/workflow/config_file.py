@@ -10,9 +10,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from ..core import checksums
 from ..core.errors import BiasgridError
 from ..core.files import refuse_other_folder, write_text
+from ..study import checksums
 
 RECORD = "config_file.txt"
 # one of them is in each folder of results, also in one that single steps have begun

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ..core import checksums
 from ..core.errors import BiasgridError, join_names
 from ..core.files import write_text
 from ..core.registry import plugin_files, shipped_plugins
 from ..core.resources import SHARED, resource
-from ..study import steps
+from ..study import checksums, steps
 from ..study.paths import Folders
 from ..study.study import Study
 from ..tables import REGISTRY as TABLES

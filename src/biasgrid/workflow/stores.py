@@ -8,13 +8,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..core import absence
-from ..core.checksums import digest_of
 from ..core.errors import BiasgridError, NetworkError
 from ..core.files import write_text
 from ..core.resources import PLACE
 from ..core.web_addresses import with_secrets
 from ..models import EmbeddingStore, build_store
+from ..models import not_downloaded as absence
 from ..models.building import STORE_VERSION, archives_of, check_extra, made_store, maker_version
 from ..models.kinds import REGISTRY as KINDS
 from ..models.kinds import kind_of
@@ -22,6 +21,7 @@ from ..models.readers.conversion import reading_options
 from ..models.sources import REGISTRY as SOURCES
 from ..models.sources import fetch, fits, verify, without_pins
 from ..models.sources.manifest import MANIFEST
+from ..study.checksums import digest_of
 from ..study.paths import Folders
 from ..study.step import stat_of
 from ..study.study import Study

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 import biasgrid as bg
 from biasgrid import Query, metrics
-from biasgrid.measure.lost import WARNED
+from biasgrid.measure.value_warnings import WARNED
 from biasgrid.models.language.model import LanguageModel
 from biasgrid.models.language.sentence import Sentence
 from biasgrid.report import cells

@@ -15,9 +15,9 @@ from same import differences
 
 import biasgrid as bg
 from biasgrid.cli import main
-from biasgrid.core import checksums
 from biasgrid.core.errors import quote_both
-from biasgrid.study.finished import find_study
+from biasgrid.study import checksums
+from biasgrid.study.finished_study import find_study
 from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from biasgrid.measure.reliability import (
+from biasgrid.measure.reliability_in_words import (
     card,
     judged,
     of_another_list,

@@ -323,7 +323,7 @@ def test_the_workflow_trains_again_only_what_other_training_makes(config, tmp_pa
     table.unlink()
     assert main(["step", "simulation.yaml"]) == 0
     assert table.read_bytes() == made
-    edited = tmp_path / "src" / "biasgrid" / "inference" / "permutation.py"
+    edited = tmp_path / "src" / "biasgrid" / "measure" / "permutation.py"
     edited.write_text(edited.read_text() + "\nEDITED = True\n")
     jobs = {"frequency": "4", "table": "1", "figure": "2", "all": "1", "total": "8"}
     assert snakemake(tmp_path, "-n") == jobs

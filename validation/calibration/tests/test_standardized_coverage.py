@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
+from biasgrid.core.geometry import unit
 from biasgrid.measure.statistics.scale import Scale
 from biasgrid.metrics import REGISTRY
-from biasgrid.models.geometry import unit
 from validation.calibration.standardized import Kind, Pools, Truth, coverage, intervals_of_mean, rows
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from biasgrid.core.geometry import unit
 from biasgrid.measure.statistics.scale import Scale
-from biasgrid.models.geometry import unit
 from validation.calibration.few_topics import Null
 from validation.planted_bias import baselines
 from validation.planted_bias.scale import Geometry, Words, plant, summary

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.callers import stacklevel
 from ...core.errors import BiasgridError
-from ...measure.lost import LostWordsWarning
+from ...measure.value_warnings import LostWordsWarning
 from ...models.preprocessing import AS_WRITTEN, NFKD, check_preprocessor, variant
 from ...models.words import FoundSet, WordOptions, find
 from .query import Query, check_query

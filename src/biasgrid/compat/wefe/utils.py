@@ -13,8 +13,8 @@ from ...core.extras import has
 from ...core.keywords import checked_keywords
 from ...core.wefe_names import FORMER_OPTIONS
 from ...debias import UNTOUCHED
+from ...figures.showing import with_show
 from ...models.load import load
-from ...study.drawings import with_show
 from . import plots
 from .fitted import check_is_fitted
 from .metrics.base_metric import BaseMetric

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.errors import ArgumentTypeError, InputError, WordError, did_you_mean, quote
 from ...core.extras import require
-from ...models.geometry import unit_or_zero
+from ...core.geometry import unit_or_zero
 from ...models.load import load
 from ...models.memory import MemoryModel
 from ...models.model import Model

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.geometry import unit
 from ...core.validation import Whole, field
 from ...metrics.registry import Metric, one_by_one
 from ...models.frequencies import Frequency
-from ...models.geometry import unit
 from ...models.remember import remember
 from ...models.store import DebiasedModel
 from ...models.words import FoundSet

@@ -14,9 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ...core.geometry import unit
 from ...core.validation import Strict, Whole, field
 from ...metrics.registry import Metric
-from ...models.geometry import unit
 from ...models.model import Model
 from ...models.remember import remember
 from ...models.words import FoundSet

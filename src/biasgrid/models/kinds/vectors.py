@@ -46,7 +46,7 @@ KINDS = (
         "One vector per word, from a file of vectors or trained here.",
         open=open_vectors,
         make="biasgrid.models.making:make_vectors",
-        load="biasgrid.models.loading:load",
+        load="biasgrid.models.load_vectors:load",
         examine="biasgrid.models.readers:examine",
         algorithms=("word2vec", "fasttext", "glove", "ppmi"),
         section=Section,

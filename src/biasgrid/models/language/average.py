@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BiasgridError, InputError
-from ..loading import load
+from ..load_vectors import load
 from ..readers import detect
 from .encoder import SENTENCE, WORD
 from .templates import PlacedWord

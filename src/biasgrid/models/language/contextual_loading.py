@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import InputError, quote
-from ..loading import is_pair, read_pair
+from ..load_vectors import is_pair, read_pair
 from .contextual import KIND, ContextualVectors
 
 

@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
-from ...measure.statistics.aggregation import OVERALL
+from ...measure.aggregation import OVERALL
 from ...measure.statistics.two_models import LENGTHS
 from ...tables.conclusions.least_biased import Answer, DebiasedState, before_and_after
 from .. import sentences

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
+from ...measure.aggregation import OVERALL
 from ...measure.evidence import phrase
-from ...measure.statistics.aggregation import OVERALL
 from ...tables.conclusions.agreement import agreement
 from ...tables.conclusions.decisive_queries import decisive_queries
 from ...tables.conclusions.direction import directions
@@ -31,7 +31,7 @@ from .section import Material, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ...measure.statistics.aggregation import Aggregation
+    from ...measure.aggregation import Aggregation
     from ...tables.shared import Parts
 
 FEW_TICKS = 4

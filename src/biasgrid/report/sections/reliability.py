@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.numbers import coefficient
 from ...core.numbers import share as percentage
-from ...measure.reliability import MAY_TURN, NONE, POOR, SIGN, of_scores, of_word_orders
+from ...measure.reliability_in_words import MAY_TURN, NONE, POOR, SIGN, of_scores, of_word_orders
 from ..score_records import anchor
 from .section import Material, Section
 

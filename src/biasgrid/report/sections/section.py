@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
-from ...measure.statistics.aggregation import OVERALL
+from ...measure.aggregation import OVERALL
 from ...tables.conclusions.least_biased import Answer, answers
 from ...tables.conclusions.summary import Conclusion, conclude
 from ..names import Names

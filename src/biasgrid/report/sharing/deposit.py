@@ -15,14 +15,14 @@ from typing import Any
 import yaml
 
 from ... import tables
-from ...core import checksums
 from ...core.errors import BiasgridError
 from ...core.files import new_folder, refuse_links, write_bytes, write_text
 from ...core.schema import not_whole
 from ...core.versions import count_versions
 from ...core.web_addresses import has_password, public
 from ...measure.results import cells
-from ...study.finished import CONFIG, FinishedStudy
+from ...study import checksums
+from ...study.finished_study import CONFIG, FinishedStudy
 from ...study.plugins import FILE
 from ...tables import rank_samples
 from ...version import __version__

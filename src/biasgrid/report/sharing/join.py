@@ -14,18 +14,18 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
-from ...core import checksums
 from ...core.errors import BiasgridError, join_names, quote, quote_both
 from ...core.files import new_folder, write_text
 from ...core.printable import check_texts
-from ...core.records import read_model
 from ...core.schema import read
 from ...core.untrusted import read_npy
 from ...core.validation import to_record
 from ...figures import plan_figures
+from ...measure.records import read_model
 from ...measure.results import cells_in
+from ...study import checksums
 from ...study.config import load
-from ...study.finished import CONFIG, FinishedStudy, find_study
+from ...study.finished_study import CONFIG, FinishedStudy, find_study
 from ...study.step import Step
 from ...study.steps import figure_step, rank_samples_step, table_step
 from ..existing import step_of

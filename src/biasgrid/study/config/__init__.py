@@ -1,1 +1,1 @@
-"""Configs of studies, simulations and planted-bias benchmarks: their contents, and how they are read."""
+"""The config of a study: its sections with their defaults and checks, and how it is read from YAML."""

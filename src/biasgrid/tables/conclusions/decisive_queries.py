@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...measure.statistics.aggregation import Aggregation, aggregator
+from ...measure.aggregation import Aggregation, aggregator
 
 
 def decisive_queries(

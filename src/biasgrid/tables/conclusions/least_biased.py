@@ -17,7 +17,7 @@ import numpy as np
 
 from ...core.errors import BiasgridError
 from ...debias import UNTOUCHED
-from ...measure.statistics.aggregation import OVERALL
+from ...measure.aggregation import OVERALL
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...measure.statistics.shared import FEW_SHARED, FEW_UNITS, NO_VALUE
 from ...measure.statistics.two_models import ALIKE, MODELS, STATES

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.numbers import plain
 from ...debias import UNTOUCHED
+from ...measure.aggregation import OVERALL
 from ...measure.evidence import ALL, UNTESTED
-from ...measure.statistics.aggregation import OVERALL
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...measure.statistics.shared import NO_VALUE
 from .least_biased import Answer

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...core.numbers import number, plain, share
-from ...measure.reliability import THRESHOLDS, unstable_by_metric
-from ...measure.statistics.aggregation import OVERALL
+from ...measure.aggregation import OVERALL
+from ...measure.reliability_in_words import THRESHOLDS, unstable_by_metric
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...measure.statistics.shared import FEW_SHARED
 from ...measure.statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS, STANDARDIZED
@@ -147,7 +147,7 @@ def conclude(
     tables
         The tables of `READ` that the study has, by name.
     spec
-        From `biasgrid.tables.answers.summary_spec`. "title"; "topics", all criteria, and "criteria", the ranked ones;
+        From `tables.read_conclusions.summary_spec`. "title"; "topics", all criteria, and "criteria", the ranked ones;
         "metrics", in their order; "labels"; "queries", names by id; "models", their number; "absent", labels of
         models that could not be downloaded; "debias", the topic of each method; "recovery", whether the study
         measures how much bias can be recovered; "sides", the argument of `direction.directions`; "aggregation", by

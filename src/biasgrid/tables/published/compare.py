@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ...debias import UNTOUCHED
-from ...measure.statistics.aggregation import OVERALL
+from ...measure.aggregation import OVERALL
 from .at_hand import QUANTITIES, models_at_hand
 from .published import (
     CORRELATIONS,

@@ -12,7 +12,7 @@ from ...core.errors import BiasgridError, quote
 from ...core.in_memory import File, InMemory
 from ...core.printable import check_texts
 from ...core.resources import find_file
-from ...measure.statistics.aggregation import AGGREGATIONS
+from ...measure.aggregation import AGGREGATIONS
 from ...measure.statistics.correlation import METHODS
 from .queries import Queries, read_queries
 

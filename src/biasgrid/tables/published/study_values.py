@@ -13,11 +13,11 @@ import numpy as np
 from ... import metrics
 from ...core.errors import BiasgridError
 from ...core.in_memory import File, InMemory
-from ...core.records import read_frequencies
 from ...debias import UNTOUCHED
 from ...evaluation.record import read_evaluation
+from ...measure.aggregation import AGGREGATIONS, groups
+from ...measure.records import read_frequencies
 from ...measure.results import cells_in, scalars
-from ...measure.statistics.aggregation import AGGREGATIONS, groups
 from ...measure.statistics.correlation import correlate_columns
 from ...measure.statistics.one_sample import z_test
 from ...models.words import NGRAMS

@@ -15,8 +15,8 @@ from ....core.errors import ArgumentTypeError, InputError, quote
 from ....core.keywords import checked_keywords
 from ....core.wefe_names import FORMER_OPTIONS
 from ....measure.caveats import lookalike_text
-from ....measure.lost import LostWordsWarning, NoValueWarning
 from ....measure.result import Result
+from ....measure.value_warnings import LostWordsWarning, NoValueWarning
 from ....models.preprocessing import AS_WRITTEN
 from ..preprocessing import wefe_forms
 from ..query import Query, check_query

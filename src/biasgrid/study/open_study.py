@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .existing_study import check_finished, existing
-from .finished import find_study
-from .grid_frames import Grid
+from .finished_study import find_study
+from .grid import Grid
+from .older_study import check_finished, existing
 
 
 def open_study(study: Path | str) -> Grid:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core.errors import BiasgridError, quote, unknown_name
-from ...debias import UNTOUCHED
+from ..core.errors import BiasgridError, quote, unknown_name
+from ..debias import UNTOUCHED
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from ..core.errors import InputError, not_allowed, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..core.resources import resource
 from ..queries.query import Query
-from .fetching import fetch_archive
+from .fetch_by_name import fetch_archive
 from .language.contextual import ContextualVectors
 from .language.encoder import POOLS, SENTENCE, WORD, Encoder, Encodes
 from .language.encoding import encode as encode_texts

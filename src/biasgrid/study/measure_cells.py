@@ -218,7 +218,7 @@ def measure_cell(
         return Outcome(record)
     # The import of scipy.stats takes a second.
     from ..measure.infer import infer
-    from ..measure.null import Null
+    from ..measure.null_distributions import Null
 
     nulls: dict[str, Any] = {}
     results, resamples = infer(samples, nulls=nulls if keep_null else None, pool=pool)

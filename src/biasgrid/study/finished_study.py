@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import tables
-from ..core import absence, checksums
-from ..core.absence import STATUS
 from ..core.callers import stacklevel
 from ..core.errors import BiasgridError, InputError, join_names, quote
 from ..core.registry import UnknownEntryError, pending
@@ -22,16 +20,19 @@ from ..core.validation import check_path
 from ..debias import Method
 from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
+from ..measure.aggregation import OVERALL
 from ..measure.results import KEYS
-from ..measure.statistics.aggregation import OVERALL
 from ..metrics import Metric
+from ..models import not_downloaded as absence
 from ..models.kinds import VECTORS, Kind
+from ..models.not_downloaded import STATUS
 from ..queries.query import Query
+from . import checksums
 from .config import load
 from .config.criteria import Ratings
 from .config.study import StudyConfig
-from .grid import StudyGrid
 from .paths import Paths
+from .planned_grid import StudyGrid
 from .plugins import FILE, Plugins, read_plugins
 from .study import Study
 

@@ -1,5 +1,4 @@
-"""Null distributions of a cell as numbers: the values with which its tests compare the score, and bootstrap
-resamples.
+"""Task that writes the null distributions of a cell, with which its tests compare the score, and the resamples.
 
 They are computed again from the cell's own seeds, so that they equal the distributions behind its inference file.
 """

@@ -18,9 +18,9 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from .errors import BiasgridError
-from .files import hash_file, hold_lock, open_to_write, write_text
-from .resources import did_you_mean_file
+from ..core.errors import BiasgridError
+from ..core.files import hash_file, hold_lock, open_to_write, write_text
+from ..core.resources import did_you_mean_file
 
 NAME = "checksums.sha256"
 INPUTS = "inputs.sha256"

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from .errors import quote
-from .in_memory import File, InMemory
-from .schema import not_whole, read
-from .validation import Strict, validate
+from ..core.errors import quote
+from ..core.in_memory import File, InMemory
+from ..core.schema import not_whole, read
+from ..core.validation import Strict, validate
 
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -13,7 +13,7 @@ from .. import tables
 from ..core.errors import BiasgridError
 from ..core.in_memory import InMemory
 from ..tables.ends import with_ends
-from .finished import FinishedStudy
+from .finished_study import FinishedStudy
 from .made_paths import MadePaths
 from .steps import table_step
 

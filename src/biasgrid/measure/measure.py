@@ -46,7 +46,7 @@ def measure(request: Request, query: Query, model: Model) -> list[Result]:
     # The import of scipy.stats takes a second.
     from .evidence import LEVEL, evidence_of, tests_of
     from .infer import infer
-    from .reliability import card
+    from .reliability_in_words import card
 
     records, _ = infer(samples)
     level = request.inference.get("bootstrap", {}).get("level", LEVEL)

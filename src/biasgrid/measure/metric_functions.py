@@ -19,10 +19,10 @@ from ..models.model import Model
 from ..models.preprocessing import Preprocessor, default_forms
 from ..queries.query import Query
 from . import significance
-from .lost import warn_lost, warn_shared
-from .measuring import measure
+from .measure import measure
 from .request import Request, check_kind, check_template, split_options
 from .result import Result
+from .value_warnings import warn_lost, warn_shared
 
 # An optional part of inference: True uses the defaults, a mapping gives options.
 Part = bool | Mapping[str, Any] | None

@@ -1,6 +1,6 @@
-"""Completions of modules by higher layers, such as the public function of a metric's declaration.
+"""Modules of higher folders that complete a lower one: they make a declared metric callable, for example.
 
-The package's `__init__` registers them, so that modules need not import higher layers. A completion is
+The package's `__init__` registers them, so that lower folders need not import higher ones. A completion is
 imported when it is first needed.
 """
 

@@ -1,4 +1,4 @@
-"""Conclusions from a study's tables, which are read for `conclusions.least_biased` and `conclusions.summary`."""
+"""Conclusions of a study: its table files are read, and `conclusions` decides what follows from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Report of a study as a task: from the study's files to one HTML file."""
+"""Page of a study, rendered from its files to one HTML file."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from ..core.in_memory import InMemory, parts_of
 from ..core.labels import MISSPELLED, sic
 from ..core.numbers import share
 from ..core.printable import without_hidden
-from ..core.records import read_model
 from ..core.schema import read
+from ..measure.records import read_model
 from ..measure.results import without_collection
 from ..queries.query import Query
 from . import cell_html, cells

@@ -14,9 +14,9 @@ from ..core.printable import check_line
 from ..core.validation import validate
 from ..debias import UNTOUCHED, Transform
 from ..measure import significance
+from ..measure.aggregation import OVERALL, Aggregation, aggregator
 from ..measure.options import check_interval
 from ..measure.statistics.adjustment import METHODS as ADJUST
-from ..measure.statistics.aggregation import OVERALL, Aggregation, aggregator
 from ..measure.statistics.shared import COVERAGE
 from ..models.kinds import VECTORS
 from ..models.subwords import SubwordModel
@@ -31,7 +31,7 @@ from .config.metrics import Metric, Words
 from .config.models import IN_MEMORY, Model, model_of_kinds
 from .config.query_names import check_subquery_names
 from .config.study import Ranking, ReliabilityCard, StudyConfig
-from .evaluating import evaluation_config
+from .evaluate_in_memory import evaluation_config
 from .measured_study import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
