@@ -49,7 +49,7 @@ def test_what_makes_and_loads_a_kind_of_model_stands_below_the_kinds(graph):
 def test_no_module_asks_for_a_kind_of_model_by_its_name():
     """A kind declares what others ask of it."""
     package = Path(biasgrid.__file__).parent
-    own = [package / "embeddings" / folder for folder in ("kinds", "corpus", "language")]
+    own = [package / "models" / folder for folder in ("kinds", "corpus", "language")]
     asked = [
         f"{path.relative_to(package)}:{node.lineno}"
         for path in sorted(package.rglob("*.py"))

@@ -10,7 +10,7 @@ import pytest
 LEAD = '''
 import numpy as np
 
-from ..geometry import cosines
+from ..core.geometry import cosines
 from .registry import Metric, Score
 
 

@@ -591,7 +591,7 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(project,
     values = table["value"].unstack("debias")
     assert (values["none"] != values["hard"]).all()
     # cells of these metrics, and their inference, are made with these modules
-    for module in ("metrics.neighbours", "directions"):
+    for module in ("metrics.neighbours", "models.directions"):
         made = made_with(study, module)
         assert {f"cells/one/{key}/{name}/q1.json" for key in ("none", "hard") for name in AROUND} <= made
         assert {f"inference/one/none/{name}.json" for name in AROUND} <= made

@@ -152,8 +152,8 @@ def test_a_file_that_could_be_of_two_formats_needs_one_named(tmp_path, plugins):
 def test_toys_in_a_copy_of_the_package_are_found(tmp_path):
     package = tmp_path / "src" / "biasgrid"
     shutil.copytree(Path(biasgrid.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    (package / "embeddings" / "readers" / "toy.py").write_text(READER)
-    (package / "embeddings" / "sources" / "toy.py").write_text(SOURCE)
+    (package / "models" / "readers" / "toy.py").write_text(READER)
+    (package / "models" / "sources" / "toy.py").write_text(SOURCE)
     code = f"""
 from biasgrid.models import build_store, readers, sources
 assert "toy" in readers.REGISTRY and "made-up" in sources.REGISTRY

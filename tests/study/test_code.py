@@ -232,10 +232,10 @@ def package(tmp_path):
         tmp_path,
         **{
             "__init__": "from .a import A\n",
-            "errors": "E = 1\n",
+            "core/errors": "E = 1\n",
             "a": "from __future__ import annotations\nfrom .b.c import C\nA = 1\n",
             "b/__init__": "from .c import C\nfrom .d import D as E\n\ndef own():\n    pass\n",
-            "b/c": "import numpy\nfrom ..errors import E\nC = 1\n",
+            "b/c": "import numpy\nfrom ..core.errors import E\nC = 1\n",
             "b/d": "from . import f\nD = 1\n",
             "b/f": "F = 1\n",
             "late": "def g():\n    if True:\n        from . import b\n        from .b import E\n",

@@ -260,7 +260,7 @@ def write_aggregates(inputs: Mapping[str, Any], spec: Mapping[str, Any], output:
     ----------
     inputs
         "inference": the file of the cells' inference. "queries": their files, in the order of its cells. "model",
-        "store", "transform" and "pool": see `step.infer_cells`.
+        "store", "transform" and "pool": see `write_inference.infer_cells`.
     spec
         "criteria", "ranked" and "aggregation": see `infer_aggregates`. "code": a digest of the running code.
     """

@@ -203,7 +203,7 @@ class FinishedGrid(StudyGrid):
 
 
 def find_study(study: Path | str) -> FinishedStudy:
-    """Return a finished study, found as by `opening.open_study`; some of its files may be missing."""
+    """Return a finished study, found as by `open_study.open_study`; some of its files may be missing."""
     if not isinstance(study, (str, os.PathLike)):
         raise InputError(f"study: {quote(study)} is no path; expected a folder such as results/embedded")
     path = find_file(check_path(os.fspath(study)))

@@ -210,7 +210,7 @@ def measure_cell(
     pool: Any = None,
     keep_null: bool = False,
 ) -> Outcome:
-    """Measure a cell, as `cell.compute_cell` and `measure.step.infer_cells` do with files."""
+    """Measure a cell, as `cell.compute_cell` and `measure.write_inference.infer_cells` do with files."""
     spec = cell.spec
     samples = look_up(Request.of_cell(spec, inference), query, model)
     record = {**spec, "results": [as_json(sample.result()) for sample in samples]}

@@ -92,7 +92,7 @@ class StandardizedScores(Scores):
         Notes
         -----
         A resample on the other side of the no-bias value counts as a negative distance: absolute values would be
-        larger than the score on average (`measure.statistics.ranks`). A debiased variant is standardised on the
+        larger than the score on average (`measure.ranks`). A debiased variant is standardised on the
         scale of its original model.
         """
         scales: dict[tuple[str, ...], Scale | None] = {}

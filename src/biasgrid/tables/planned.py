@@ -95,7 +95,7 @@ class Inference:
 
 
 class PlannedGrid(Protocol):
-    """Everything that is measured, inferred, fitted and evaluated for a study: see `study.grid.StudyGrid`."""
+    """Everything that is measured, inferred, fitted and evaluated for a study: see `study.planned_grid.StudyGrid`."""
 
     @property
     def cells(self) -> dict[str, Cell]: ...

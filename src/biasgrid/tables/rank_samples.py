@@ -149,7 +149,7 @@ def rank_samples(
 ) -> np.ndarray:
     """Compute the ranks of `tables.rankings` in each resample.
 
-    See `measure.statistics.ranks` for how absolute values of resamples are avoided.
+    See `measure.ranks` for how absolute values of resamples are avoided.
 
     Parameters
     ----------

@@ -257,7 +257,7 @@ def _versions(study: FinishedStudy) -> dict[str, str]:
 
 
 def _joined(studies: Mapping[str, FinishedStudy], name: str) -> dict[str, Any]:
-    """Return the config of all models, in the order of the folders, in the format of `study.json`."""
+    """Return the config of all models, in the order of the folders, in the format of study.json."""
     records = [json.loads(study.to_json()) for study in studies.values()]
     order = dict.fromkeys(key for study in studies.values() for key in study.models)
     joined = {key: value for key, value in records[0].items() if key not in LEFT_OUT}
