@@ -25,7 +25,7 @@ def measure(results: Path, kinds: list[str]) -> dict[str, float]:
     import pictures
 
     from biasgrid.figures import draw_file
-    from biasgrid.study.finished_study import find_study
+    from biasgrid.study.results.finished_study import find_study
 
     drawings = [*find_study(results).figures.values()]
     seconds: dict[str, float] = {}

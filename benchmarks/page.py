@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from biasgrid import tables
-from biasgrid.study.finished_study import find_study
+from biasgrid.study.results.finished_study import find_study
 from biasgrid.study.steps import rank_samples_step, table_step
 from biasgrid.tables.planned import Planned
 

@@ -46,9 +46,9 @@ from biasgrid.figures import Drawing, Example
 from biasgrid.figures.frame import caption, empty_labels_kept, style
 from biasgrid.measure.aggregation import OVERALL
 from biasgrid.measure.result import LENGTH
-from biasgrid.study import published
 from biasgrid.study.config import load
 from biasgrid.study.study import Study
+from biasgrid.study.views import published
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from .properties.examining import examine as examine
     from .queries.query import Query as Query
     from .queries.word_set import WordSet as WordSet
-    from .study.compare_models import compare_models as compare_models
-    from .study.grid import Grid as Grid
-    from .study.measure_grid import measure_grid as measure_grid
-    from .study.open_study import open_study as open_study
-    from .study.published import Published as Published
-    from .study.published import published as published
+    from .study.in_memory.measure_grid import measure_grid as measure_grid
+    from .study.results.open_study import open_study as open_study
+    from .study.views.compare_models import compare_models as compare_models
+    from .study.views.grid import Grid as Grid
+    from .study.views.published import Published as Published
+    from .study.views.published import published as published
     from .study.word_sets import word_sets as word_sets
 
 # Public names and the modules that define them; "" marks a name that is a module itself. Each is imported at its
@@ -54,27 +54,27 @@ _PUBLIC = {
     "DiskError": "core.errors",
     "EmbeddingStore": "models.store",
     "Examination": "properties.examining",
-    "Grid": "study.grid",
+    "Grid": "study.views.grid",
     "InputError": "core.errors",
     "LostWordsWarning": "measure.value_warnings",
     "NetworkError": "core.errors",
     "NoValueWarning": "measure.value_warnings",
-    "Published": "study.published",
+    "Published": "study.views.published",
     "Query": "queries.query",
     "Result": "measure.result",
     "WordOptions": "models.words",
     "WordSet": "queries.word_set",
-    "compare_models": "study.compare_models",
+    "compare_models": "study.views.compare_models",
     "debias": "",
     "encode": "models.encode",
     "examine": "properties.examining",
     "language_model": "models.language_models",
     "load": "models.load",
     "load_plugins": "core.registry",
-    "measure_grid": "study.measure_grid",
+    "measure_grid": "study.in_memory.measure_grid",
     "metrics": "",
-    "open_study": "study.open_study",
-    "published": "study.published",
+    "open_study": "study.results.open_study",
+    "published": "study.views.published",
     "word_bias": "",
     "word_sets": "study.word_sets",
 }
@@ -122,7 +122,7 @@ def _saving() -> Any:
 
 
 def _views_of_results() -> Any:
-    from .study import result_views
+    from .study.views import result_views
 
     return result_views
 

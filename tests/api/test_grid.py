@@ -25,9 +25,9 @@ from biasgrid.core.numbers import number
 from biasgrid.core.validation import field
 from biasgrid.debias import Transform
 from biasgrid.measure.null_distributions import Null
-from biasgrid.study import study_from_arguments as grid_config
 from biasgrid.study.config.study import StudyConfig
-from biasgrid.study.measure_grid import Grid, measure_grid
+from biasgrid.study.in_memory import study_from_arguments as grid_config
+from biasgrid.study.in_memory.measure_grid import Grid, measure_grid
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.published import PUBLISHED
 

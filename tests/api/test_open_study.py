@@ -10,7 +10,7 @@ import pytest
 from matplotlib.text import Annotation
 from refusals import refused
 
-from biasgrid.study.open_study import open_study
+from biasgrid.study.results.open_study import open_study
 from biasgrid.tables import read
 
 pytestmark = [

@@ -13,7 +13,7 @@ from conftest import DATA
 from wefe_documentation import EXAMPLES, example
 
 from biasgrid import Query
-from biasgrid.study.measure_grid import measure_grid
+from biasgrid.study.in_memory.measure_grid import measure_grid
 from biasgrid.study.word_sets import word_sets
 
 WEFE = json.loads((DATA / "wefe_1.0.1_documentation.json").read_text())

@@ -48,9 +48,9 @@ from biasgrid.measure.pool import pool_of
 from biasgrid.measure.statistics.two_models import DIFFERENT, LEVEL
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
 from biasgrid.measure.statistics.two_models import RAW as RAW_SCALE
-from biasgrid.study import study_from_arguments as grid_config
-from biasgrid.study.measure_cells import measure_cell
-from biasgrid.study.measured_study import MeasuredStudy, frame_of
+from biasgrid.study.in_memory import study_from_arguments as grid_config
+from biasgrid.study.in_memory.measure_cells import measure_cell
+from biasgrid.study.in_memory.measured_study import MeasuredStudy, frame_of
 from biasgrid.tables.conclusions.least_biased import Pairs, find_least_biased
 from biasgrid.tables.pairs import PAIRS
 

@@ -257,7 +257,7 @@ def read_study(path: Path, measures: bool = True):
     A command that does not measure anything reads the study.json of results like `report`, without loading plugins.
     """
     from ..core.configs import parse_json
-    from ..study.finished_study import CONFIG, find_study
+    from ..study.results.finished_study import CONFIG, find_study
     from ..study.study import Study
 
     if not measures and path.name == CONFIG:

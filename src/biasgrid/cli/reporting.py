@@ -29,7 +29,7 @@ def report(args: argparse.Namespace) -> dict[str, Any]:
 
     from ..report.existing import step_of
     from ..report.report_step import report_step
-    from ..study.finished_study import find_study
+    from ..study.results.finished_study import find_study
 
     study = find_study(args.study)
     if args.without and (args.output is None or args.output.resolve() == study.paths.report_file.resolve()):
@@ -66,7 +66,7 @@ def compare(args: argparse.Namespace) -> dict[str, Any] | str:
     from ..core.files import write_text
     from ..report import compare_page
     from ..report.compare import compare, side_of
-    from ..study.finished_study import find_study
+    from ..study.results.finished_study import find_study
 
     studies = [find_study(study) for study in args.studies]
     frames = compare(*map(side_of, studies))

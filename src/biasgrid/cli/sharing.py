@@ -19,7 +19,7 @@ def publish(args: argparse.Namespace) -> dict[str, Any]:
     biasgrid publish results/embedded embedded-1.0 --author "Ada Lovelace"
     """
     from ..report.sharing.deposit import publish
-    from ..study.finished_study import find_study
+    from ..study.results.finished_study import find_study
 
     study = find_study(args.results)
     folder = args.folder or Path(f"{study.name}-published")

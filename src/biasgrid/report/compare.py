@@ -21,7 +21,7 @@ from ..measure.records import read_model
 from ..measure.results import KEYS
 from ..queries.query import Query
 from ..study.config import load
-from ..study.finished_study import CONFIG, FinishedStudy
+from ..study.results.finished_study import CONFIG, FinishedStudy
 from ..tables.conclusions.least_biased import Answer, answers, decisions
 from ..tables.inputs import FACTS
 

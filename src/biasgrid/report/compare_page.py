@@ -17,7 +17,7 @@ from ..core.printable import without_hidden
 from ..core.schema import as_finite
 from ..debias import UNTOUCHED
 from ..metrics import REGISTRY
-from ..study.finished_study import FinishedStudy
+from ..study.results.finished_study import FinishedStudy
 from ..tables.conclusions.text import join_names, pluralize
 from .compare import ABSENT, LAST_DIGITS, LOST_VALUE, NEW_VALUE, UNCERTAINTY, Frames, differs
 from .moves import Move, Scale, draw

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..core.errors import BiasgridError
-from ..study import partial_study
-from ..study.finished_study import FinishedStudy
-from ..study.older_study import check_finished, existing
+from ..study.results import partial_study
+from ..study.results.finished_study import FinishedStudy
+from ..study.results.older_study import check_finished, existing
 from ..study.step import Step
 from .report_step import report_step, shown
 

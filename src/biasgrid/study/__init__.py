@@ -1,5 +1,5 @@
-"""A study: its config, its grid of cells, the steps that make its files, and grids in memory.
+"""A study: its config, its grid of cells, the steps that make its files, and its results in Python.
 
-`config` reads and checks YAML, `study` has the resolved study, and `steps` plans each step. `measure_grid` measures a
-grid without files, and `finished_study` reads the results of a run. Scores are computed in `measure`.
+`config` reads and checks YAML, `study` has the resolved study, and `steps` plans each step. `in_memory` measures a
+grid without files, `results` reads a finished study, and `views` shows both. Scores are computed in `measure`.
 """

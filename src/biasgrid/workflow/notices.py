@@ -15,9 +15,9 @@ from ..models.preprocessing import recorded_forms
 from ..models.shipped_sources import shipped_models
 from ..models.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..models.words import entries_of
-from ..study import caveats_of_study as study_caveats
 from ..study.paths import Folders
 from ..study.study import Study
+from ..study.views import caveats_of_study as study_caveats
 from ..tables.scores import SCORES
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small

@@ -17,7 +17,7 @@ import biasgrid as bg
 from biasgrid.cli import main
 from biasgrid.core.errors import quote_both
 from biasgrid.study import checksums
-from biasgrid.study.finished_study import find_study
+from biasgrid.study.results.finished_study import find_study
 from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,8 @@ from ...core.versions import count_versions
 from ...core.web_addresses import has_password, public
 from ...measure.results import cells
 from ...study import checksums
-from ...study.finished_study import CONFIG, FinishedStudy
 from ...study.plugins import FILE
+from ...study.results.finished_study import CONFIG, FinishedStudy
 from ...tables import rank_samples
 from ...version import __version__
 from ..existing import step_of

@@ -25,7 +25,7 @@ from ...measure.records import read_model
 from ...measure.results import cells_in
 from ...study import checksums
 from ...study.config import load
-from ...study.finished_study import CONFIG, FinishedStudy, find_study
+from ...study.results.finished_study import CONFIG, FinishedStudy, find_study
 from ...study.step import Step
 from ...study.steps import figure_step, rank_samples_step, table_step
 from ..existing import step_of

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from .. import tables
-from ..core.errors import BiasgridError
-from ..core.in_memory import InMemory
-from ..tables import rank_samples
-from .paths import Paths
+from ... import tables
+from ...core.errors import BiasgridError
+from ...core.in_memory import InMemory
+from ...tables import rank_samples
+from ..paths import Paths
 
 if TYPE_CHECKING:
-    from .study import Study
+    from ..study import Study
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from html import escape
 
-from ..core.numbers import number, plain, typographic
-from ..measure.evidence import MARKS
-from ..measure.result import Result
-from ..tables.conclusions.result_text import Reading, one_line, read, text
+from ...core.numbers import number, plain, typographic
+from ...measure.evidence import MARKS
+from ...measure.result import Result
+from ...tables.conclusions.result_text import Reading, one_line, read, text
 from .notebook_html import BLUE, CELL, LINE, MUTED, PILLS, block, isolate, svg_text
 
 __all__ = ["card", "one_line", "text"]

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import metrics
-from ..core.callers import stacklevel
-from ..core.errors import BiasgridError, not_allowed
-from ..core.processes import RANDOM_GROUPS
-from ..core.registry import load_plugins, loaded_plugins
-from ..core.schema import as_finite
-from ..measure import significance
-from ..measure.request import Request
-from ..measure.result import as_json
-from ..measure.sample import look_up
-from ..queries.query import Query
-from ..tables.planned import Cell
+from ... import metrics
+from ...core.callers import stacklevel
+from ...core.errors import BiasgridError, not_allowed
+from ...core.processes import RANDOM_GROUPS
+from ...core.registry import load_plugins, loaded_plugins
+from ...core.schema import as_finite
+from ...measure import significance
+from ...measure.request import Request
+from ...measure.result import as_json
+from ...measure.sample import look_up
+from ...queries.query import Query
+from ...tables.planned import Cell
 from .measured_study import MeasuredStudy, Outcome
 
 CHUNKS = 8  # per process, which keeps all processes busy to the end
@@ -83,7 +83,7 @@ def infer_aggregates(
     import joblib
     from tqdm import tqdm
 
-    from ..measure.pool import pool_of
+    from ...measure.pool import pool_of
 
     tasks = []
     for name, criteria in groups.items():
@@ -120,7 +120,7 @@ def _infer_aggregates_of_group(
     aggregation: str,
     session: Session,
 ) -> tuple[str, list[dict[str, Any]]]:
-    from ..measure import aggregates
+    from ...measure import aggregates
 
     _restore_session(session)
     of_cells = [(cell, query, cell["results"]) for cell, query in cells]
@@ -169,7 +169,7 @@ def _measure_in_parallel(
     for state, cells in by_model.items():
         pool = None
         if any(significance.needs_pool(inference or {}) for _, _, inference in cells):
-            from ..measure.pool import pool_of
+            from ...measure.pool import pool_of
 
             pool = pool_of(models[state])
         # Take every n-th cell, because consecutive cells have the same metric and take equally long.
@@ -217,8 +217,8 @@ def measure_cell(
     if inference is None:
         return Outcome(record)
     # The import of scipy.stats takes a second.
-    from ..measure.infer import infer
-    from ..measure.null_distributions import Null
+    from ...measure.infer import infer
+    from ...measure.null_distributions import Null
 
     nulls: dict[str, Any] = {}
     results, resamples = infer(samples, nulls=nulls if keep_null else None, pool=pool)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..core.errors import BiasgridError, quote
-from ..core.resources import find_file
-from ..debias import UNTOUCHED
+from ...core.errors import BiasgridError, quote
+from ...core.resources import find_file
+from ...debias import UNTOUCHED
 from .measured_study import MeasuredStudy
 
 
@@ -32,7 +32,7 @@ def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
             "a model that returns its transform}"
         )
     # Evaluations are checked with pydantic, which is imported only when needed.
-    from ..evaluation import Spec
+    from ...evaluation import Spec
 
     try:
         files = Spec.of(options).files
@@ -61,7 +61,7 @@ def evaluate_models(
         return {}
     from tqdm import tqdm  # tqdm.auto would warn in notebooks without ipywidgets
 
-    from ..evaluation import Spec, evaluate
+    from ...evaluation import Spec, evaluate
 
     records = {}
     for name, evaluation in tqdm(

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from ..core import wefe_names
-from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
-from ..core.keywords import checked_keywords
-from ..measure.aggregation import OVERALL
-from .measured_study import frame_of, left_out, states_of
-from .study import Study
+from ...core import wefe_names
+from ...core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
+from ...core.keywords import checked_keywords
+from ...measure.aggregation import OVERALL
+from ..in_memory.measured_study import frame_of, left_out, states_of
+from ..study import Study
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from .finished_study import FinishedStudy
-    from .measured_study import MeasuredStudy
+    from ..in_memory.measured_study import MeasuredStudy
+    from ..results.finished_study import FinishedStudy
 
     Aggregation = str | Callable[[np.ndarray], float]
     Correlation = str | Callable[[np.ndarray, np.ndarray], float]
@@ -83,7 +83,7 @@ class Grid:
     @property
     def models(self) -> list[str]:
         """Return the models' names; "<model> under <debias method>" for a debiased model."""
-        from ..tables.published.study_values import unit
+        from ...tables.published.study_values import unit
 
         return [unit(*state) for state in states_of(self.study)]
 
@@ -104,7 +104,7 @@ class Grid:
         --------
         >>> open_study("results/embedded").without("eth_1").rank()  # doctest: +SKIP
         """
-        from .partial_study import without
+        from ..results.partial_study import without
 
         return Grid(without(cast("FinishedStudy | MeasuredStudy", self.study), queries))
 
@@ -160,8 +160,8 @@ class Grid:
             pairs of criterion and metric. Scores without a value are left out; NaN if none has a value.
             `frame("aggregates")` gives the number of scores left out, and the intervals of standardised bias.
         """
-        from ..measure.statistics.scale import EXCESS
-        from ..tables.aggregates import STANDARDIZED, aggregates, of_ranking
+        from ...measure.statistics.scale import EXCESS
+        from ...tables.aggregates import STANDARDIZED, aggregates, of_ranking
 
         if how == "excess":
             raise BiasgridError(EXCESS)
@@ -285,7 +285,7 @@ class Grid:
         >>> study = open_study("results/embedded")  # doctest: +SKIP
         >>> study.summary()  # doctest: +SKIP
         """
-        from ..tables.read_conclusions import conclusion_of
+        from ...tables.read_conclusions import conclusion_of
         from .summary_text import SummaryText
 
         return SummaryText.of(conclusion_of(self.study))
@@ -315,7 +315,7 @@ class Grid:
             several criteria are pairs of criterion and metric. NaN if fewer than two models have a rank, or
             all have the same.
         """
-        from ..tables.correlations import METHODS, correlations
+        from ...tables.correlations import METHODS, correlations
 
         if not callable(method) and not is_among(method, METHODS):
             raise BiasgridError(unknown_name("method", method, METHODS, "or a function of two arrays"))
@@ -444,7 +444,7 @@ class Grid:
         BiasgridError
             The kind is unknown, or the grid lacks something that it needs, which the message names.
         """
-        from ..figures.frame import as_wide_as
+        from ...figures.frame import as_wide_as
         from .drawings import plot_study
 
         for key in () if metric is None else metric if isinstance(metric, (list, tuple)) else [metric]:
@@ -484,9 +484,9 @@ class Grid:
         return f"{counts}: {count}"
 
     def _rankings(self, aggregation: Aggregation | None, by: str | None, ties: str | None) -> pd.DataFrame:
-        from ..tables.rankings import rankings
-        from ..tables.scales import ranking
-        from .study_from_arguments import check_ranking
+        from ...tables.rankings import rankings
+        from ...tables.scales import ranking
+        from ..in_memory.study_from_arguments import check_ranking
 
         settings = ranking(self.study)
         choices = {"aggregation": aggregation, "by": by, "ties": ties}
@@ -526,7 +526,7 @@ class Grid:
     ) -> pd.DataFrame:
         import pandas as pd
 
-        from ..tables.published.study_values import unit
+        from ...tables.published.study_values import unit
 
         states = states_of(self.study)
         wide = long.pivot(index=["model", "debias"], columns=list(columns), values=value)

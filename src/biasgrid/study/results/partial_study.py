@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core.errors import BiasgridError, is_among, unknown_name
-from ..core.in_memory import InMemory
-from ..core.untrusted import read_npy
-from ..measure.aggregation import OVERALL
-from ..measure.records import read_aggregates
-from ..measure.results import cells_in
-from ..tables.planned import Inference
+from ...core.errors import BiasgridError, is_among, unknown_name
+from ...core.in_memory import InMemory
+from ...core.untrusted import read_npy
+from ...measure.aggregation import OVERALL
+from ...measure.records import read_aggregates
+from ...measure.results import cells_in
+from ...tables.planned import Inference
+from ..in_memory.made_paths import MadePaths
+from ..in_memory.measured_study import MeasuredStudy
+from ..study import Study
 from .finished_study import FinishedStudy
-from .made_paths import MadePaths
-from .measured_study import MeasuredStudy
-from .study import Study
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..views.grid import Grid
 from .finished_study import find_study
-from .grid import Grid
 from .older_study import check_finished, existing
 
 

@@ -8,25 +8,25 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..core import wefe_names
-from ..core.callers import stacklevel
-from ..core.errors import BiasgridError, join_names, not_allowed, quote
-from ..core.keywords import checked_keywords
-from ..debias import UNTOUCHED
-from ..measure import significance
-from ..measure.caveats import lookalike_text
-from ..measure.value_warnings import LostWordsWarning
-from ..models.checks import plain
+from ...core import wefe_names
+from ...core.callers import stacklevel
+from ...core.errors import BiasgridError, join_names, not_allowed, quote
+from ...core.keywords import checked_keywords
+from ...debias import UNTOUCHED
+from ...measure import significance
+from ...measure.caveats import lookalike_text
+from ...measure.value_warnings import LostWordsWarning
+from ...models.checks import plain
+from ..views.caveats_of_study import caveats
+from ..views.grid import By, Grid, Ties
 from . import study_from_arguments as grid_config
-from .caveats_of_study import caveats
 from .evaluate_in_memory import evaluate_models
-from .grid import By, Grid, Ties
 from .measure_cells import infer_aggregates, measure_cells
 from .measured_study import Outcome, left_out
 
 if TYPE_CHECKING:
-    from ..metrics import Metric
-    from .grid import Aggregation
+    from ...metrics import Metric
+    from ..views.grid import Aggregation
 
 __all__ = ["Grid", "measure_grid"]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .study import Study
+    from ..study import Study
 
 
 def lost_words(study: Study) -> pd.DataFrame:
     """Return the table of `Grid.lost_words`."""
     import pandas as pd
 
-    from ..measure.results import cells
-    from ..tables.lost_words import forms_of, look_up, look_ups, why_lost
+    from ...measure.results import cells
+    from ...tables.lost_words import forms_of, look_up, look_ups, why_lost
 
     lost = {
         place: [

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..core.errors import BiasgridError, join_names, quote
-from ..measure.caveats import ONE_WORD, is_fixed, lowest_p, shared_text, shared_words
-from ..measure.results import results
-from ..metrics.one_word import KEEP
-from ..tables.conclusions.text import pluralize
+from ...core.errors import BiasgridError, join_names, quote
+from ...measure.caveats import ONE_WORD, is_fixed, lowest_p, shared_text, shared_words
+from ...measure.results import results
+from ...metrics.one_word import KEEP
+from ...tables.conclusions.text import pluralize
 
 if TYPE_CHECKING:
-    from .study import Study
+    from ..study import Study
 
 Place = tuple[str, str, str]  # metric, query, model
 

@@ -10,36 +10,36 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import tables
-from ..core.callers import stacklevel
-from ..core.errors import BiasgridError, InputError, join_names, quote
-from ..core.registry import UnknownEntryError, pending
-from ..core.resources import did_you_mean_file, find_file
-from ..core.schema import read
-from ..core.validation import check_path
-from ..debias import Method
-from ..evaluation.spec import Spec
-from ..figures import Drawing, plan_figures
-from ..measure.aggregation import OVERALL
-from ..measure.results import KEYS
-from ..metrics import Metric
-from ..models import not_downloaded as absence
-from ..models.kinds import VECTORS, Kind
-from ..models.not_downloaded import STATUS
-from ..queries.query import Query
-from . import checksums
-from .config import load
-from .config.criteria import Ratings
-from .config.study import StudyConfig
-from .paths import Paths
-from .planned_grid import StudyGrid
-from .plugins import FILE, Plugins, read_plugins
-from .study import Study
+from ... import tables
+from ...core.callers import stacklevel
+from ...core.errors import BiasgridError, InputError, join_names, quote
+from ...core.registry import UnknownEntryError, pending
+from ...core.resources import did_you_mean_file, find_file
+from ...core.schema import read
+from ...core.validation import check_path
+from ...debias import Method
+from ...evaluation.spec import Spec
+from ...figures import Drawing, plan_figures
+from ...measure.aggregation import OVERALL
+from ...measure.results import KEYS
+from ...metrics import Metric
+from ...models import not_downloaded as absence
+from ...models.kinds import VECTORS, Kind
+from ...models.not_downloaded import STATUS
+from ...queries.query import Query
+from .. import checksums
+from ..config import load
+from ..config.criteria import Ratings
+from ..config.study import StudyConfig
+from ..paths import Paths
+from ..planned_grid import StudyGrid
+from ..plugins import FILE, Plugins, read_plugins
+from ..study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tables import Table
+    from ...tables import Table
 
 CONFIG = "study.json"
 

@@ -9,18 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import tables
-from ..core.errors import BiasgridError
-from ..core.in_memory import InMemory
-from ..tables.ends import with_ends
+from ... import tables
+from ...core.errors import BiasgridError
+from ...core.in_memory import InMemory
+from ...tables.ends import with_ends
+from ..in_memory.made_paths import MadePaths
+from ..steps import table_step
 from .finished_study import FinishedStudy
-from .made_paths import MadePaths
-from .steps import table_step
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tables import Table
+    from ...tables import Table
 
 
 @dataclass(frozen=True)

@@ -6,31 +6,31 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from .. import metrics as registry
-from ..core import wefe_names
-from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
-from ..core.keywords import check_names
-from ..core.printable import check_line
-from ..core.validation import validate
-from ..debias import UNTOUCHED, Transform
-from ..measure import significance
-from ..measure.aggregation import OVERALL, Aggregation, aggregator
-from ..measure.options import check_interval
-from ..measure.statistics.adjustment import METHODS as ADJUST
-from ..measure.statistics.shared import COVERAGE
-from ..models.kinds import VECTORS
-from ..models.subwords import SubwordModel
-from ..models.words import WordOptions
-from ..queries.query import Query
-from .config.check import metrics_of
-from .config.criteria import Criterion
-from .config.criteria import Query as QueryEntry
-from .config.debias import Debias
-from .config.inference import Inference, OwnInference, inference_of_tests
-from .config.metrics import Metric, Words
-from .config.models import IN_MEMORY, Model, model_of_kinds
-from .config.query_names import check_subquery_names
-from .config.study import Ranking, ReliabilityCard, StudyConfig
+from ... import metrics as registry
+from ...core import wefe_names
+from ...core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
+from ...core.keywords import check_names
+from ...core.printable import check_line
+from ...core.validation import validate
+from ...debias import UNTOUCHED, Transform
+from ...measure import significance
+from ...measure.aggregation import OVERALL, Aggregation, aggregator
+from ...measure.options import check_interval
+from ...measure.statistics.adjustment import METHODS as ADJUST
+from ...measure.statistics.shared import COVERAGE
+from ...models.kinds import VECTORS
+from ...models.subwords import SubwordModel
+from ...models.words import WordOptions
+from ...queries.query import Query
+from ..config.check import metrics_of
+from ..config.criteria import Criterion
+from ..config.criteria import Query as QueryEntry
+from ..config.debias import Debias
+from ..config.inference import Inference, OwnInference, inference_of_tests
+from ..config.metrics import Metric, Words
+from ..config.models import IN_MEMORY, Model, model_of_kinds
+from ..config.query_names import check_subquery_names
+from ..config.study import Ranking, ReliabilityCard, StudyConfig
 from .evaluate_in_memory import evaluation_config
 from .measured_study import MeasuredStudy
 

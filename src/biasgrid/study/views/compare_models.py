@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..core.errors import InputError, unknown_name
-from ..core.keywords import checked_keywords
-from ..core.validation import validate
-from ..debias import UNTOUCHED
-from ..measure.statistics.two_models import MODELS
-from ..tables.pairs import PAIRS
-from .config.inference import Inference, inference_of_tests
+from ...core.errors import InputError, unknown_name
+from ...core.keywords import checked_keywords
+from ...core.validation import validate
+from ...debias import UNTOUCHED
+from ...measure.statistics.two_models import MODELS
+from ...tables.pairs import PAIRS
+from ..config.inference import Inference, inference_of_tests
 
 if TYPE_CHECKING:
     import pandas as pd

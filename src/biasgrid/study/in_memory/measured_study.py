@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from .. import tables
-from ..core.errors import BiasgridError
-from ..core.in_memory import InMemory
-from ..debias import UNTOUCHED
-from ..tables.planned import Cell, Evaluation, Fit, Inference
+from ... import tables
+from ...core.errors import BiasgridError
+from ...core.in_memory import InMemory
+from ...debias import UNTOUCHED
+from ...tables.planned import Cell, Evaluation, Fit, Inference
+from ..planned_grid import StudyGrid
+from ..study import Study
 from .made_paths import MadePaths
-from .planned_grid import StudyGrid
-from .study import Study
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-    from ..measure.null_distributions import Null
+    from ...measure.null_distributions import Null
 
 
 @dataclass(frozen=True)

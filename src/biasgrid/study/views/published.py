@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import metrics
-from ..core.errors import BiasgridError, is_among, unknown_name
-from ..core.resources import resource
-from ..figures.text import published_label, topic
-from ..measure.aggregation import OVERALL
-from ..tables.published.published import PUBLISHED, read
+from ... import metrics
+from ...core.errors import BiasgridError, is_among, unknown_name
+from ...core.resources import resource
+from ...figures.text import published_label, topic
+from ...measure.aggregation import OVERALL
+from ...tables.published.published import PUBLISHED, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,7 @@ class Published:
         >>> import biasgrid as bg
         >>> figure = bg.published("case_study").plot("correlations")
         """
-        from ..figures.showing import check_path, hand_out
+        from ...figures.showing import check_path, hand_out
 
         if kind not in KINDS:
             raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
@@ -91,8 +91,8 @@ def draw(table: pd.DataFrame, kind: str, labels: Mapping[str, str]) -> Figure:
     """Draw printed numbers; if the table has `ours`, the study's numbers have their own panels."""
     import pandas as pd
 
-    from ..figures.correlations import correlations
-    from ..figures.rankings import rankings_by_criterion
+    from ...figures.correlations import correlations
+    from ...figures.rankings import rankings_by_criterion
 
     labels = {key: metric.label for key, metric in metrics.REGISTRY.items()} | dict(labels)
     labels |= {model: published_label(model, labels) for model in table["model"].unique()}

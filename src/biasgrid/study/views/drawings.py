@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import figures, tables
-from ..core import validation
-from ..core.errors import BiasgridError, is_among, join_names, not_allowed, quote, unknown_name
-from ..core.in_memory import File, InMemory
-from ..figures import Drawing
-from ..figures.showing import check_path, hand_out
-from ..measure.results import KEYS
-from .measured_study import MeasuredStudy
-from .study import Study
+from ... import figures, tables
+from ...core import validation
+from ...core.errors import BiasgridError, is_among, join_names, not_allowed, quote, unknown_name
+from ...core.in_memory import File, InMemory
+from ...figures import Drawing
+from ...figures.showing import check_path, hand_out
+from ...measure.results import KEYS
+from ..in_memory.measured_study import MeasuredStudy
+from ..study import Study
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -143,7 +143,7 @@ def compare_with(
     beside: Mapping[str, str | Sequence[str]] | None = None,
 ) -> pd.DataFrame:
     """Return `Grid.compare` with numbers that the study itself does not name."""
-    from ..tables.comparison import COMPARISON
+    from ...tables.comparison import COMPARISON
 
     sources = published if isinstance(published, (list, tuple)) else [published]
     files: list[File] = []

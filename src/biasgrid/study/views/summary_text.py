@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..tables.conclusions.summary import Conclusion, lines
+from ...tables.conclusions.summary import Conclusion, lines
 
 WIDTH = 80
 

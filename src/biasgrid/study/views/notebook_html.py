@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from ..measure.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
+from ...measure.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
 
 # Text has the page's own colour, which a dark page sets; all other colours are visible on both.
 BLUE = "#2f86c1"

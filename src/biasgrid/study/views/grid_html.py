@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from ..core.numbers import NO_VALUE, decimal, plain, typeset, typographic
-from ..debias import UNTOUCHED
-from ..measure.aggregation import OVERALL
-from ..measure.evidence import ALL
-from ..measure.statistics.scale import NO_BASELINE
-from ..tables.aggregates import STANDARDIZED, of_ranking
-from ..tables.conclusions.text import join_names, pluralize
-from ..tables.scales import metrics_without_common_zero
-from .measured_study import frame_of, states_of
+from ...core.numbers import NO_VALUE, decimal, plain, typeset, typographic
+from ...debias import UNTOUCHED
+from ...measure.aggregation import OVERALL
+from ...measure.evidence import ALL
+from ...measure.statistics.scale import NO_BASELINE
+from ...tables.aggregates import STANDARDIZED, of_ranking
+from ...tables.conclusions.text import join_names, pluralize
+from ...tables.scales import metrics_without_common_zero
+from ..in_memory.measured_study import frame_of, states_of
 from .notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 
 if TYPE_CHECKING:
-    from .study import Study
+    from ..study import Study
 
 MOST_TOPICS = 6
 MOST_METRICS = 7  # side by side, which is 900 pixels

@@ -1,0 +1,1 @@
+"""Grids in memory: `measure_grid` measures metrics on queries and models as a study does, without files."""
