@@ -26,9 +26,9 @@ from threadpoolctl import threadpool_limits
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.core.geometry import unit
 from biasgrid.measure.aggregates import infer_aggregates
+from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.pool import pool_of
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS, NEIGHBOURS, TOPICS = 6, 30, 3
@@ -87,7 +87,7 @@ def p_value(name: str, queries: list[Query], model: EmbeddingStore, seed: int) -
     cells = []
     for query in queries:
         results, _ = infer_query(
-            Request(metric, inference={"random_groups": OPTIONS}, draw_seed=seed), query, model
+            MeasurementSpec(metric, inference={"random_groups": OPTIONS}, draw_seed=seed), query, model
         )
         record = {"criterion": "C", "function": name, "params": {}, "words": {}, "inference": inference}
         cells.append((record, query, results))

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.measure.bootstrap import intervals
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.resampler import Resampler
 from biasgrid.measure.sample import look_up
 from biasgrid.measure.significance.permutation import query_permutation_test
@@ -60,7 +60,7 @@ def sampler(
     """The metric on WEAT's sets, made anew at each call: all that comes after the look-up."""
     attributes = 1 if metric.template[1] == 1 else 2
     query = Query([SETS[n] for n in names[:2]], [SETS[n] for n in names[2 : 2 + attributes]])
-    (sample,) = look_up(Request(metric, parameters), query, store)
+    (sample,) = look_up(MeasurementSpec(metric, parameters), query, store)
     if sample.status != "ok":
         raise SystemExit(f"{store.path}: {sample.status}")
     # a copy has no score yet

@@ -46,15 +46,15 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.core.geometry import unit
+from biasgrid.measure.candidate_words import Pool, make_pool
 from biasgrid.measure.group_draws import BETWEEN, WITHIN, draws_of
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.permutation import DISTANCE
-from biasgrid.measure.pool import Pool, make_pool
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.sample import look_up
 from biasgrid.measure.significance.random_groups import groups_test
 from biasgrid.measure.statistics.scale import Scale
-from biasgrid.models.words import FoundSet, WordOptions, find
+from biasgrid.models.words import WordOptions, WordVectors, find
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # validation is a package that no one installs
 
@@ -270,7 +270,9 @@ def p_of(
     model: Model,
     name: str,
     query: Query,
-    change: Callable[[list[FoundSet], list[FoundSet]], list[FoundSet]] = lambda _, attributes: attributes,
+    change: Callable[[list[WordVectors], list[WordVectors]], list[WordVectors]] = lambda _, attributes: (
+        attributes
+    ),
     match: str = BETWEEN,
 ) -> tuple[float, float]:
     """p and standardised bias of a metric's test, NaN where there is none. `change` takes target and attribute sets
@@ -279,7 +281,7 @@ def p_of(
     metric = metrics.metric(name).under(parameters)
     if not query.exactly(metric.template):
         query = Query([s.words for s in query.target_sets], [query.attribute_sets[0].words])
-    (sample,) = look_up(Request(metric, parameters, model.options), query, model.store)
+    (sample,) = look_up(MeasurementSpec(metric, parameters, model.options), query, model.store)
     test = groups_test(
         replace(sample, attributes=change(sample.targets, sample.attributes)),
         model.pool,
@@ -321,7 +323,9 @@ def power(models: Sequence[Model], names: Sequence[str], given: argparse.Namespa
         print(f"| {name} | {shift:g} | {' | '.join(cells)} |", flush=True)
 
 
-def shift_attributes(targets: list[FoundSet], attributes: list[FoundSet], *, shift: float) -> list[FoundSet]:
+def shift_attributes(
+    targets: list[WordVectors], attributes: list[WordVectors], *, shift: float
+) -> list[WordVectors]:
     """The attribute sets, nearer to one of the groups each."""
     means = [unit(s.vectors).mean(axis=0) for s in targets]
     direction = unit(means[0] - means[1])
@@ -357,7 +361,7 @@ def both_nulls(model: Model, name: str, query: Query) -> str:
     """A metric's value, and its tests."""
     records = [
         infer_query(
-            Request(
+            MeasurementSpec(
                 metrics.metric(name),
                 words=model.options,
                 inference={"permutation": {}, "random_groups": {"match": match}},

@@ -23,7 +23,7 @@ from biasgrid.core.configs import read_yaml
 from biasgrid.debias import UNTOUCHED
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.building import store_of
 from biasgrid.models.words import WordOptions
 from biasgrid.study.study import Study
@@ -84,14 +84,16 @@ def drawn(study: Study, cell, quantities: list[str], runs: int):
         if set(quantities) <= set(comparison.HALVED):
             low, high = metric.range
             ((record,), _) = infer_query(
-                Request(metric, params, words, inference={"sensitivity": {"halves": 1}}, draw_seed=run),
+                MeasurementSpec(
+                    metric, params, words, inference={"sensitivity": {"halves": 1}}, draw_seed=run
+                ),
                 query,
                 model,
             )
             yield [record["halves"][comparison.HALVED[q]] / (high - low) for q in quantities]
             continue
         params |= {"n_iterations": 1, "random_state": run}
-        (result,) = measure(Request(metric, params, words), query, model)
+        (result,) = measure(MeasurementSpec(metric, params, words), query, model)
         if result.status != "ok":
             print(f"{cell.name}: {result.status}")
             yield [math.nan] * len(quantities)

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import strip_accents_ascii, strip_accents_u
 import biasgrid as bg
 from biasgrid import WordOptions
 from biasgrid.compat import wefe
-from biasgrid.models.in_parts import InParts
+from biasgrid.models.multiword import InParts
 from biasgrid.models.preprocessing import variant
 from biasgrid.models.words import find, whole_pairs
 

@@ -28,7 +28,7 @@ from biasgrid import EmbeddingStore, Query, debias, metrics
 from biasgrid.core import resources
 from biasgrid.core.errors import BiasgridError, DiskError, InputError, NetworkError, WordError
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.result import as_json
 from biasgrid.models import build_store, shipped
 from biasgrid.models.load import load
@@ -344,7 +344,7 @@ def test_every_metric_and_its_inference_give_the_values_of_the_store(word2vec, k
     memory = load(keyed_vectors, name=word2vec.name)
     for metric in (metric for metric in metrics.REGISTRY.values() if metric.needs == "vectors"):
         query = CROSSED if metric.template[0] == 4 else CAREER
-        one, other = (measure(Request(metric, seed=3), query, model) for model in (word2vec, memory))
+        one, other = (measure(MeasurementSpec(metric, seed=3), query, model) for model in (word2vec, memory))
         assert [as_json(result) for result in one] == [as_json(result) for result in other], metric.name
     parts = {"permutation": {}, "random_groups": {}, "bootstrap": {}, "sensitivity": {}}
     one, other = (as_json(metrics.weat(CAREER, model, **parts)) for model in (word2vec, memory))

@@ -13,7 +13,7 @@ from refusals import refused
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, load, metrics
 from biasgrid.debias.transform import Transform
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import Request, split_options
+from biasgrid.measure.request import MeasurementSpec, split_options
 from biasgrid.study.code import closure
 from biasgrid.study.study import Study
 
@@ -67,7 +67,7 @@ def check_against_reference(model, name, transform, tolerance=1e-5):
             parameters, options = split_options(metric, params)
             if metric.name == "ripa":
                 parameters["relation"] = "mean"
-            results = measure(Request(metric, parameters, options), queries[query], debiased)
+            results = measure(MeasurementSpec(metric, parameters, options), queries[query], debiased)
             computed[key] = {result.query: result for result in results}
         result = computed[key][sub_query]
         # WEFE's classifier stops at a tolerance of 1e-4

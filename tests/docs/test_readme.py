@@ -11,7 +11,7 @@ from conftest import ROOT
 from biasgrid import debias, metrics
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.summary import Conclusion
-from biasgrid.workflow.notices import SMALL_STUDY
+from biasgrid.workflow.run_messages import SMALL_STUDY
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PROSE = " ".join(README.split())

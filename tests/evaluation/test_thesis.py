@@ -26,7 +26,7 @@ from biasgrid.evaluation.analogy_answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.metrics import metric
 from biasgrid.models import build_store
 from biasgrid.models.building import store_of
@@ -492,10 +492,10 @@ def test_a_weat_of_single_words_is_always_2_and_tests_nothing(random_model, seed
     query = Query([[x], [y]], [[a], [b]])
     weat_es = metric("weat_es")
     asked = {"permutation": {"draws": 10, "exact": 100, "alternative": "greater"}}
-    (undefined,) = measure(Request(weat_es), query, model)
+    (undefined,) = measure(MeasurementSpec(weat_es), query, model)
     assert (math.isnan(undefined.value), undefined.status) == (True, "degenerate:one word")
     keep = {"one_word": "keep"}
-    (result,) = measure(Request(weat_es, keep, inference=asked), query, model)
+    (result,) = measure(MeasurementSpec(weat_es, keep, inference=asked), query, model)
     assert abs(result.value) == pytest.approx(2)
     # two partitions: a strict > gives 0 or .5, and the 0 is no evidence
     assert result.inference["permutation"]["partitions"] == 2

@@ -26,7 +26,7 @@ from biasgrid.core.untrusted import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
 from biasgrid.measure.measure import measure
 from biasgrid.measure.ranks import RESAMPLED
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.result import Result, as_json
 from biasgrid.measure.results import results
 from biasgrid.metrics import metric
@@ -224,7 +224,7 @@ def valid_cell() -> str:
 
 def measure_one(query: Query, model) -> Result:
     (result,) = measure(
-        Request(metric("weat"), {}, WordOptions(lost_vocabulary_threshold=0.6), 1), query, model
+        MeasurementSpec(metric("weat"), {}, WordOptions(lost_vocabulary_threshold=0.6), 1), query, model
     )
     return result
 

@@ -16,7 +16,7 @@ from biasgrid.models.language.templates import PlacedWord
 
 
 @cache
-def asked() -> dict[str, answers.Request]:
+def asked() -> dict[str, answers.MeasurementSpec]:
     texts = [f"He is word{number}." for number in range(4)]
     requests = [answers.of_sentence(Sentence(text), masked=False) for text in texts]
     requests += [answers.of_sentence(Sentence(text, part=(6, 11)), masked=False) for text in texts]

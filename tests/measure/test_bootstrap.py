@@ -15,7 +15,7 @@ from test_resampling import near, sets_of, variants, vectors, w
 from biasgrid import Query, metrics
 from biasgrid.measure.bootstrap import draw_counts, intervals
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.words import WordOptions, find
 
 pytestmark = pytest.mark.slow
@@ -172,7 +172,7 @@ def test_an_interval_has_a_length_or_a_reason(name, angles, size):
     metric = metrics.REGISTRY[name]
     query = Query(sets[:2], sets[2:] if metric.template[1] != 1 else sets[2:3])
     (result,), _ = infer_query(
-        Request(metric, inference={"bootstrap": {"draws": 30}}), query, InMemory(vectors)
+        MeasurementSpec(metric, inference={"bootstrap": {"draws": 30}}), query, InMemory(vectors)
     )
     if result["status"] == "ok":
         made = result["bootstrap"]
@@ -265,7 +265,9 @@ def test_only_draws_of_words_that_a_model_lacks_are_its_own():
 
 def bootstrapped(metric, query, model, parameters=None, words=None, draws=60, seed=3, **options):
     parts = {"bootstrap": {"draws": draws, **options}}
-    request = Request(metric, parameters or {}, words or WordOptions(), inference=parts, draw_seed=seed)
+    request = MeasurementSpec(
+        metric, parameters or {}, words or WordOptions(), inference=parts, draw_seed=seed
+    )
     (result,), samples = infer_query(request, query, model)
     assert result["status"] == "ok"
     return result, samples[0]
@@ -317,10 +319,10 @@ def test_rnsb_with_random_splits_is_moved_to_its_value(random_model):
     query = Query([w(1, 2, 3, 4)], [w(5, 6, 7, 8, 9), w(10, 11, 12, 13, 14)])
     model = random_model(22)
     (one,), samples = infer_query(
-        Request(metrics.metric("rnsb"), seed=1, inference={"bootstrap": {"draws": 30}}), query, model
+        MeasurementSpec(metrics.metric("rnsb"), seed=1, inference={"bootstrap": {"draws": 30}}), query, model
     )
     (other,), others = infer_query(
-        Request(metrics.metric("rnsb"), seed=2, inference={"bootstrap": {"draws": 30}}), query, model
+        MeasurementSpec(metrics.metric("rnsb"), seed=2, inference={"bootstrap": {"draws": 30}}), query, model
     )
     assert one["value"] != other["value"]
     assert one["value"] == metrics.rnsb(query, model, seed=1).value
@@ -344,7 +346,9 @@ def test_a_set_is_drawn_alike_in_every_query(random_model):
     # two sub-queries that share all sets but one
     three = Query([*sets[0], w(12, 13)], sets[1])
     results, of_three = infer_query(
-        Request(metrics.metric("weat"), inference={"bootstrap": {"draws": 60}}, draw_seed=3), three, model
+        MeasurementSpec(metrics.metric("weat"), inference={"bootstrap": {"draws": 60}}, draw_seed=3),
+        three,
+        model,
     )
     assert [r["status"] for r in results] == ["ok"] * 3
     assert of_three[0].tolist() == samples.tolist()
@@ -356,7 +360,9 @@ def test_sums_of_sub_queries_are_of_one_draw(random_model):
     """s(X, Y) + s(Y, Z) = s(X, Z), in every sample."""
     query = Query([w(1, 2, 3), w(4, 5), w(6, 7, 8, 9)], [w(10, 11, 12), w(13, 14)])
     _, (xy, xz, yz) = infer_query(
-        Request(metrics.metric("weat"), inference={"bootstrap": {"draws": 40}}), query, random_model(24)
+        MeasurementSpec(metrics.metric("weat"), inference={"bootstrap": {"draws": 40}}),
+        query,
+        random_model(24),
     )
     assert xy + yz == pytest.approx(xz)
 
@@ -364,7 +370,7 @@ def test_sums_of_sub_queries_are_of_one_draw(random_model):
 def test_a_sub_query_without_a_value_has_samples_of_nan(random_model):
     query = Query([w(1, 2), w(3, 4), ["gone", "lost"]], [w(5, 6), w(7, 8)])
     results, samples = infer_query(
-        Request(metrics.metric("weat"), inference={"bootstrap": {"draws": 5}}), query, random_model(0)
+        MeasurementSpec(metrics.metric("weat"), inference={"bootstrap": {"draws": 5}}), query, random_model(0)
     )
     assert [r["status"] for r in results] == ["ok", *["lost_words:Target set 2"] * 2]
     assert np.isfinite(samples).all(axis=1).tolist() == [True, False, False]
@@ -375,7 +381,7 @@ def test_a_value_that_is_undefined_has_no_inference():
     model = Vectors([np.tile([1.0, 2.0], (4, 1)), np.eye(2), np.eye(2)])
     query = Query([["0", "1"], ["2", "3"]], [["4", "5"], ["6", "7"]])
     (result,), samples = infer_query(
-        Request(
+        MeasurementSpec(
             metrics.metric("weat_es"),
             inference={"permutation": {}, "bootstrap": {"draws": 5}, "sensitivity": {}},
         ),
@@ -448,7 +454,7 @@ def test_samples_of_a_large_set_have_the_error_of_a_mean(tmp_path, size):
     model = make_store(tmp_path, words, 0.7 + np.random.default_rng(size).normal(size=(len(words), 8)))
     few, many = words[:4], words[4:]
     (result,), samples = infer_query(
-        Request(metrics.metric("mac"), inference={"bootstrap": {"draws": 2000}}),
+        MeasurementSpec(metrics.metric("mac"), inference={"bootstrap": {"draws": 2000}}),
         Query([few[:1]], [many]),
         model,
     )
@@ -460,7 +466,7 @@ def test_samples_of_a_large_set_have_the_error_of_a_mean(tmp_path, size):
     assert samples.mean() == pytest.approx(result["value"], abs=0.1 * samples.std())
 
     _, samples = infer_query(
-        Request(metrics.metric("weat"), inference={"bootstrap": {"draws": 2000}}),
+        MeasurementSpec(metrics.metric("weat"), inference={"bootstrap": {"draws": 2000}}),
         Query([many, few[2:3]], [few[:1], few[1:2]]),
         model,
     )
@@ -476,7 +482,7 @@ def test_samples_of_a_large_set_stay_in_the_range(tmp_path):
     # the same words, but for one: an ECT just below 1
     query = Query([words[:9], words[1:9]], [words[9:]])
     (result,), samples = infer_query(
-        Request(metrics.metric("ect"), inference={"bootstrap": {"draws": 300}}), query, model
+        MeasurementSpec(metrics.metric("ect"), inference={"bootstrap": {"draws": 300}}), query, model
     )
     assert 0.9 < result["value"] < 1
     assert samples.max() <= 1
@@ -498,7 +504,7 @@ def test_the_range_of_an_effect_size_is_that_of_sets_of_their_sizes(tmp_path, na
     else:
         query = Query([few, many[:30]], [others])
     (result,), samples = infer_query(
-        Request(metrics.REGISTRY[name], inference={"bootstrap": {"draws": 300}}), query, model
+        MeasurementSpec(metrics.REGISTRY[name], inference={"bootstrap": {"draws": 300}}), query, model
     )
     sets = [find("words", s.words, model, WordOptions()).vectors for s in query.target_sets]
     first, second = (len(s) for s in sets)
@@ -520,7 +526,9 @@ def test_a_large_set_is_drawn_alike_for_models_that_lack_words(tmp_path):
     lacking = make_store(tmp_path / "b", [words[i] for i in kept], rows[kept])
     query = Query([words[:1]], [words[5:]])
     samples = [
-        infer_query(Request(metrics.metric("mac"), inference={"bootstrap": {"draws": 400}}), query, m)[1][0]
+        infer_query(
+            MeasurementSpec(metrics.metric("mac"), inference={"bootstrap": {"draws": 400}}), query, m
+        )[1][0]
         for m in (whole, lacking)
     ]
     # 10 of 495 words are another's

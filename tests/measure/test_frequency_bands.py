@@ -16,7 +16,7 @@ import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.permutation import permutation_test, permutations_of
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.significance.frequency_bands import bands
 from biasgrid.models.store_writer import StoreWriter
 from biasgrid.models.words import WordOptions
@@ -253,7 +253,7 @@ def test_every_metric_of_vectors_has_control_words(word2vec):
             continue
         sub = (crossed if metric.template[0] == 4 else query).subqueries(metric.template)[0]
         results, _ = infer_query(
-            Request(metric, {}, WordOptions(), inference={"control_words": options}), sub, word2vec
+            MeasurementSpec(metric, {}, WordOptions(), inference={"control_words": options}), sub, word2vec
         )
         assert 0.05 <= results[0]["control_words"]["p_value"] <= 1, name
         assert results[0]["control_words"]["frequency"] == "wordfreq"
@@ -270,7 +270,10 @@ def test_the_values_of_control_words_are_the_metric_of_their_neighbours_in_frequ
     nulls: dict = {}
     ask = {"draws": 200, "nearest": 4}
     infer_query(
-        Request(metric, {}, WordOptions(), inference={"control_words": ask}), query, by_frequency, nulls=nulls
+        MeasurementSpec(metric, {}, WordOptions(), inference={"control_words": ask}),
+        query,
+        by_frequency,
+        nulls=nulls,
     )
     drawn = set(np.round(nulls[query.name]["control_words"], 9))
 

@@ -10,7 +10,7 @@ from conftest import GRID_WORDS, write_text_model
 from biasgrid import Query, load, metrics
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.permutation import drawn_test, permutation_test
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 
 
 def test_an_exact_test_counts_every_permutation_once():
@@ -67,7 +67,9 @@ def test_the_histograms_of_a_score_are_those_of_its_null_distributions(tmp_path)
     query = Query({"A": words[:4], "B": words[4:8]}, {"C": words[8:16], "D": words[16:24]})
     nulls = {}
     (result,), _ = infer_query(
-        Request(metrics.REGISTRY["weat"], inference={"permutation": {}, "random_groups": {"draws": 99}}),
+        MeasurementSpec(
+            metrics.REGISTRY["weat"], inference={"permutation": {}, "random_groups": {"draws": 99}}
+        ),
         query,
         model,
         nulls=nulls,

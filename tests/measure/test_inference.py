@@ -27,7 +27,7 @@ from biasgrid.measure import write_inference as step
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.options import BIAS, Alternative
 from biasgrid.measure.permutation import monte_carlo_test, permutation_test, share_as_extreme
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.words import WordOptions
 from biasgrid.study.steps import cell_step, inference_step
 from biasgrid.study.study import Study
@@ -304,7 +304,7 @@ WEAT = metrics.metric("weat")
 def infer(query, model, metric=WEAT, **options):
     """The record of a query's permutation test; the whole result where there is none."""
     wanted = {"alternative": "greater"} | options
-    (result,), samples = infer_query(Request(metric, inference={"permutation": wanted}), query, model)
+    (result,), samples = infer_query(MeasurementSpec(metric, inference={"permutation": wanted}), query, model)
     assert samples is None
     return result.get("permutation", result)
 
@@ -383,7 +383,7 @@ def test_sub_queries_and_seeds(random_model):
 
     def results(seed):
         drawn, _ = infer_query(
-            Request(
+            MeasurementSpec(
                 metrics.metric("weat"), inference={"permutation": {"exact": 0, "draws": 500}}, draw_seed=seed
             ),
             query,
@@ -423,7 +423,9 @@ def test_forms_of_one_word_are_not_dealt_out(random_model, root, tmp_path):
     query = Query([words(1, 2), words(3, 4)], [words(5, 6), words(7, 0)])
 
     def results(metric, model, options=forms):
-        (result,), _ = infer_query(Request(metric, {}, options, inference={"permutation": {}}), query, model)
+        (result,), _ = infer_query(
+            MeasurementSpec(metric, {}, options, inference={"permutation": {}}), query, model
+        )
         return result["permutation"]
 
     for metric in metrics.REGISTRY.values():

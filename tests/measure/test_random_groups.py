@@ -13,11 +13,11 @@ from biasgrid import Query, debias, measure_grid, metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.processes import RANDOM_GROUPS
 from biasgrid.measure import group_draws
+from biasgrid.measure.candidate_words import Pool, bands_of, pool_of
 from biasgrid.measure.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.pool import Pool, bands_of, pool_of
-from biasgrid.measure.request import Request
-from biasgrid.measure.siblings import NEAR, NEAR_BETWEEN, smallest
+from biasgrid.measure.matched_random_groups import NEAR, NEAR_BETWEEN, smallest
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.words import WordOptions, find
 
 MALE = ["he", "his", "him", "man", "men", "boy", "son", "father"]
@@ -167,7 +167,7 @@ def check_values(model, pool, query, metric, parameters):
     nulls = {}
     asked = {"draws": 240, "stop": None}
     (result,), _ = infer_query(
-        Request(metric, parameters, inference={"random_groups": asked}, draw_seed=5),
+        MeasurementSpec(metric, parameters, inference={"random_groups": asked}, draw_seed=5),
         query,
         model,
         nulls=nulls,
@@ -276,7 +276,10 @@ def test_parameters_hold_for_random_groups_too(word2vec, pool, name, parameters)
     query = QUERY if QUERY.exactly(metric.template) else Query([MALE, FEMALE], [CAREER])
     nulls = {}
     infer_query(
-        Request(metric, parameters, inference={"random_groups": {"draws": 240}}), query, word2vec, nulls=nulls
+        MeasurementSpec(metric, parameters, inference={"random_groups": {"draws": 240}}),
+        query,
+        word2vec,
+        nulls=nulls,
     )
     sides = query.target_sets, query.attribute_sets
     regrouped = sides[metric.regrouped == "attributes"]
@@ -294,7 +297,7 @@ def test_three_groups(word2vec, pool):
     for name in ("same", "direct_bias", "mac"):
         nulls = {}
         infer_query(
-            Request(metrics.metric(name), inference={"random_groups": {"draws": 999}}),
+            MeasurementSpec(metrics.metric(name), inference={"random_groups": {"draws": 999}}),
             query,
             word2vec,
             nulls=nulls,
@@ -327,7 +330,7 @@ def test_pairs_that_share_a_word_do_so_in_random_groups(word2vec):
     with pytest.warns(UserWarning, match="repeats"):
         query = Query([["he", "he", "man"], ["she", "her", "woman"]], [CAREER])
     (result,), _ = infer_query(
-        Request(metrics.metric("ripa"), inference={"random_groups": {"draws": 2000}}),
+        MeasurementSpec(metrics.metric("ripa"), inference={"random_groups": {"draws": 2000}}),
         query,
         word2vec,
         nulls=nulls,
@@ -464,7 +467,8 @@ def test_metrics_of_the_same_groups_and_words_have_a_test_together(word2vec, poo
         pool, seeds=pool.seeds[:: len(pool.seeds) // seeds], near=pool.near[:: len(pool.seeds) // seeds]
     )
     requests = [
-        Request(metrics.metric(name), inference={"random_groups": {"draws": 2000}}) for name in SAME_ROLE
+        MeasurementSpec(metrics.metric(name), inference={"random_groups": {"draws": 2000}})
+        for name in SAME_ROLE
     ]
     records = [infer_query(request, QUERY, word2vec, pool=few)[0][0]["random_groups"] for request in requests]
     reasons = {record.get("reason") for record in records}
@@ -480,7 +484,7 @@ def test_a_scale_does_not_hang_on_when_the_test_stops(word2vec, pool):
     for stop in (5, 20, None):
         inference = {"random_groups": {"draws": 1999, "stop": stop}}
         ((record,), _) = infer_query(
-            Request(metrics.metric("rnsb"), inference=inference), QUERY, word2vec, pool=pool
+            MeasurementSpec(metrics.metric("rnsb"), inference=inference), QUERY, word2vec, pool=pool
         )
         scales.append((record["random_groups"]["draws"], record["random_groups"]["scale"]))
     assert len({draws for draws, _ in scales}) > 1

@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import binom
 
 from biasgrid import Query, metrics
+from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.pool import pool_of
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from validation.calibration.queries import Words
 
 SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 2
@@ -64,7 +64,7 @@ def p_values(word2vec, queries, test, options):
     metric, whole = metrics.metric("weat"), pool_of(word2vec)
     pool = replace(whole, seeds=whole.seeds[::8], near=whole.near[::8])
     records = [
-        infer_query(Request(metric, inference={test: options}), query, word2vec, pool=pool)[0][0]
+        infer_query(MeasurementSpec(metric, inference={test: options}), query, word2vec, pool=pool)[0][0]
         for query in queries
     ]
     found = [record[test].get("p_value") for record in records]

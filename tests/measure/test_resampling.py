@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.metrics.registry import Metric, Score, one_by_one
 from biasgrid.models.words import WordOptions, find
 
@@ -215,7 +215,7 @@ def vectors(words, model):
 
 def inferred(metric, query, model, parameters=None, words=None, draw_seed=0, **parts):
     words = words or WordOptions()
-    request = Request(metric, parameters or {}, words, inference=parts, draw_seed=draw_seed)
+    request = MeasurementSpec(metric, parameters or {}, words, inference=parts, draw_seed=draw_seed)
     (result,), samples = infer_query(request, query, model)
     assert result["status"] == "ok"
     return result if samples is None else (result, samples[0])

@@ -8,7 +8,7 @@ import pytest
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.queries.word_set import WordSet
 
 # word -> its sentences, of unlike number
@@ -39,7 +39,7 @@ def value(model, a, b, c=C, d=D):
 
 
 def inferred(model, **parts):
-    (found,), samples = infer_query(Request(metrics.metric("weat_es"), inference=parts), QUERY, model)
+    (found,), samples = infer_query(MeasurementSpec(metrics.metric("weat_es"), inference=parts), QUERY, model)
     return found, samples
 
 
@@ -76,7 +76,8 @@ def test_pairs_of_sentences_stay_pairs(random_model):
     plain = Query([list(s) for s in sets], [QUERY.attribute_sets[0].words], ["A", "B"], ["C"])
     made_of = Query(sets, [WordSet("C", QUERY.attribute_sets[0].words)])
     found = [
-        infer_query(Request(metrics.metric("ripa"), inference=parts), q, model)[0] for q in (plain, made_of)
+        infer_query(MeasurementSpec(metrics.metric("ripa"), inference=parts), q, model)[0]
+        for q in (plain, made_of)
     ]
     assert found[0] == found[1]
 

@@ -9,8 +9,8 @@ from scipy.stats import norm
 import biasgrid as bg
 from biasgrid import metrics
 from biasgrid.core.geometry import cosines, unit
+from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.group_draws import WITHIN, draws_of
-from biasgrid.measure.pool import pool_of
 from biasgrid.measure.statistics.internal_consistency import (
     all_splits,
     alpha,

@@ -9,7 +9,7 @@ from conftest import make_store
 import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.significance.permutation import bands_of
 from biasgrid.metrics.registry import one_by_one
 
@@ -164,7 +164,7 @@ def test_words_change_places_within_a_constituent(random_model, name):
     """The exact test, of every way to deal out the first two groups' words, and the other two's."""
     metric, model = metrics.metric(name), random_model(9)
     ((record,), _) = infer_query(
-        Request(metric, inference={"permutation": {"alternative": "greater"}}), QUERY, model
+        MeasurementSpec(metric, inference={"permutation": {"alternative": "greater"}}), QUERY, model
     )
     sides = GROUPS[0] + GROUPS[1], GROUPS[2] + GROUPS[3]
     values = [
@@ -195,7 +195,7 @@ def test_p_values_are_even_where_there_is_nothing_and_small_where_there_is(word2
         for asked, p_values in ((at_random, found), ([words[i] for i in near[:16]], planted)):
             part = {"permutation": {"draws": 49, "exact": 0}}
             ((record,), _) = infer_query(
-                Request(metrics.metric(name), inference=part), Query(groups, [asked]), word2vec
+                MeasurementSpec(metrics.metric(name), inference=part), Query(groups, [asked]), word2vec
             )
             p_values.append(record["permutation"]["p_value"])
     # 24 of .2: 1 to 10 in 99 of 100 samples

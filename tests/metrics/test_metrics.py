@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import Request, split_options
+from biasgrid.measure.request import MeasurementSpec, split_options
 from biasgrid.study.study import Study
 
 
@@ -349,7 +349,9 @@ def test_every_value_of_wefe(word2vec):
                 parameters["relation"] = "mean"
             if metric == "rnsb" and "_sent_" in query:
                 parameters["solver"] = "liblinear"
-            results = measure(Request(metrics.metric(metric), parameters, words), queries[query], word2vec)
+            results = measure(
+                MeasurementSpec(metrics.metric(metric), parameters, words), queries[query], word2vec
+            )
             computed[key] = {result.query: result for result in results}
         result = computed[key][name]
         tolerance = 2e-4 if metric == "rnsb" else 1e-6
@@ -495,7 +497,10 @@ def test_wrong_use_is_one_clear_line(small):
             "relation: unknown value 'pca'",
         ),
         (lambda: metrics.metric("weta"), "unknown metric 'weta'"),
-        (lambda: measure(Request(metrics.metric("weat")), q.subqueries((2, 1))[0], small), "needs more sets"),
+        (
+            lambda: measure(MeasurementSpec(metrics.metric("weat")), q.subqueries((2, 1))[0], small),
+            "needs more sets",
+        ),
     ):
         with pytest.raises(BiasgridError, match=says):
             call()

@@ -7,7 +7,7 @@ import pytest
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 
 ONE = Query([["w0"], ["w1"]], [["w2", "w3", "w4"], ["w5", "w6"]], ["A", "B"], ["C", "D"])
 SEEDS = range(6)
@@ -86,9 +86,9 @@ def test_words_are_counted_after_look_up(random_model):
 def test_what_is_inferred_has_the_same_status(random_model):
     parts = {"permutation": {}, "bootstrap": {"draws": 20}}
     metric, model = metrics.metric("weat_es"), random_model(0)
-    ((record,), _) = infer_query(Request(metric, inference=parts), ONE, model)
+    ((record,), _) = infer_query(MeasurementSpec(metric, inference=parts), ONE, model)
     assert record == {"query": ONE.name, "status": "degenerate:one word"}
-    ((record,), _) = infer_query(Request(metric, {"one_word": "keep"}, inference=parts), ONE, model)
+    ((record,), _) = infer_query(MeasurementSpec(metric, {"one_word": "keep"}, inference=parts), ONE, model)
     assert record["status"] == "ok"
     assert record["permutation"]["p_value"] == record["permutation"]["p_lowest"] == 1
 

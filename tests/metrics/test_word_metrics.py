@@ -19,7 +19,7 @@ from sklearn.decomposition import PCA
 from biasgrid import EmbeddingStore, Query, debias, metrics, tables
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.metrics import neighbours
 from biasgrid.metrics.registry import one_by_one
 from biasgrid.models import build_store, directions
@@ -455,7 +455,7 @@ def test_blocks_of_samples_change_nothing(random_model, monkeypatch, name):
     def inferred():
         model, metric = random_model(7), metrics.metric(name)
         _, samples = infer_query(
-            Request(metric, {"neighbours": 6}, inference={"bootstrap": {"draws": 60}}), QUERY, model
+            MeasurementSpec(metric, {"neighbours": 6}, inference={"bootstrap": {"draws": 60}}), QUERY, model
         )
         sides = [found_sets(QUERY, model, side) for side in ("target_sets", "attribute_sets")]
         further = metric.of_model(model, *sides, neighbours=6)
@@ -586,7 +586,7 @@ def test_neighbourhoods_before_and_after_debiasing_are_cells_of_a_study(project,
     for name in AROUND:
         for key, model in (("none", store), ("hard", state)):
             query = study.queries["q1"]
-            (result,) = measure(Request(metrics.metric(name), {"neighbours": 6}), query, model)
+            (result,) = measure(MeasurementSpec(metrics.metric(name), {"neighbours": 6}), query, model)
             assert table.loc[(name, key, result.query), "value"] == pytest.approx(result.value, rel=1e-9)
     values = table["value"].unstack("debias")
     assert (values["none"] != values["hard"]).all()

@@ -11,7 +11,7 @@ from gensim.models.fasttext import save_facebook_model
 from in_process import make_all
 
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, load, measure_grid, tables
-from biasgrid.measure.pool import make_pool
+from biasgrid.measure.candidate_words import make_pool
 from biasgrid.models import build_store
 from biasgrid.models.words import WordOptions, find
 from biasgrid.study.study import Study

@@ -12,7 +12,7 @@ from conftest import ROOT
 from biasgrid import open_study
 from biasgrid.core.numbers import coefficient, interval
 from biasgrid.tables.read_conclusions import conclusion_of
-from biasgrid.workflow.conclusions import conclusions
+from biasgrid.workflow.run_summary import conclusions
 
 pytestmark = [pytest.mark.notebooks, pytest.mark.slow]
 FOLDER = ROOT / "results" / "embedded"

@@ -19,7 +19,7 @@ from biasgrid.report import render as step
 from biasgrid.report.report_step import report_step
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.summary import Card, Conclusion
-from biasgrid.workflow import conclusions
+from biasgrid.workflow import run_summary as conclusions
 
 pytestmark = pytest.mark.slow
 

@@ -18,7 +18,7 @@ from biasgrid import EmbeddingStore, figures, tables
 from biasgrid.core.configs import read_yaml
 from biasgrid.core.errors import BiasgridError
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.words import WordOptions
 from biasgrid.study.study import Study
 from biasgrid.tables import published as comparison
@@ -152,7 +152,7 @@ def test_a_language_runs_on_made_vectors_of_its_words_in_lower_case(language, tm
         options = study.word_options(cell.criterion, cell.metric, model)
         metric = study.metric(cell.criterion, cell.metric)
         for result in measure(
-            Request(metric, words=WordOptions(**options)), study.queries[cell.query], store
+            MeasurementSpec(metric, words=WordOptions(**options)), study.queries[cell.query], store
         ):
             assert result.status == "ok", cell.name
             # an entry of several words is lost, and nothing else

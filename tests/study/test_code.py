@@ -515,7 +515,7 @@ INFERENCE = (
 INFERENCE += (
     "measure.resampler",
     "measure.permutation",
-    "measure.pool",
+    "measure.candidate_words",
     "measure.null",
     "measure.word_order",
 )

@@ -8,7 +8,7 @@ from biasgrid import open_study
 from biasgrid.study.study import Study
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.column import ANY
-from biasgrid.workflow.conclusions import conclusions, where
+from biasgrid.workflow.run_summary import conclusions, where
 
 MODELS = {
     "glove": "GloVe 6B 50d (complete)",

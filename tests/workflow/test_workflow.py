@@ -19,7 +19,8 @@ from conftest import ROOT, grid_config
 from reruns import append, cells, every, made, planned, stale
 
 from biasgrid.study.study import Study
-from biasgrid.workflow import disk, notices
+from biasgrid.workflow import disk
+from biasgrid.workflow import run_messages as notices
 
 # the steps that follow when a cell is new, by the name of the file or its folder
 TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "lost_words", "figure"}

@@ -13,9 +13,9 @@ from biasgrid import metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.files import write_text
 from biasgrid.core.schema import as_finite, dumps
+from biasgrid.measure.candidate_words import Pool
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.pool import Pool
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.store import EmbeddingStore
 
 from .queries import Words, draw_query
@@ -95,7 +95,7 @@ def p_values(
                     query = draw_query(kind, source, words, other_rng, groups)
                     queries_by_groups[groups] = query.subqueries(metric.template)[0]
                 (result, *_), _ = infer_query(
-                    Request(
+                    MeasurementSpec(
                         metric,
                         entries[key]["params"],
                         seed=seeds[0],

@@ -10,7 +10,7 @@ import numpy as np
 
 from biasgrid.core.errors import BiasgridError
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.metrics.registry import Metric
 
 from .populations import ALL_WORDS, ALL_WORDS_DRAWS, Population, as_query
@@ -57,7 +57,7 @@ def coverage(
         query, model = as_query(*population.draw(metric, words, bias, rng))
         seeds = rng.integers(2**32, size=2).tolist()
         (result,), _ = infer_query(
-            Request(
+            MeasurementSpec(
                 metric,
                 params,
                 seed=seeds[0],

@@ -36,9 +36,9 @@ import numpy as np
 
 from biasgrid import load
 from biasgrid.measure.aggregation import covers_enough
+from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.group_draws import BETWEEN, FEWEST
-from biasgrid.measure.pool import pool_of
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.sample import look_up
 from biasgrid.measure.sequential import count_up
 from biasgrid.measure.significance.random_groups import (
@@ -102,7 +102,7 @@ def nulls(
             continue
         if criterion not in (None, cell.criterion):
             continue
-        for sample in look_up(Request.of_cell(cell.spec), study.queries[cell.query], model):
+        for sample in look_up(MeasurementSpec.of_cell(cell.spec), study.queries[cell.query], model):
             if sample.status == "ok" and scored is not None:
                 scored[cell.metric] += 1
             group_draws = draws_in_place(sample, pool, seed, BETWEEN) if sample.status == "ok" else ""

@@ -15,9 +15,9 @@ from biasgrid import metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.files import write_text
 from biasgrid.core.schema import as_finite, dumps
+from biasgrid.measure.candidate_words import make_pool
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.pool import make_pool
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.store import EmbeddingStore
 from biasgrid.models.store_writer import StoreWriter
 from biasgrid.queries.query import Query
@@ -97,7 +97,7 @@ def _tests(
     options = {"draws": draws, "exact": 300}
     first, *widths = entry["widths"]
     (result, *_), _ = infer_query(
-        Request(
+        MeasurementSpec(
             metric,
             entry["params"],
             seed=seed,
@@ -118,7 +118,9 @@ def _tests(
     for width in widths:
         bands = options | {"width": width}
         (result, *_), _ = infer_query(
-            Request(metric, entry["params"], seed=seed, inference={"frequency_bands": bands}, draw_seed=seed),
+            MeasurementSpec(
+                metric, entry["params"], seed=seed, inference={"frequency_bands": bands}, draw_seed=seed
+            ),
             query,
             model,
         )

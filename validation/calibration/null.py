@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from biasgrid.measure.permutation import Permutation
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.resampler import Resampler
 from biasgrid.measure.sample import look_up
 from biasgrid.measure.significance.permutation import query_permutation_test
@@ -45,7 +45,7 @@ def under_null(
         sets = exchange_labels(metric, *fixed_sets, rng) if bias else population.draw(metric, words, 0, rng)
         query, model = as_query(*sets)
         seeds = rng.integers(2**32, size=2).tolist()
-        resampler = Resampler.of(look_up(Request(metric, params, seed=seeds[0]), query, model)[0])
+        resampler = Resampler.of(look_up(MeasurementSpec(metric, params, seed=seeds[0]), query, model)[0])
         test = query_permutation_test(resampler, seed=seeds[1], draws=draws, exact=exact)
         outcome["p_values"].append(test.p_value)
         outcome["uniform"].append(test.p_value - rng.random() * (test.p_value - _next_smaller(test)))

@@ -44,7 +44,7 @@ from biasgrid import Query
 from biasgrid.core.geometry import unit
 from biasgrid.debias import UNTOUCHED
 from biasgrid.measure.aggregation import OVERALL
-from biasgrid.measure.pool import pool_of
+from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.statistics.two_models import DIFFERENT, LEVEL
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
 from biasgrid.measure.statistics.two_models import RAW as RAW_SCALE

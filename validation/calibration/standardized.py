@@ -42,9 +42,9 @@ import numpy as np
 from biasgrid import load
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.geometry import unit
+from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.pool import pool_of
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.statistics.scale import Scale
 from biasgrid.measure.statistics.two_models import mean_of_one
 from biasgrid.metrics import REGISTRY
@@ -220,7 +220,7 @@ class Kind:
             )
             query = Query(*([[*self.pools.words[s]] for s in side] for side in sides))
             options = {"draws": GROUPS, "stop": None, "alternative": "bias", "match": "between"}
-            request = Request(
+            request = MeasurementSpec(
                 self.metric,
                 self.params,
                 inference={"random_groups": options},
@@ -253,7 +253,7 @@ class Kind:
             ]
             vectors = np.concatenate([v for side in self.vectors(topic, sides) for v in side])
             model = SimulatedModel([w for side in names for of_set in side for w in of_set], vectors)
-            request = Request(
+            request = MeasurementSpec(
                 self.metric,
                 self.params,
                 inference={"bootstrap": {"draws": DRAWS, "level": LEVEL}},

@@ -73,7 +73,9 @@ def cell_step(simulation: Simulation, cell: Cell) -> Step:
 def pool_step(simulation: Simulation, model: str) -> Step:
     """Return the step that writes the words from which a real model's random groups are drawn."""
     output = simulation.paths.pool_file(model)
-    return Step(f"pool {model}", _model(simulation, model), output, {}, "biasgrid.measure.pool:write_pool")
+    return Step(
+        f"pool {model}", _model(simulation, model), output, {}, "biasgrid.measure.candidate_words:write_pool"
+    )
 
 
 def real_step(simulation: Simulation, cell: Cell) -> Step:

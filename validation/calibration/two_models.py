@@ -105,7 +105,7 @@ class Population:
         )
 
 
-class Sample(NamedTuple):
+class MetricInput(NamedTuple):
     """Runs of a simulation.
 
     Attributes
@@ -138,7 +138,7 @@ class Sample(NamedTuple):
     words: float
 
 
-Test = Callable[[Sample], Any]
+Test = Callable[[MetricInput], Any]
 
 
 def read_population(results: Path, metric: str, seed: int = 0) -> Population:
@@ -256,7 +256,7 @@ def draw(
     spread: Sequence[float] = SPREADS["equal"],
     is_shared: bool = True,
     is_normal: bool = False,
-) -> Sample:
+) -> MetricInput:
     """Draw runs of a design with its queries, their words and their effects."""
     scale, available = np.array(spread, dtype=float), len(population.sets)
     order = np.concatenate([rng.permutation(available) for _ in range(-(-queries // available))])[:queries]
@@ -298,7 +298,7 @@ def draw(
         own = _effects(population, queries, runs, rng, is_normal)
         effects = np.sqrt(CLUSTER_SHARE) * effects + np.sqrt(1 - CLUSTER_SHARE) * own
     words = np.mean([min(map(len, population.words[query])) for query in order])
-    return Sample(
+    return MetricInput(
         scores=errors + effects * scale[:, None],
         errors=errors,
         clusters=clusters,
@@ -344,42 +344,42 @@ def _outcome(difference: np.ndarray, variance: np.ndarray, freedom: Any) -> Clai
     )
 
 
-def _these(freedom: Callable[[Sample], Any]) -> Test:
-    def test(sample: Sample) -> Claim:
+def _these(freedom: Callable[[MetricInput], Any]) -> Test:
+    def test(sample: MetricInput) -> Claim:
         return _outcome(_of_pairs(sample.errors.mean(axis=2)), sample.variance, freedom(sample))
 
     return test
 
 
-def chosen_for_these(sample: Sample) -> Any:
+def chosen_for_these(sample: MetricInput) -> Any:
     """Apply the test of `biasgrid.measure.statistics.two_models` for these queries."""
     return these_queries(_of_pairs(sample.errors.mean(axis=2)), sample.variance, sample.words)
 
 
-def chosen_for_other(sample: Sample) -> Any:
+def chosen_for_other(sample: MetricInput) -> Any:
     """Apply the test of `biasgrid.measure.statistics.two_models` for other queries."""
     return other_queries(_means(sample), sample.shared, sample.words)
 
 
-def _means(sample: Sample) -> np.ndarray:
+def _means(sample: MetricInput) -> np.ndarray:
     return cluster_means(_of_pairs(sample.scores), sample.clusters)
 
 
-def by_queries(sample: Sample) -> Claim:
+def by_queries(sample: MetricInput) -> Claim:
     """Apply a t-test that treats all queries as independent."""
     differences = _of_pairs(sample.scores)
     n = differences.shape[2]
     return _outcome(differences.mean(axis=2), differences.var(axis=2, ddof=1) / n, n - 1)
 
 
-def by_clusters(sample: Sample) -> Claim:
+def by_clusters(sample: MetricInput) -> Claim:
     """Apply a t-test of cluster means, with the variance of shared words."""
     means = _means(sample)
     k = means.shape[2]
     return _outcome(means.mean(axis=2), means.var(axis=2, ddof=1) / k + sample.shared, k - 1)
 
 
-def welch(sample: Sample) -> Claim:
+def welch(sample: MetricInput) -> Claim:
     """Apply Welch's test, which treats the two models' cluster means as independent."""
     means = cluster_means(sample.scores, sample.clusters)
     k = means.shape[2]
@@ -388,7 +388,7 @@ def welch(sample: Sample) -> Claim:
     return _outcome(_of_pairs(means).mean(axis=2), first + second + sample.shared, freedom)
 
 
-def cr2(sample: Sample) -> Claim:
+def cr2(sample: MetricInput) -> Claim:
     """Apply the cluster-robust test of the mean over queries with Bell and McCaffrey's degrees of freedom."""
     differences = _of_pairs(sample.scores)
     n, sizes = differences.shape[2], np.bincount(sample.clusters)
@@ -400,7 +400,7 @@ def cr2(sample: Sample) -> Claim:
     return _outcome(differences.mean(axis=2), (sums**2).sum(axis=2) / n**2 + sample.shared, max(freedom, 1.0))
 
 
-def shrunken(sample: Sample) -> Claim:
+def shrunken(sample: MetricInput) -> Claim:
     """Apply a t-test whose variance combines the variances of clusters and of words, which count as 4 clusters."""
     means = _means(sample)
     k = means.shape[2]
@@ -409,7 +409,7 @@ def shrunken(sample: Sample) -> Claim:
     return _outcome(means.mean(axis=2), variance + sample.shared, k + 3)
 
 
-def _multilevel(sample: Sample, freedom: float) -> Claim:
+def _multilevel(sample: MetricInput, freedom: float) -> Claim:
     means = _means(sample)
     k = means.shape[2]
     between = np.maximum(means.var(axis=2, ddof=1) - sample.of_clusters.mean(axis=2), 0.0)
@@ -417,17 +417,17 @@ def _multilevel(sample: Sample, freedom: float) -> Claim:
     return _outcome(means.mean(axis=2), between / k + words + sample.shared, freedom)
 
 
-def multilevel_z(sample: Sample) -> Claim:
+def multilevel_z(sample: MetricInput) -> Claim:
     """Apply the normal-normal model: known errors of words, and a variance of clusters that is at least 0."""
     return _multilevel(sample, np.inf)
 
 
-def multilevel_t(sample: Sample) -> Claim:
+def multilevel_t(sample: MetricInput) -> Claim:
     """Apply the same model with k - 1 degrees of freedom."""
     return _multilevel(sample, len(np.unique(sample.clusters)) - 1)
 
 
-def hall(sample: Sample) -> Claim:
+def hall(sample: MetricInput) -> Claim:
     """Apply Hall's transformation of t, which corrects for skewness."""
     means, plain = _means(sample), by_clusters(sample)
     k = means.shape[2]
@@ -438,7 +438,7 @@ def hall(sample: Sample) -> Claim:
     return plain._replace(p=2 * stdtr(k - 1, -np.abs(t) * np.sqrt(k - 1)))
 
 
-def sign_flips(sample: Sample) -> Claim:
+def sign_flips(sample: MetricInput) -> Claim:
     """Apply the permutation test of the clusters' signs, studentised because t orders the samples like the mean."""
     means, plain = _means(sample), by_clusters(sample)
     k = means.shape[2]
@@ -487,7 +487,7 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return found
 
 
-def measure(samples: Sequence[Sample], test: Test) -> dict[str, float]:
+def measure(samples: Sequence[MetricInput], test: Test) -> dict[str, float]:
     """Measure a test on samples of four models with one mean. For the power, the first model is shifted."""
 
     def outcome(shift: float) -> Any:
@@ -550,7 +550,7 @@ def compare_tests(
 
 def _draw_parts(
     population: Population, queries: int, runs: int, rng: np.random.Generator, *options: Any
-) -> list[Sample]:
+) -> list[MetricInput]:
     return [draw(population, queries, runs // PARTS, rng, *options) for _ in range(PARTS)]
 
 
@@ -633,7 +633,7 @@ def find_neutral(
 
 def _neutral_sample(
     population: Population, queries: int, mean: float, is_exact: bool, runs: int, rng: np.random.Generator
-) -> Sample:
+) -> MetricInput:
     error = population.error
     effect = np.sqrt(max(1 - error**2, 0.0))
     words = 8
@@ -647,7 +647,7 @@ def _neutral_sample(
         scores[:, 0] = population.floor + np.abs(rng.normal(size=(runs, queries)) * error)
     of_queries = variances[:, FIRST] + variances[:, SECOND]
     variance = of_queries.sum(axis=2) / queries**2
-    return Sample(
+    return MetricInput(
         scores=scores,
         errors=scores,
         clusters=np.arange(queries),

@@ -9,7 +9,7 @@ import numpy as np
 
 from biasgrid import metrics
 from biasgrid.core.errors import BiasgridError
-from biasgrid.measure.request import Request, check_template, split_options
+from biasgrid.measure.request import MeasurementSpec, check_template, split_options
 from biasgrid.measure.sample import look_up
 from biasgrid.models.store import EmbeddingStore
 from biasgrid.queries.query import Query
@@ -77,7 +77,7 @@ def _measure(
     try:
         parameters, words = split_options(metric, entry["params"])
         check_template(metric, query, parameters)
-        (sample,) = look_up(Request(metric, parameters, words, seed), query, model)
+        (sample,) = look_up(MeasurementSpec(metric, parameters, words, seed), query, model)
         result = sample.result()
     except BiasgridError as error:
         # Some metrics cannot be measured here, such as a metric of the change by a debias method.

@@ -57,10 +57,10 @@ from threadpoolctl import threadpool_limits
 import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.core.geometry import unit
+from biasgrid.measure.candidate_words import Pool, pool_of
 from biasgrid.measure.group_draws import BETWEEN
-from biasgrid.measure.pool import Pool, pool_of
-from biasgrid.measure.request import Request
-from biasgrid.measure.sample import Sample, look_up
+from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.sample import MetricInput, look_up
 from biasgrid.measure.significance.random_groups import draws_in_place, end_of_scale, group_values
 from biasgrid.models.corpus.text import Sentences
 
@@ -358,7 +358,7 @@ def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, n
     numbers = {}
     for name in METRICS:
         sides = 2 if name in OF_BOTH_SETS else 1
-        request = Request(metrics.metric(name), PARAMETERS.get(name, {}))
+        request = MeasurementSpec(metrics.metric(name), PARAMETERS.get(name, {}))
         read = [
             readings(sample, pool)
             for query in queries
@@ -368,7 +368,7 @@ def measure(vectors: dict[str, np.ndarray], queries: list[Query]) -> dict[str, n
     return numbers
 
 
-def readings(sample: Sample, pool: Pool) -> np.ndarray:
+def readings(sample: MetricInput, pool: Pool) -> np.ndarray:
     """Compute a score on each scale; NaN for too few random groups."""
     draws = draws_in_place(sample, pool, SEED, BETWEEN)
     if isinstance(draws, str) or isinstance(end_of_scale(sample, pool, draws, DRAWS), str):

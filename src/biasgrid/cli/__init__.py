@@ -15,11 +15,11 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from .. import __version__
-from ..core.callers import warn_in_a_line
 from ..core.errors import BiasgridError
 from ..core.processes import end_with_starter
 from ..core.registry import load_plugins
 from ..core.termination import stoppable
+from ..core.user_warnings import warn_in_a_line
 from . import (
     analogies,
     embeddings,

@@ -168,7 +168,7 @@ def _model_facts(study: Any, name: str) -> dict[str, Any]:
 
 
 def _model_row(record: dict[str, Any]) -> tuple[str, ...]:
-    from ..workflow.notices import size_text
+    from ..workflow.run_messages import size_text
 
     size, label = record["download_mb"], record["label"]
     short = label if len(label) <= LABEL else label.partition(" (")[0]

@@ -35,7 +35,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     from .. import metrics
     from ..debias.transform import Transform
     from ..measure.measure import measure as measure_query
-    from ..measure.request import Request, check_kind, misfit, split_options
+    from ..measure.request import MeasurementSpec, check_kind, misfit, split_options
     from ..measure.result import as_json
     from ..measure.value_warnings import warn_shared
     from ..queries.query import Query
@@ -65,7 +65,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
         record["debias"] = transform.method
     if parts:
         record["asked"] = parts | {"interval": args.interval}
-    request = Request(metric, parameters, words, args.seed, parts, args.interval, draw_seed=args.seed)
+    request = MeasurementSpec(metric, parameters, words, args.seed, parts, args.interval, draw_seed=args.seed)
     results = measure_query(request, query, model)
     output: dict[str, Any] | str
     if wants_table(args):

@@ -135,7 +135,7 @@ def _explain(command: list[str], args: argparse.Namespace) -> str:
     """Return the reasons why a run would make one step, or any step, from a dry run of Snakemake."""
     from snakemake_logger_plugin_biasgrid import JOBS
 
-    from ..workflow import why
+    from ..workflow import explain_rerun as why
     from ..workflow.setup import logs_of
 
     study = _study(args)

@@ -16,10 +16,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.callers import warn_in_a_line
 from ..core.errors import BiasgridError, not_allowed, unknown_name
 from ..core.processes import end_with_starter, environment
 from ..core.registry import load_plugins
+from ..core.user_warnings import warn_in_a_line
 from ..study import checksums
 from .arguments import STUDY, Commands, read_study
 
@@ -198,7 +198,8 @@ class _Runner:
         return replace(step, spec={**step.spec, "again": [number]})
 
     def _run(self, name: str) -> None:
-        from ..workflow import stores, why
+        from ..workflow import explain_rerun as why
+        from ..workflow import stores
 
         kind, _, key = name.partition(" ")
         settings = code = ""

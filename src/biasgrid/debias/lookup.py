@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import BiasgridError, join_names, quote
-from ..models.in_parts import InParts, are_in_parts
+from ..models.multiword import InParts, are_in_parts
 from ..models.preprocessing import DEFAULT_FORMS, Preprocessor
 from ..models.store import EmbeddingStore
 from ..models.words import entries_of

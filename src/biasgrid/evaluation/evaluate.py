@@ -12,7 +12,7 @@ from ..core.errors import BiasgridError
 from ..core.files import write_text
 from ..core.schema import dumps, with_version
 from ..debias.transform import Transform
-from ..models.in_parts import InParts
+from ..models.multiword import InParts
 from ..models.preprocessing import in_parts
 from ..models.store import EmbeddingStore
 from .evaluation import evaluations_of

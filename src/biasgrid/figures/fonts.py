@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..core.callers import stacklevel
+from ..core.user_warnings import stacklevel
 
 OWN = "DejaVu Sans"
 # First word of the names of Chinese, Japanese and Korean characters -> the font with the matching forms of Han.

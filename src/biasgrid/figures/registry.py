@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 
-from ..core.callers import stacklevel
 from ..core.errors import BiasgridError, is_among
 from ..core.registry import Registry
+from ..core.user_warnings import stacklevel
 from .figure import Figure
 
 # Removed kinds -> the kinds that replace them.

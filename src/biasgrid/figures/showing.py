@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core import validation
-from ..core.callers import stacklevel
 from ..core.errors import BiasgridError, DiskError, not_allowed
+from ..core.user_warnings import stacklevel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

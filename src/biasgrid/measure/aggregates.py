@@ -25,12 +25,12 @@ from ..core.schema import as_finite, dumps, with_version
 from ..core.untrusted import read_npz
 from ..queries.query import Query
 from .aggregation import OVERALL, Aggregation, aggregate_rows, covers_enough
+from .candidate_words import Pool, make_pool, stored_pool
 from .cell import model_of, query_of
 from .permutation import monte_carlo_test
-from .pool import Pool, make_pool, stored_pool
-from .request import Request
+from .request import MeasurementSpec
 from .results import cells as cells_of
-from .sample import Sample, look_up
+from .sample import MetricInput, look_up
 from .significance.random_groups import (
     SCALE,
     GroupValues,
@@ -183,11 +183,11 @@ def _rows_of_cell(
     cell: Mapping[str, Any], query: Query, model: Any, pool: Pool
 ) -> Callable[[str, NullValues], _Row]:
     """Return a function that builds the rows of a cell's scores, by the name of the sub-query."""
-    request = Request.of_cell(cell)
+    request = MeasurementSpec.of_cell(cell)
     options, seed = cell["inference"]["random_groups"], cell["inference"]["draw_seed"]
 
     @cache
-    def samples() -> dict[str, Sample]:
+    def samples() -> dict[str, MetricInput]:
         return {sample.query.name: sample for sample in look_up(request, query, model)}
 
     @cache

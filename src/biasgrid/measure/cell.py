@@ -14,7 +14,7 @@ from ..debias.transform import Transform
 from ..models.store import DebiasedModel, EmbeddingStore
 from ..models.store_of import StoreOf
 from ..queries.query import Query
-from .request import Request
+from .request import MeasurementSpec
 from .result import as_json
 from .sample import look_up
 
@@ -34,7 +34,7 @@ def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Pat
         "seed".
     """
     model = model_of(inputs["store"], inputs.get("transform"))
-    samples = look_up(Request.of_cell(spec), query_of(inputs["query"]), model)
+    samples = look_up(MeasurementSpec.of_cell(spec), query_of(inputs["query"]), model)
     # For a language model, which cannot be debiased, record the versions that scored its sentences.
     scored_by = {} if isinstance(model, DebiasedModel) else model.metadata.get("versions", {})
     at_work = {**versions(), **scored_by}

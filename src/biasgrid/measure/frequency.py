@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..core.files import write_text
 from ..core.schema import as_finite, dumps, with_version
-from ..models.extended import BEHIND
+from ..models.appended_vectors import BEHIND
 from ..models.frequencies import Frequency
 from ..models.words import WordOptions, entries_and_rows
 from .cell import model_of, query_of

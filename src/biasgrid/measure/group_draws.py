@@ -39,11 +39,11 @@ from threadpoolctl import threadpool_limits
 from ..core.files import hold_lock, write_bytes
 from ..core.geometry import unit
 from ..core.processes import RANDOM_GROUPS
+from ..models.cache_per_model import remember
 from ..models.model import Model
-from ..models.remember import remember
 from .bootstrap import digest
-from .pool import NEAREST, Pool
-from .siblings import Shape, draw_around, draw_beside, make_shape, mean_cosines
+from .candidate_words import NEAREST, Pool
+from .matched_random_groups import Shape, draw_around, draw_beside, make_shape, mean_cosines
 from .statistics.scale import TOO_FEW_TOPICS
 
 T = TypeVar("T")

@@ -19,18 +19,18 @@ from ..metrics.registry import Metric
 from ..queries.query import Query
 from . import significance
 from .bootstrap import digest, interval_of_units, intervals
+from .candidate_words import Pool, pool_of
 from .free_memory import check_memory
 from .options import BIAS
 from .permutation import Permutation
-from .pool import Pool, pool_of
-from .request import Request
+from .request import MeasurementSpec
 from .resampler import Resampler
-from .sample import Sample, look_up
+from .sample import MetricInput, look_up
 from .word_order import word_order
 
 
 def infer_query(
-    request: Request,
+    request: MeasurementSpec,
     query: Query,
     model: Any,
     *,
@@ -43,7 +43,7 @@ def infer_query(
 
 
 def infer(
-    samples: Sequence[Sample],
+    samples: Sequence[MetricInput],
     *,
     values: Sequence[float] | None = None,
     nulls: dict[str, dict[str, np.ndarray]] | None = None,
@@ -79,8 +79,8 @@ def infer(
     Returns
     -------
     records : list of dict
-        `query`, `status` (see `Sample.result`) and, if that is "ok", `value` and the parts. A permutation test that
-        does not make sense is a `reason` in a sentence. NaN is None.
+        `query`, `status` (see `MetricInput.result`) and, if that is "ok", `value` and the parts. A permutation test
+        that does not make sense is a `reason` in a sentence. NaN is None.
     resamples : array or None
         Values of the bootstrap resamples (sub-queries, draws), None without a bootstrap.
     """

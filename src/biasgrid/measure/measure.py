@@ -10,12 +10,12 @@ from typing import Any
 from ..models.model import Model
 from ..queries.query import Query
 from . import significance
-from .request import Request
+from .request import MeasurementSpec
 from .result import Result
 from .sample import look_up
 
 
-def measure(request: Request, query: Query, model: Model) -> list[Result]:
+def measure(request: MeasurementSpec, query: Query, model: Model) -> list[Result]:
     """Measure each sub-query of the metric's template; return the results in WEFE's order.
 
     If the query itself has the template, it has one result.

@@ -20,7 +20,7 @@ from ..models.preprocessing import Preprocessor, default_forms
 from ..queries.query import Query
 from . import significance
 from .measure import measure
-from .request import Request, check_kind, check_template, split_options
+from .request import MeasurementSpec, check_kind, check_template, split_options
 from .result import Result
 from .value_warnings import warn_lost, warn_shared
 
@@ -120,7 +120,7 @@ def measure_query(
     check_template(metric, query, parameters)
     warn_shared(query)
     check_kind(metric, model)
-    request = Request(metric, parameters, words, seed, inference, interval, draw_seed=seed)
+    request = MeasurementSpec(metric, parameters, words, seed, inference, interval, draw_seed=seed)
     result = measure(request, query, model)[0]
     warn_lost(query, model, result)
     return result

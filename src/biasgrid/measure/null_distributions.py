@@ -21,11 +21,11 @@ from ..core.schema import dumps
 from ..core.untrusted import read_npz
 from ..queries.query import Query
 from . import significance
+from .candidate_words import stored_pool
 from .cell import model_of
 from .infer import infer_query
 from .permutation import extreme_tails
-from .pool import stored_pool
-from .request import Request
+from .request import MeasurementSpec
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def write_null(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path 
         for part in spec["inference"]
         if part not in ("sensitivity", "reliability")
     }
-    request = Request.of_cell(spec, tests)
+    request = MeasurementSpec.of_cell(spec, tests)
     if reason := significance.reason_without(request.metric, spec["inference"]):
         raise BiasgridError(f"no test: {reason}")
     values: dict[str, dict[str, np.ndarray]] = {}

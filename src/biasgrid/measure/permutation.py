@@ -19,7 +19,7 @@ import numpy as np
 from ..core.errors import BiasgridError, not_allowed, unknown_name
 from ..core.numbers import count
 from .free_memory import check_memory
-from .sequential import FIRST, Tally, count_up, stretches
+from .sequential import FIRST, SequentialTest, count_up, stretches
 
 ALTERNATIVES = ("greater", "less", "two-sided")
 # For tests against random groups: values at least as far from the neutral value as the observed one are extreme.
@@ -265,7 +265,7 @@ def monte_carlo_test(
         Number of extreme values that decides the test before all are drawn; see `sequential.count_up`.
     """
     values = np.empty(0)
-    tally, count, sides = Tally(math.nan, math.nan, math.nan, 0), 0, 1 + (alternative == "two-sided")
+    tally, count, sides = SequentialTest(math.nan, math.nan, math.nan, 0), 0, 1 + (alternative == "two-sided")
     for start, end in pairwise(ends):
         values = np.concatenate([values, values_of(start, end)])
         count, is_end = len(values), end == ends[-1]

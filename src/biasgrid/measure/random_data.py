@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..metrics.registry import Metric
-from ..models.words import FoundSet
+from ..models.words import WordVectors
 from ..queries.query import Query
-from .request import Request
+from .request import MeasurementSpec
 from .resampler import Resampler
-from .sample import Sample
+from .sample import MetricInput
 
 # Number of permutations (or groups) of a data set; words per set, which differ, as some tests are equal only for
 # sets of one size; pairs per set; words from which a random group is drawn.
@@ -31,10 +31,10 @@ def resampler_of(
     )
 
 
-def random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[FoundSet]]:
+def random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> list[list[WordVectors]]:
     """Generate sets of these sizes on either side, with random vectors of different lengths."""
     rng = np.random.default_rng([trial, *sizes[0], *sizes[1]])
-    sides: list[list[FoundSet]] = []
+    sides: list[list[WordVectors]] = []
     for side, of_side in enumerate(sizes):
         sides.append([])
         for i, size in enumerate(of_side):
@@ -44,17 +44,17 @@ def random_sets(sizes: Sequence[Sequence[int]], normalize: bool, trial: int) -> 
             if normalize:
                 vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
             sides[-1].append(
-                FoundSet(f"{side} {i}", words, words, np.arange(size), vectors, np.arange(size), {}, ())
+                WordVectors(f"{side} {i}", words, words, np.arange(size), vectors, np.arange(size), {}, ())
             )
     return sides
 
 
 def sample_of(
-    metric: Metric, params: Mapping[str, Any], targets: list[FoundSet], attributes: list[FoundSet]
-) -> Sample:
+    metric: Metric, params: Mapping[str, Any], targets: list[WordVectors], attributes: list[WordVectors]
+) -> MetricInput:
     """Build a metric on sets that do not belong to a model."""
     query = Query([s.words for s in targets], [s.words for s in attributes])
-    return Sample(Request(metric, params), None, query, targets, attributes, "ok", query, {})
+    return MetricInput(MeasurementSpec(metric, params), None, query, targets, attributes, "ok", query, {})
 
 
 def sizes_of(sets: int, trial: int) -> list[int]:

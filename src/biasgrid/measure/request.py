@@ -17,7 +17,7 @@ from .options import INTERVALS, check_interval
 
 
 @dataclass(frozen=True)
-class Request:
+class MeasurementSpec:
     """A metric with its parameters, and the requested inference.
 
     Parameters
@@ -62,7 +62,7 @@ class Request:
         check_interval(self.interval)
 
     @classmethod
-    def of_cell(cls, spec: Mapping[str, Any], inference: Mapping[str, Any] | None = None) -> Request:
+    def of_cell(cls, spec: Mapping[str, Any], inference: Mapping[str, Any] | None = None) -> MeasurementSpec:
         """Create the request of a cell's spec (`cell.compute_cell`) and its inference: parts and the `draw_seed`."""
         parts = dict(inference or {})
         return cls(
@@ -76,7 +76,7 @@ class Request:
 
     @property
     def variants(self) -> int:
-        """Return the number of slots per word of a set: `FoundSet.slots // variants` is the word's position."""
+        """Return the number of slots per word of a set: `WordVectors.slots // variants` is the word's position."""
         return len(self.words.preprocessors) if self.words.strategy == "all" else 1
 
     @property

@@ -11,13 +11,13 @@ import numpy as np
 
 from ..core.numbers import count
 from ..metrics.registry import Metric, one_by_one
-from ..models.words import FoundSet
+from ..models.words import WordVectors
 from ..queries.query import Query
 from ..queries.word_set import WordSet
 from .bootstrap import digest, draw_counts, groups_of
 from .free_memory import check_memory
 from .permutation import deal
-from .sample import Sample
+from .sample import MetricInput
 
 # Limit the weights of samples in memory to 8 MB of float64 at a time.
 BLOCK = 2**20
@@ -56,8 +56,8 @@ class Resampler:
 
     metric: Metric
     query: Query
-    targets: list[FoundSet]
-    attributes: list[FoundSet]
+    targets: list[WordVectors]
+    attributes: list[WordVectors]
     value: float
     statistic: Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]
     units: list[np.ndarray]
@@ -68,7 +68,7 @@ class Resampler:
     pairs_won: tuple[int, int] | None = None
 
     @classmethod
-    def of(cls, sample: Sample, value: float | None = None) -> Resampler:
+    def of(cls, sample: MetricInput, value: float | None = None) -> Resampler:
         """Build a resampler from looked-up words; without `value`, the metric's value is the sample's score."""
         request, metric, vectors = sample.request, sample.request.metric, sample.vectors
         parameters = {**request.parameters, **sample.model_arguments}

@@ -13,20 +13,20 @@ import numpy as np
 from ..core.errors import join_names, quote
 from ..metrics.one_word import KEEP
 from ..metrics.registry import Detail, Score
-from ..models.in_parts import InParts
 from ..models.kinds import REGISTRY as KINDS
 from ..models.model import Model
+from ..models.multiword import InParts
 from ..models.preprocessing import in_parts
-from ..models.words import UNKNOWN, FoundSet, find, whole_pairs
+from ..models.words import UNKNOWN, WordVectors, find, whole_pairs
 from ..queries.query import Query
 from ..queries.word_set import WordSet
 from .caveats import WHY_ONE_WORD, degenerate
-from .request import Request, check_kind
+from .request import MeasurementSpec, check_kind
 from .result import LENGTH, VECTORS, Result, Wording
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class MetricInput:
     """The input of a metric for a (sub-)query and a model.
 
     Attributes
@@ -43,14 +43,14 @@ class Sample:
         The sets of the whole query as found in the model, by name.
     """
 
-    request: Request
+    request: MeasurementSpec
     model: Any
     query: Query
-    targets: list[FoundSet]
-    attributes: list[FoundSet]
+    targets: list[WordVectors]
+    attributes: list[WordVectors]
     status: str
     whole: Query
-    found: Mapping[str, FoundSet]
+    found: Mapping[str, WordVectors]
 
     @property
     def vectors(self) -> list[list[np.ndarray]]:
@@ -63,12 +63,12 @@ class Sample:
         return [[len(s.vectors) for s in side] for side in (self.targets, self.attributes)]
 
     @property
-    def groups(self) -> list[FoundSet]:
+    def groups(self) -> list[WordVectors]:
         """Return the sets that a test of random groups replaces (`Metric.regrouped`)."""
         return self.targets if self.request.metric.regrouped == "targets" else self.attributes
 
     @property
-    def words(self) -> list[FoundSet]:
+    def words(self) -> list[WordVectors]:
         """Return the sets on the other side, which the groups are compared with."""
         return self.attributes if self.request.metric.regrouped == "targets" else self.targets
 
@@ -81,7 +81,7 @@ class Sample:
         """Return the distinct rows of the vocabulary in which words of these sets of the whole query were found."""
         return np.unique(np.concatenate([self.found[s.name].rows for s in sets]))
 
-    def ask_model(self, targets: Sequence[FoundSet], attributes: Sequence[FoundSet]) -> dict[str, Any]:
+    def ask_model(self, targets: Sequence[WordVectors], attributes: Sequence[WordVectors]) -> dict[str, Any]:
         """Return the metric's input from the model for these sets (`Metric.of_model`)."""
         of_model = self.request.metric.of_model
         return of_model(self.model, targets, attributes, **self.request.arguments) if of_model else {}
@@ -182,7 +182,7 @@ class Sample:
         ]
 
 
-def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
+def look_up(request: MeasurementSpec, query: Query, model: Any) -> list[MetricInput]:
     """Return a sample for each sub-query of the metric's template, in WEFE's order; each set is looked up once.
 
     If the query itself has the template, there is one sample. Raises BiasgridError if the model has another
@@ -213,13 +213,13 @@ def look_up(request: Request, query: Query, model: Any) -> list[Sample]:
             failed_sets = [s.name for s in sets if s.lost]  # every pair lacks a word
         status = "lost_words:" + ";".join(failed_sets) if failed_sets else "ok"
         found_here = {**found, **{s.name: s for s in sets}}
-        samples.append(Sample(request, model, part, targets, attributes, status, query, found_here))
+        samples.append(MetricInput(request, model, part, targets, attributes, status, query, found_here))
     return samples
 
 
 def _without_unscored(
-    request: Request, model: Any, targets: list[FoundSet], attributes: list[FoundSet]
-) -> tuple[list[FoundSet], list[FoundSet]]:
+    request: MeasurementSpec, model: Any, targets: list[WordVectors], attributes: list[WordVectors]
+) -> tuple[list[WordVectors], list[WordVectors]]:
     """Return the sets without the texts that the model cannot score, which count as missing."""
     metric = request.metric
     whole = whole_pairs(targets) if metric.paired else targets
@@ -236,7 +236,7 @@ def _without_unscored(
     return sets[: len(targets)], sets[len(targets) :]
 
 
-def _with_unknown(found: FoundSet, unknown: Mapping[str, Sequence[str]]) -> FoundSet:
+def _with_unknown(found: WordVectors, unknown: Mapping[str, Sequence[str]]) -> WordVectors:
     """Return the set with a note in `forms` on each text with tokens that the tokenizer does not know."""
     parts = {word: unknown[key] for word, key in zip(found.words, found.keys, strict=True) if key in unknown}
     notes = {word: f"{UNKNOWN}: {join_names(map(quote, dict.fromkeys(of)))}" for word, of in parts.items()}
@@ -244,7 +244,7 @@ def _with_unknown(found: FoundSet, unknown: Mapping[str, Sequence[str]]) -> Foun
 
 
 def _by_word(
-    detail: Detail, targets: list[FoundSet], attributes: list[FoundSet]
+    detail: Detail, targets: list[WordVectors], attributes: list[WordVectors]
 ) -> dict[str, dict[str, Any]]:
     rows, other_sets = (targets, attributes) if detail.role == "target" else (attributes, targets)
     columns = detail.columns or [s.name for s in other_sets]

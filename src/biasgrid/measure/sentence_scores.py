@@ -27,7 +27,7 @@ from ..models.language.scores import Scored, Scores, entries
 from ..models.language.sentence import Sentence
 from ..queries.query import Query
 from .cell import model_of, query_of
-from .request import Request
+from .request import MeasurementSpec
 from .sample import look_up
 
 # Raise this number when scores change: all sentences are scored again. A code digest would do so after every edit.
@@ -162,7 +162,7 @@ def sentences_of(
     recorder = Recorder(model)
     found: dict[str, None] = {}
     for entry in requests:
-        for sample in look_up(Request.of_cell(entry), queries[entry["query"]], recorder):
+        for sample in look_up(MeasurementSpec.of_cell(entry), queries[entry["query"]], recorder):
             if sample.status == "ok":
                 sample.ask_model(sample.targets, sample.attributes)
             found |= dict.fromkeys(key for s in sample.found.values() for key in s.keys)

@@ -17,7 +17,7 @@ FIRST, STOP = 199, 20
 STRETCH = 1000
 
 
-class Tally(NamedTuple):
+class SequentialTest(NamedTuple):
     """A p-value, the ends of its 95 % interval, and the number of draws behind it."""
 
     p_value: float
@@ -35,7 +35,7 @@ def stretches(draws: int) -> list[int]:
     return [*(end for end in ends if end < draws), draws]
 
 
-def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | None:
+def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> SequentialTest | None:
     """Compute the p-value from whether draws, in order, are as extreme as the score; None if more are needed.
 
     Let k(l) be the number of extreme ones among the first l draws. If k(199) >= `stop`, the p-value is (k(199) + 1)
@@ -54,7 +54,7 @@ def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | Non
 
     Returns
     -------
-    Tally or None
+    SequentialTest or None
         The interval is Clopper and Pearson's (1934) for a fixed number of draws, and its counterpart for the number
         of draws up to the `stop`-th extreme one.
 
@@ -75,14 +75,14 @@ def count_up(extreme: np.ndarray, stop: int | None, is_end: bool) -> Tally | Non
             low, high = (
                 betaincinv(stop, last - stop + more, tail) for more, tail in ((1, 0.025), (0, 0.975))
             )
-            return Tally(stop / last, float(low), float(high), last)
+            return SequentialTest(stop / last, float(low), float(high), last)
     return _binomial(int(np.count_nonzero(extreme)), len(extreme)) if is_end else None
 
 
-def _binomial(count: int, draws: int) -> Tally:
+def _binomial(count: int, draws: int) -> SequentialTest:
     from scipy.special import betaincinv
 
     # The ends equal scipy.stats.binomtest's, which takes longer to search for them than most tests take.
     low = betaincinv(count, draws - count + 1, 0.025) if count else 0.0
     high = betaincinv(count + 1, draws - count, 0.975) if count < draws else 1.0
-    return Tally((count + 1) / (draws + 1), float(low), float(high), draws)
+    return SequentialTest((count + 1) / (draws + 1), float(low), float(high), draws)

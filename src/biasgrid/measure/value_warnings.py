@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ..core.callers import stacklevel
 from ..core.errors import join_names, quote
+from ..core.user_warnings import stacklevel
 from ..models.words import UNKNOWN
 from .caveats import (
     ONE_WORD,

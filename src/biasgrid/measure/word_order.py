@@ -15,11 +15,11 @@ import numpy as np
 
 from ..metrics.registry import Detail
 from ..models.kinds import REGISTRY as KINDS
-from ..models.words import FoundSet
+from ..models.words import WordVectors
 from .bootstrap import digest
+from .candidate_words import Pool
 from .group_draws import WITHIN
-from .pool import Pool
-from .sample import Sample
+from .sample import MetricInput
 from .significance.random_groups import batches_for, draws_for
 from .statistics.internal_consistency import (
     UNCORRELATED,
@@ -47,7 +47,7 @@ ALPHA, HALVES = "alpha", "split-half"
 
 
 def word_order(
-    sample: Sample, seed: int, pool: Pool | None, *, splits: int, random_groups: int
+    sample: MetricInput, seed: int, pool: Pool | None, *, splits: int, random_groups: int
 ) -> list[dict[str, Any]]:
     """Measure how reliably a metric orders the words of each set, by the items on the other side.
 
@@ -143,7 +143,7 @@ def word_order(
 
 
 def _by_item(
-    sample: Sample, lists: Sequence[FoundSet], vectors: list[np.ndarray]
+    sample: MetricInput, lists: Sequence[WordVectors], vectors: list[np.ndarray]
 ) -> tuple[list[float], list[list[np.ndarray]]]:
     """Return the weight of each list of items, and for each set the tables of its words' numbers by each list's
     items.
@@ -180,7 +180,7 @@ def _about_means(scores: Sequence[Sequence[np.ndarray]], places: Sequence[int]) 
 
 
 def _scores_by_random_groups(
-    sample: Sample, lists: Sequence[FoundSet], pool: Pool, draws: int, seed: int
+    sample: MetricInput, lists: Sequence[WordVectors], pool: Pool, draws: int, seed: int
 ) -> list[list[list[np.ndarray]]]:
     """Return the tables of `_by_item` for each draw of random groups in place of the lists; empty if most draws
     fail."""
@@ -213,14 +213,14 @@ def _means_by_halves(
     ]
 
 
-def _random_splits(lists: Sequence[FoundSet], sizes: Sequence[int], splits: int, seed: int) -> list[Split]:
+def _random_splits(lists: Sequence[WordVectors], sizes: Sequence[int], splits: int, seed: int) -> list[Split]:
     """Draw splits of the lists of items; lists in pairs are one list (`sizes`)."""
     rngs = [np.random.default_rng([seed, digest(s.keys), 4]) for s in lists[: len(sizes)]]
     return [random_split(sizes, rngs) for _ in range(splits)]
 
 
 def _scores_by_halves(
-    sample: Sample, sets: Sequence[FoundSet], lists: Sequence[FoundSet], splits: Sequence[Split]
+    sample: MetricInput, sets: Sequence[WordVectors], lists: Sequence[WordVectors], splits: Sequence[Split]
 ) -> list[list[np.ndarray]]:
     """Score the words of each set by one half of each list of items, and by the other: (words, splits)."""
     metric = sample.request.metric
@@ -240,7 +240,7 @@ def _scores_by_halves(
     ]
 
 
-def _numbers(detail: Detail | None, selection: str, sets: Sequence[FoundSet]) -> list[np.ndarray]:
+def _numbers(detail: Detail | None, selection: str, sets: Sequence[WordVectors]) -> list[np.ndarray]:
     """Return the number of each word of each set (`Metric.scored_by`); NaN if a half is not scored."""
     if detail is None:
         return [np.full(len(s.vectors), np.nan) for s in sets]

@@ -17,10 +17,10 @@ from ..core.files import hold_lock, write_bytes, write_text
 from ..core.schema import dumps, with_version
 from ..core.untrusted import read_npy, read_npz
 from ..core.versions import versions
+from .candidate_words import stored_pool
 from .cell import model_of, query_of
 from .infer import infer_query
-from .pool import stored_pool
-from .request import Request
+from .request import MeasurementSpec
 from .results import cells as cell_results
 
 
@@ -66,7 +66,7 @@ def infer_cells(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path
         cell, cell_file, query, digest = cells[number]
         if digest not in entries or number in spec.get("again", ()):
             results, values = infer_query(
-                Request.of_cell(cell, cell["inference"]),
+                MeasurementSpec.of_cell(cell, cell["inference"]),
                 query_of(query),
                 model_of(stores[number] if isinstance(stores, list) else stores, inputs.get("transform")),
                 values=_cell_values(cell_file),

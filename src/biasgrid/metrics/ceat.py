@@ -13,7 +13,7 @@ from ..core.limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
-from .sets import FLAT, Weighted, Words, mean, std, whole_sets
+from .sets import FLAT, WeightedSet, Words, mean, std, whole_sets
 
 
 @limited
@@ -160,7 +160,7 @@ def _resampled(
     contexts = [cosines(words[:, place], attributes[:, place]).T for place in range(words.shape[1])]
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        x, y = map(Weighted, targets)
+        x, y = map(WeightedSet, targets)
         means = [[mean_of_rows(weights, cosine) for weights in attribute_weights] for cosine in contexts]
         value = combine_effect_sizes(*_effect_sizes(x, y, [a - b for a, b in means], variance, ddof))[0]
         return np.where(of_one_word.undefined_samples(x, y, one_word), np.nan, value)

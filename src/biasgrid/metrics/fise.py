@@ -14,9 +14,9 @@ from annotated_types import Ge
 
 from ..core.geometry import cosines, in_blocks, unit, weighted_mean
 from ..core.limits import limited
+from ..models.cache_per_model import remember
 from ..models.model import Model
-from ..models.remember import remember
-from ..models.words import FoundSet
+from ..models.words import WordVectors
 from .registry import Contrast, Detail, Metric, Score
 
 Centre = Literal["words", "origin"]
@@ -226,8 +226,8 @@ def _score(coordinates: np.ndarray, shares: np.ndarray, expected: np.ndarray, va
 
 def _reference(
     model: Any,
-    targets: Sequence[FoundSet],
-    attributes: Sequence[FoundSet],
+    targets: Sequence[WordVectors],
+    attributes: Sequence[WordVectors],
     *,
     vocabulary: int = VOCABULARY,
     **_: Any,

@@ -13,7 +13,7 @@ from ..models.language.model import LanguageModel
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
-from .sets import Weighted, effect_size, whole_sets
+from .sets import WeightedSet, effect_size, whole_sets
 from .templates import check_templates, likelihoods, unscored_words
 
 
@@ -201,7 +201,7 @@ def _es_resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         a, b = (mean_of_rows(weights, mean.T) for weights in attribute_weights)
-        x, y = map(Weighted, targets)
+        x, y = map(WeightedSet, targets)
         undefined = of_one_word.undefined_samples(x, y, one_word)
         return np.where(undefined, np.nan, effect_size(x, y, a - b, flat=FLAT))
 

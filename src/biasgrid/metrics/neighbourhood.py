@@ -12,7 +12,7 @@ import numpy as np
 from ..core.geometry import FLAT, unit, weighted_mean
 from ..models import directions
 from ..models.store import DebiasedModel
-from ..models.words import FoundSet
+from ..models.words import WordVectors
 from . import neighbours as neighbour_search
 
 NEIGHBOURS, THRESHOLD = 100, 0.05
@@ -63,8 +63,8 @@ class Neighbourhood:
 
 def find_neighbourhood(
     model: Any,
-    targets: Sequence[FoundSet],
-    attributes: Sequence[FoundSet],
+    targets: Sequence[WordVectors],
+    attributes: Sequence[WordVectors],
     *,
     neighbours: int = NEIGHBOURS,
     vocabulary: int = neighbour_search.VOCABULARY,

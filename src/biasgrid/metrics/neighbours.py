@@ -8,8 +8,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ..core.geometry import unit
+from ..models.cache_per_model import remember
 from ..models.model import Model
-from ..models.remember import remember
 
 BLOCK = 8192  # rows of the vocabulary that are in memory at a time
 VOCABULARY = 50_000

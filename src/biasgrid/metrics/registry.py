@@ -126,7 +126,7 @@ class Metric:
         Function that reads what the metric needs of the model besides the words' vectors: (model, targets,
         attributes, **parameters) -> further keyword arguments of `function`, `resampled`, `redrawn` and
         `redrawn_units`; row i of their arrays may belong to word i. `model` is a store or a debiased model; the
-        sets are `words.FoundSet`s, which have the words' vocabulary entries. A metric with `of_model` also has
+        sets are `words.WordVectors`, which have the words' vocabulary entries. A metric with `of_model` also has
         `resampled`.
     unscored
         For a metric that requests scores from the model, the texts without a score: (model, targets, attributes,

@@ -21,7 +21,7 @@ from ..core.limits import limited
 from .classifier import check_estimator, evaluation, probabilities_of
 from .logistic import TINY, classifiers, logistic
 from .registry import Detail, Metric, Score
-from .sets import Weighted, Whole, Words
+from .sets import WeightedSet, Whole, Words
 
 # Tolerance of samples' classifiers, as a share of their distance from the classifier of all words: ROUGH with more
 # attribute words than MANY, otherwise FINE.
@@ -205,7 +205,7 @@ def _resampled(
         if not longest < LONGEST:
             return np.full(train.shape[1], np.nan)
         counts: Any = sum(targets)
-        return _divergence(Weighted(counts), logistic(words @ shared(train))[1].T)
+        return _divergence(WeightedSet(counts), logistic(words @ shared(train))[1].T)
 
     return statistic
 

@@ -15,7 +15,7 @@ from ..models import directions
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
 from .same import REFERENCE, Vectors, along_axes, axis_between, biases_of, contrasts_of, rest_of
-from .sets import Weighted, Whole, Words, mean, std
+from .sets import WeightedSet, Whole, Words, mean, std
 
 ContrastKind = Literal["pair", "rest"]
 # Function of a set of words and their biases, (samples or contrasts, words).
@@ -169,7 +169,7 @@ def _resampled(
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         by_contrast, weights = biases(targets, attribute_weights)
-        return _farthest_from_zero([moment(Weighted(weights), b, **parameters) for b in by_contrast])
+        return _farthest_from_zero([moment(WeightedSet(weights), b, **parameters) for b in by_contrast])
 
     return statistic
 

@@ -17,7 +17,7 @@ from . import one_word as of_one_word
 from . import orientation as roles
 from .one_word import OneWord
 from .registry import Detail, Metric, Role, Score
-from .sets import FLAT, Weighted, effect_size, mean, whole_sets
+from .sets import FLAT, WeightedSet, effect_size, mean, whole_sets
 
 
 @limited
@@ -171,7 +171,7 @@ def _resampled(
         effect = (mean_of_rows(first, cosine) - mean_of_rows(second, cosine)) / spread
         counts: Any = sum(roles.sets_of_value(word_weights, orientation))
         value = weighted_mean(counts, effect)
-        undefined = of_one_word.undefined_samples(Weighted(first), Weighted(second), one_word)
+        undefined = of_one_word.undefined_samples(WeightedSet(first), WeightedSet(second), one_word)
         return np.where(undefined, np.nan, value)
 
     return statistic

@@ -10,7 +10,7 @@ from annotated_types import Ge
 
 from ..core.geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
 from ..core.limits import limited
-from ..models.words import FoundSet
+from ..models.words import WordVectors
 from . import neighbours as neighbour_search
 from . import orientation as roles
 from .registry import Detail, Metric, Role, Score
@@ -101,8 +101,8 @@ def _semaxis_of_poles(
 
 def _poles(
     model: Any,
-    targets: Sequence[FoundSet],
-    attributes: Sequence[FoundSet],
+    targets: Sequence[WordVectors],
+    attributes: Sequence[WordVectors],
     *,
     orientation: roles.Orientation = roles.PAPER,
     neighbours: int = 0,

@@ -19,13 +19,13 @@ FLAT = 1e-12  # identical words give rounding noise, not a spread
 
 
 @dataclass(frozen=True)
-class Weighted:
+class WeightedSet:
     """Set with the count of each word in each sample, (samples or 1, words)."""
 
     weights: np.ndarray
 
-    def __add__(self, other: Weighted) -> Weighted:
-        return Weighted(self.weights + other.weights)
+    def __add__(self, other: WeightedSet) -> WeightedSet:
+        return WeightedSet(self.weights + other.weights)
 
     @cached_property
     def count(self) -> np.ndarray:
@@ -53,7 +53,7 @@ class Whole:
         return values[..., self.start : self.end].sum(axis=-1)
 
 
-Words = TypeVar("Words", Weighted, Whole)
+Words = TypeVar("Words", WeightedSet, Whole)
 
 
 def whole_sets(sizes: Iterable[int]) -> list[Whole]:

@@ -13,7 +13,7 @@ from ..core.limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
 from .registry import Detail, Metric, Score
-from .sets import Weighted, Words, effect_size, whole_sets
+from .sets import WeightedSet, Words, effect_size, whole_sets
 
 
 @limited
@@ -161,7 +161,7 @@ def _resampled(words: np.ndarray, attributes: np.ndarray, **parameters: Any) -> 
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         a, b = (mean_of_rows(weights, cosine) for weights in attribute_weights)
-        return _value(a - b, *map(Weighted, targets), **parameters)
+        return _value(a - b, *map(WeightedSet, targets), **parameters)
 
     return statistic
 

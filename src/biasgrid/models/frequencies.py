@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import BiasgridError, unknown_name
 from ..core.extras import require
-from .extended import BEHIND
+from .appended_vectors import BEHIND
 
 COUNTS, RANK, WORDFREQ = "counts", "rank", "wordfreq"  # sources of frequencies
 ENGLISH = "en"  # the default language of a model

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..core.callers import stacklevel
 from ..core.errors import InputError, quote
 from ..core.keywords import checked_keywords
+from ..core.user_warnings import stacklevel
 from .language.architectures import ENCODER, MASKED
 from .language.formats import TRANSFORMERS
 from .language.functions import FunctionScores, Scores

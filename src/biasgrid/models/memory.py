@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.callers import stacklevel
 from ..core.errors import BiasgridError, InputError, quote
+from ..core.user_warnings import stacklevel
 from .model import Model
 from .store_writer import Rows, npy_header
 

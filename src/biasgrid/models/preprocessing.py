@@ -8,8 +8,8 @@ from typing import Any
 
 from ..core.errors import BiasgridError, not_allowed, quote, unknown_name
 from ..core.letters import strip_accents, titlecase
-from .in_parts import WAYS
 from .kinds import Kind
+from .multiword import WAYS
 
 Preprocessor = Mapping[str, Any] | Callable[[str], str]
 FUNCTION = "preprocessor"  # option of a preprocessor that is a function, as in WEFE

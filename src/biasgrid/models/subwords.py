@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import BiasgridError
 from ..core.untrusted import read_npy
-from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
+from .appended_vectors import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
 from .floret import Floret, floret_rows
 
 NGRAMS, SIZES = "ngrams.npy", "ngrams.json"  # next to a store's own files

@@ -12,8 +12,9 @@ import numpy as np
 from ..core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
 from ..core.geometry import unit
 from ..core.letters import lookalikes
-from .in_parts import InParts, parts_of, rows_in_parts
+from .cache_per_model import remember
 from .model import DebiasedModel, Model
+from .multiword import InParts, parts_of, rows_in_parts
 from .preprocessing import (
     DEFAULT_FORMS,
     FUNCTION,
@@ -23,7 +24,6 @@ from .preprocessing import (
     in_parts,
     variant,
 )
-from .remember import remember
 from .subwords import SubwordModel
 
 THE_MODEL_HAS = "; the model has "  # precedes the form of a missing word that the vocabulary has
@@ -116,7 +116,7 @@ class LookUp(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FoundSet:
+class WordVectors:
     """One word set as found in a model.
 
     Attributes
@@ -165,7 +165,7 @@ class FoundSet:
         """Return the share of the set's distinct words that are missing, 0 to 1."""
         return len(self.lost) / (len(self.found) + len(self.lost))
 
-    def take(self, places: np.ndarray) -> FoundSet:
+    def take(self, places: np.ndarray) -> WordVectors:
         """Return the set with only the vectors at these positions."""
         return replace(
             self,
@@ -176,7 +176,7 @@ class FoundSet:
             rows=self.rows[places],
         )
 
-    def without(self, why_lost: Mapping[int, str]) -> FoundSet:
+    def without(self, why_lost: Mapping[int, str]) -> WordVectors:
         """Return the set without the rows in these slots; their words count as missing, for the given reasons."""
         if not why_lost:
             return self
@@ -238,7 +238,7 @@ def find(
     model: Model,
     options: WordOptions,
     in_pairs: bool = False,
-) -> FoundSet:
+) -> WordVectors:
     """Look up a set's words in a model.
 
     Repeated words, and words whose variants coincide in one vocabulary entry, count once. With `in_pairs`, a
@@ -249,7 +249,7 @@ def find(
     if options.normalize:
         vectors = unit(vectors)
     places = found.slots // len(options.preprocessors)
-    return FoundSet(
+    return WordVectors(
         name=name,
         words=tuple(words[p] for p in places.tolist()),
         keys=found.keys,
@@ -374,7 +374,7 @@ def _find_entries(
     return LookUp(slots, taken, rows, entries_by_word, first, forms, frozenset(ngrams), why_lost)
 
 
-def whole_pairs(sets: Sequence[FoundSet]) -> list[FoundSet]:
+def whole_pairs(sets: Sequence[WordVectors]) -> list[WordVectors]:
     """Return paired sets without incomplete pairs: row i of one belongs to row i of the others."""
     common = sets[0].slots
     for s in sets[1:]:

@@ -9,9 +9,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, overload
 
-from ..core.callers import stacklevel
 from ..core.errors import ArgumentTypeError, BiasgridError, join_names, quote
 from ..core.printable import HIDDEN, check_line, check_texts
+from ..core.user_warnings import stacklevel
 
 # The sets of one side of a query, in order or by name.
 Sets = Iterable[Iterable[str]] | Mapping[str, Iterable[str]]

@@ -35,7 +35,7 @@ from ..tables.published.study_values import unit
 from ..tables.reliability import TABLE as RELIABILITY
 from ..tables.scores import SCORES
 from .cell_tests import KEPT, interval_of, interval_of_units, number, tests_of
-from .score_records import MANY, Associations, Cells, FoundSet, Question, Record, anchor
+from .score_records import MANY, Associations, Cells, Question, Record, WordVectors, anchor
 from .sentences import of_stability
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class _Words:
 
     def __init__(self) -> None:
         self.sets: list[tuple[str, list[str]]] = []
-        self.found_sets: list[FoundSet] = []
+        self.found_sets: list[WordVectors] = []
         self._sets: dict[tuple[str, tuple[str, ...]], int] = {}
         self._found_numbers: dict[tuple, int] = {}
 
@@ -278,7 +278,7 @@ class _Words:
         if key not in self._found_numbers:
             self._found_numbers[key] = len(self.found_sets)
             self.found_sets.append(
-                FoundSet(
+                WordVectors(
                     key[0],
                     len(entries_of_words) + len(lost_words),
                     len(entries_of_words),

@@ -31,7 +31,7 @@ from ..queries.query import Query
 from . import cell_html, cells
 from .names import Names
 from .picture import offset
-from .sections import REGISTRY, Material, Section
+from .sections import REGISTRY, ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,7 @@ def _render(inputs: Mapping[str, Any], spec: Mapping[str, Any]) -> str:
     read_tables = _read_tables(inputs["tables"], entries)
     # Share tables that the scores' records also read.
     in_memory = {name: InMemory((name,), read_tables[name]) for name in cells.TABLES if name in inputs}
-    material = Material(
+    material = ReportData(
         read_tables,
         spec,
         names,
@@ -149,7 +149,7 @@ def in_order(names: Iterable[str]) -> list[Section]:
     return sorted((REGISTRY[name] for name in names), key=lambda section: section.place)
 
 
-def _text(section: Section, environment: Environment, material: Material) -> Markup:
+def _text(section: Section, environment: Environment, material: ReportData) -> Markup:
     """Render the part below a section's heading."""
     read_tables = {name: table for name, table in material.tables.items() if name in section.reads}
     context = section.make(replace(material, tables=read_tables, whole=material))

@@ -23,7 +23,7 @@ PLAIN = re.compile(r"[\w.]+(?: [\w.]+)*")
 
 
 @dataclass(frozen=True)
-class FoundSet:
+class WordVectors:
     """Matches of a set in a model.
 
     `set` is the number of the set in `Cells.sets`, `words` the number of its words, and `found` how many of them the
@@ -177,7 +177,7 @@ class Cells:
     """
 
     sets: list[tuple[str, list[str]]]
-    found: list[FoundSet]
+    found: list[WordVectors]
     questions: list[Question]
     records: list[Record]
     versions: dict[str, dict[str, int]] = field(default_factory=dict)

@@ -94,7 +94,13 @@ def aggregates_step(study: Study, group: Sequence[Inference]) -> Step:
 def pool_step(study: Study, model: str) -> Step:
     """Return the step that writes the words from which a model's random groups are drawn."""
     inputs = _state(study, model, UNTOUCHED)
-    return Step(f"pool {model}", inputs, study.paths.pool_file(model), {}, "biasgrid.measure.pool:write_pool")
+    return Step(
+        f"pool {model}",
+        inputs,
+        study.paths.pool_file(model),
+        {},
+        "biasgrid.measure.candidate_words:write_pool",
+    )
 
 
 def cells_by_sentences(study: Study) -> dict[tuple[str, str], list[Cell]]:

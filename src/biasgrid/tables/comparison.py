@@ -15,7 +15,7 @@ from ..models.not_downloaded import MEANING
 from .aggregates import AGGREGATES
 from .cells import rating_cells
 from .correlations import CORRELATIONS
-from .ends import MODEL_LABEL, QUERY_ID
+from .derived_columns import MODEL_LABEL, QUERY_ID
 from .inputs import SOURCES
 from .published.compare import compare
 from .published.published import COMPUTED, FREQUENCY, OF_FREQUENCY, PRINTED, PUBLISHED, read, rows_of

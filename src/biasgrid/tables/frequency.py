@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..measure.records import read_frequencies
 from .column import ANY, Column
-from .ends import QUERY_ID
+from .derived_columns import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
 

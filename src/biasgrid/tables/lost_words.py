@@ -11,7 +11,7 @@ from ..measure.results import cells
 from ..models.preprocessing import form_of, recorded_forms
 from ..models.words import NOT_FOUND
 from .column import Column
-from .ends import QUERY_ID
+from .derived_columns import QUERY_ID
 from .keys import CRITERION, MODEL
 from .table import Files, Table
 

@@ -17,7 +17,7 @@ from ..core.files import write_text
 from ..core.in_memory import File, InMemory
 from ..measure.results import without_collection
 from ..models.not_downloaded import STATUS
-from . import ends
+from . import derived_columns as ends
 from .column import ANY, Column
 from .inputs import When, cell_files, facts_of, files_of, holds
 

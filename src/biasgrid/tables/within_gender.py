@@ -11,7 +11,7 @@ import numpy as np
 
 from ..measure.bootstrap import jackknife
 from ..measure.results import results
-from ..metrics.sets import Weighted, effect_size
+from ..metrics.sets import WeightedSet, effect_size
 from .cells import ddof_of, effect_size_cells
 from .keys import CELL
 from .table import Column, Files, Table
@@ -88,7 +88,7 @@ def _effect_sizes(
     numbers = []
     for of_words in (values[None], values - means[:, gender]):
         with np.errstate(invalid="ignore"):
-            sets = Weighted(weights * is_first), Weighted(weights * ~is_first)
+            sets = WeightedSet(weights * is_first), WeightedSet(weights * ~is_first)
             value, *left_out = effect_size(*sets, of_words, ddof)
         ends = [math.nan, math.nan]
         if min(map(len, associations)) > 1:

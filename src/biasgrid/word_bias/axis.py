@@ -14,13 +14,13 @@ from ..debias.lookup import find_sets, find_words
 from ..evaluation.facts import direction_in, directions
 from ..evaluation.hidden_bias import lower_case_words
 from ..evaluation.spec import first_words
-from ..measure.pool import bands_of, draw_words
+from ..measure.candidate_words import bands_of, draw_words
 from ..measure.statistics.scale import NONE, Scale, Standardized
+from ..models.cache_per_model import remember
 from ..models.checks import check_model
 from ..models.directions import DIRECTIONS, PAIR, PAIRED
 from ..models.directions import axis as axis_of_vectors
 from ..models.model import DebiasedModel, Model
-from ..models.remember import remember
 from ..queries.query import Query
 from ..queries.word_set import Sets, WordSet, word_sets
 
@@ -243,7 +243,7 @@ def whole_vocabulary(
 # Cache the words: a report scores the same random words by each direction.
 @remember(4)
 def random_words(model: Model) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Draw random words of a model, the same in all its variants (`biasgrid.measure.pool.draw_words`)."""
+    """Draw random words of a model, the same in all its variants (`biasgrid.measure.candidate_words.draw_words`)."""
     return draw_words(model, np.random.default_rng(0))
 
 
@@ -252,7 +252,7 @@ class Baseline:
     """Scores of random words of a model, the random-word baseline of a word.
 
     A word is compared with up to 6,000 random words of its own band of frequency
-    (`biasgrid.measure.pool.bands_of`). The words of the groups that define the direction are left out.
+    (`biasgrid.measure.candidate_words.bands_of`). The words of the groups that define the direction are left out.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.errors import InputError, quote
 from ..core.keywords import checked_keywords
 from ..evaluation.grouped_words import cluster, cluster_accuracy, match_clusters, nearest_of
-from ..measure.pool import bands_of
+from ..measure.candidate_words import bands_of
 from ..measure.statistics.scale import NONE, Scale
 from ..models.checks import check_model
 from ..models.model import Model

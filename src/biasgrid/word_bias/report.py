@@ -13,7 +13,7 @@ from ..core.errors import InputError, quote, unknown_name
 from ..core.keywords import checked_keywords
 from ..debias import UNTOUCHED
 from ..figures.showing import check_path, hand_out
-from ..measure.pool import bands_of
+from ..measure.candidate_words import bands_of
 from ..metrics.indirect_bias import betas
 from ..metrics.neighbourhood import THRESHOLD
 from ..metrics.neighbours import nearest

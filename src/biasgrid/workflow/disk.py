@@ -11,7 +11,7 @@ from pathlib import Path
 from ..core.errors import BiasgridError
 from ..study.study import Study
 from . import stores
-from .notices import size_text
+from .run_messages import size_text
 
 # megabytes of results: for each cell with its inference and tables, and for the words of a model's random groups
 CELL, POOL = 0.2, 30
@@ -25,7 +25,7 @@ def to_write(study: Study, sizes: Mapping[str, int | None]) -> dict[str, float]:
     study
         The study; what exists of it already is not counted.
     sizes
-        Megabytes of each download (`notices.download_sizes`); None, for an unknown size, counts as nothing.
+        Megabytes of each download (`run_messages.download_sizes`); None, for an unknown size, counts as nothing.
     """
     raw, paths = study.embeddings / "raw", study.paths
     new_models = [model for model in study.models if not paths.model_file(model).is_file()]

@@ -20,7 +20,8 @@ from ..study import checksums, steps
 from ..study.paths import Folders
 from ..study.study import Study
 from ..tables import REGISTRY as TABLES
-from . import command_line, stores, why
+from . import command_line, stores
+from . import explain_rerun as why
 
 OLD = 1  # seconds since 1970: a file of this time is older than all inputs of its step
 KNOWN = ".checksums.json"  # in the folder of logs: sizes and times of files that were found as recorded

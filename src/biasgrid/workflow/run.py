@@ -21,7 +21,10 @@ from ..core.processes import RANDOM_GROUPS
 from ..models.language.blocks import AT_WORK
 from ..study.paths import Folders
 from ..study.study import Study
-from . import conclusions, config_file, disk, notices, results_record, stores, why
+from . import config_file, disk, results_record, stores
+from . import explain_rerun as why
+from . import run_messages as notices
+from . import run_summary as conclusions
 from .plan import Plan
 from .setup import input_files, logs_of, stop
 

@@ -13,9 +13,9 @@ from snakemake.utils import update_config
 from threadpoolctl import threadpool_limits
 
 from ..core import configs, processes, resources
-from ..core.callers import warn_in_a_line
 from ..core.errors import BiasgridError
 from ..core.files import refuse_links, write_text
+from ..core.user_warnings import warn_in_a_line
 from ..core.web_addresses import share_secrets
 from ..evaluation import ratings
 from ..study.config import load, overlay

@@ -13,7 +13,7 @@ from scipy import stats
 
 from biasgrid import BiasgridError, Query, load
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.metrics import metric
 
 OF_TWO = ("pll_preference", "mean_pair_difference", "kl_div_s", "score_distributions")
@@ -273,11 +273,11 @@ def test_inference_over_items_of_stereoset():
     model = load(scores, kind="language_model", name="measured")
     query = Query(texts)
     (ss,), _ = infer_query(
-        Request(metric("stereoset_ss"), inference={"permutation": {"draws": 999}}), query, model
+        MeasurementSpec(metric("stereoset_ss"), inference={"permutation": {"draws": 999}}), query, model
     )
     assert (ss["value"], ss["permutation"]["p_value"]) == (100, pytest.approx(2 * 0.5**40))
     (lms,), _ = infer_query(
-        Request(metric("stereoset_lms"), inference={"permutation": {"draws": 99}}), query, model
+        MeasurementSpec(metric("stereoset_lms"), inference={"permutation": {"draws": 99}}), query, model
     )
     assert lms["permutation"] == {"reason": metric("stereoset_lms").no_test}
 

@@ -11,7 +11,7 @@ from tiny_bert import Reference, ids_of, weights_of, write_bert
 import biasgrid as bg
 from biasgrid import LostWordsWarning, Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.metrics import metric
 
 FIRST, SECOND, THIRD = ["a x", "a y", "a z"], ["b x", "b y", "b z"], ["c x", "c y", "c z"]
@@ -48,7 +48,9 @@ def test_of_two_versions_it_is_the_preference_of_pairs(model):
 
 def test_the_interval_is_that_of_tuples_and_the_test_is_named(model):
     asked = {"permutation": {"draws": 99}, "bootstrap": {"draws": 2000}}
-    (found,), values = infer_query(Request(metric("tuple_preference"), inference=asked), TUPLES, model)
+    (found,), values = infer_query(
+        MeasurementSpec(metric("tuple_preference"), inference=asked), TUPLES, model
+    )
     assert found["permutation"] == {"reason": metric("tuple_preference").no_test}
     # a tuple's share is 1, 0 or 0, and of three drawn with replacement the mean is 0 in (2/3)^3 of cases
     assert set(np.round(3 * values[0], 6)) == {0, 1, 2, 3}

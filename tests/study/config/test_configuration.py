@@ -15,7 +15,7 @@ from biasgrid.models.shipped_sources import shipped_models
 from biasgrid.study.config.metrics import Words
 from biasgrid.study.config.word_sets import WordSets
 from biasgrid.study.study import Study
-from biasgrid.workflow import notices
+from biasgrid.workflow import run_messages as notices
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
 

@@ -18,7 +18,7 @@ import biasgrid as bg
 from biasgrid import metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import Request
+from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.store import EmbeddingStore
 from biasgrid.models.store_writer import StoreWriter
 from biasgrid.queries.query import Query
@@ -166,7 +166,7 @@ def test_within_bands_words_that_differ_in_frequency_alone_are_told_apart_by_cha
         query = Query(*([[word(i) for i in of_set] for of_set in side] for side in (sets[:2], sets[2:])))
         options = {"draws": 199, "exact": 300}
         (result, *_), _ = infer_query(
-            Request(
+            MeasurementSpec(
                 metrics.metric("weat"),
                 inference={"permutation": options, "frequency_bands": options},
                 draw_seed=seed,

@@ -21,7 +21,7 @@ from biasgrid import metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.files import write_bytes
 from biasgrid.figures.frame import save
-from biasgrid.measure.pool import make_pool
+from biasgrid.measure.candidate_words import make_pool
 from biasgrid.measure.significance.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric, Score
 from biasgrid.study import code
@@ -331,7 +331,7 @@ def test_what_an_edit_re_runs(tmp_path):
         }
     assert stale("validation.calibration.null") == stale("validation.calibration.coverage") == {"simulated"}
     assert stale("validation.calibration.queries") == {"calibrated"}
-    assert "calibrated" in stale("measure.pool")
+    assert "calibrated" in stale("measure.candidate_words")
     assert stale("validation.calibration.tables") == {"table"}
     assert all("validation.calibration.plots" in part for part in closures["figure"])
     for part in (part for rule in ("simulated", "calibrated", "pool") for part in closures[rule]):

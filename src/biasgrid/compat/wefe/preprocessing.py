@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.callers import stacklevel
 from ...core.errors import BiasgridError
+from ...core.user_warnings import stacklevel
 from ...measure.value_warnings import LostWordsWarning
 from ...models.preprocessing import AS_WRITTEN, NFKD, check_preprocessor, variant
-from ...models.words import FoundSet, WordOptions, find
+from ...models.words import WordOptions, WordVectors, find
 from .query import Query, check_query
 from .word_embedding_model import WordEmbeddingModel, check_model
 
@@ -119,12 +119,12 @@ def wefe_form(options: Any) -> Any:
     return title
 
 
-def _find(name: str, words: Sequence[str], model: WordEmbeddingModel, options: WordOptions) -> FoundSet:
+def _find(name: str, words: Sequence[str], model: WordEmbeddingModel, options: WordOptions) -> WordVectors:
     check_model(model)
     return find(name, tuple(words), model.model, options)
 
 
-def _embeddings(found: FoundSet) -> Embeddings:
+def _embeddings(found: WordVectors) -> Embeddings:
     return dict(zip(found.keys, found.vectors.astype(np.float32), strict=True))
 
 

@@ -18,17 +18,17 @@ import numpy as np
 from ...core.geometry import unit
 from ...core.validation import Whole, field
 from ...metrics.registry import Metric, one_by_one
+from ...models.cache_per_model import remember
 from ...models.frequencies import Frequency
-from ...models.remember import remember
 from ...models.store import DebiasedModel
-from ...models.words import FoundSet
+from ...models.words import WordVectors
 from ..bootstrap import digest
+from ..candidate_words import Pool
 from ..options import ALTERNATIVE, BIAS, AnAlternative, Frequencies
 from ..permutation import Permutation, drawn_test
-from ..pool import Pool
 from ..random_data import DRAWS, PAIRS, POOL, random_sets, sample_of, sizes_of
 from ..resampler import Resampler, rows_at_once
-from ..sample import Sample
+from ..sample import MetricInput
 from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
 from .random_groups import MOST_UNDEFINED
 from .test import Outcome, Test
@@ -52,7 +52,7 @@ class ControlWordsOptions(Frequencies):
     alternative: AnAlternative = field(ALTERNATIVE, BIAS)
 
 
-def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+def run(sample: MetricInput, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
     """Run `control_test` and return its result and facts."""
     controls = control_test(sample, pool, seed=seed, **options)
     return Outcome(controls) if isinstance(controls, str) else Outcome(controls.test, controls.facts)
@@ -94,7 +94,7 @@ class ControlTest:
 
 
 def control_test(
-    sample: Sample,
+    sample: MetricInput,
     pool: Pool | None,
     *,
     draws: int,
@@ -127,7 +127,7 @@ def control_test(
     entries, rows, places = control_draws
     vectors = model.take(entries, rows)
     vectors = unit(vectors) if sample.request.words.normalize else vectors
-    controls = FoundSet("control words", entries, entries, np.arange(len(entries)), vectors, rows, {}, ())
+    controls = WordVectors("control words", entries, entries, np.arange(len(entries)), vectors, rows, {}, ())
     values = values_of_controls(sample, controls, keys, places)
     observed, values = float(values[0]), values[1:]
     undefined_count = int(np.count_nonzero(~np.isfinite(values)))
@@ -146,7 +146,7 @@ def control_test(
 
 
 def values_of_controls(
-    sample: Sample, controls: FoundSet, keys: Sequence[str], places: np.ndarray
+    sample: MetricInput, controls: WordVectors, keys: Sequence[str], places: np.ndarray
 ) -> np.ndarray:
     """Compute the metric's value for the original words, then for each draw of control words."""
     metric, groups, words, sides = sample.request.metric, sample.groups, sample.words, sample.sides

@@ -15,11 +15,11 @@ import numpy as np
 from ...core.validation import field
 from ...models.frequencies import WORDFREQ, Frequency, counts_of
 from ...models.store import DebiasedModel
+from ..candidate_words import Pool
 from ..options import Frequencies, Number
 from ..permutation import Permutation, permutations_of
-from ..pool import Pool
 from ..resampler import Resampler
-from ..sample import Sample
+from ..sample import MetricInput
 from .permutation import (
     PermutationOptions,
     bands_of,
@@ -50,7 +50,7 @@ class FrequencyBandsOptions(Frequencies, PermutationOptions):
     )
 
 
-def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+def run(sample: MetricInput, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
     """Run `banded_test` and return its result and facts."""
     return Outcome(*banded_test(resampler, sample.model, seed=seed, **options))
 

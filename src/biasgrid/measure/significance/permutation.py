@@ -10,14 +10,14 @@ import numpy as np
 
 from ...core.validation import Strict, Whole, field
 from ...metrics.registry import Metric
-from ...models.words import FoundSet
+from ...models.words import WordVectors
 from ..bootstrap import digest
+from ..candidate_words import Pool
 from ..options import ALTERNATIVE, BIAS, STOP, AnAlternative, Stop
 from ..permutation import Permutation, binomial_test, permutation_test
-from ..pool import Pool
 from ..random_data import DRAWS, resampler_of
 from ..resampler import Resampler, rows_at_once
-from ..sample import Sample
+from ..sample import MetricInput
 from .test import Outcome, Test
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class PermutationOptions(Strict):
     alternative: AnAlternative = field(ALTERNATIVE, BIAS)
 
 
-def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+def run(sample: MetricInput, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
     """Run `query_permutation_test` and return its result and its subject."""
     test = query_permutation_test(resampler, seed=seed, **options)
     return Outcome(test, {} if isinstance(test, str) else {"test_of": resampler.metric.test_of})
@@ -109,7 +109,7 @@ def query_permutation_test(
     return binomial_test(test, *resampler.pairs_won) if is_drawn and resampler.pairs_won else test
 
 
-def exchangeable_sets(resampler: Resampler) -> list[FoundSet] | str:
+def exchangeable_sets(resampler: Resampler) -> list[WordVectors] | str:
     """Return the sets whose words a permutation test permutes, or the reason why it cannot."""
     metric = resampler.metric
     if metric.no_test:
@@ -130,7 +130,7 @@ def bands_of(metric: Metric, sizes: Sequence[int], of_words: np.ndarray | None =
     return constituents if of_words is None else 2 * of_words + constituents
 
 
-def sizes_and_shared(resampler: Resampler, sets: Sequence[FoundSet]) -> tuple[list[int], list[int]]:
+def sizes_and_shared(resampler: Resampler, sets: Sequence[WordVectors]) -> tuple[list[int], list[int]]:
     """Return the numbers of words of the sets, and the indices of words that are in several sets."""
     if is_of_sentences(resampler):
         words, places = _exchanged(resampler, resampler.words), _exchanged(resampler, resampler.places)

@@ -17,17 +17,17 @@ import numpy as np
 from ...core.geometry import unit
 from ...core.validation import Strict, Whole, field
 from ...metrics.registry import Metric
+from ...models.cache_per_model import remember
 from ...models.model import Model
-from ...models.remember import remember
-from ...models.words import FoundSet
+from ...models.words import WordVectors
 from ...queries.word_set import WordSet
+from ..candidate_words import Pool
 from ..group_draws import BLOCK, FEWEST, GroupDraws, draws_of
 from ..options import BIAS, STOP, AnAlternative, Stop
 from ..permutation import DISTANCE, Permutation, monte_carlo_test
-from ..pool import Pool
 from ..random_data import DRAWS, PAIRS, POOL, random_sets, sample_of, sizes_of
 from ..resampler import Resampler
-from ..sample import Sample
+from ..sample import MetricInput
 from ..statistics.scale import TOO_FEW_TOPICS, Scale
 from .test import Outcome, Test
 
@@ -103,7 +103,7 @@ class GroupsTest:
         }
 
 
-def run(sample: Sample, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
+def run(sample: MetricInput, resampler: Resampler, pool: Pool | None, seed: int, **options: Any) -> Outcome:
     """Run `groups_test` and return its result and facts."""
     groups = groups_test(sample, pool, seed=seed, **options) if pool else NO_VECTORS
     return Outcome(groups) if isinstance(groups, str) else Outcome(groups.test, groups.facts)
@@ -133,7 +133,7 @@ class GroupValues(NamedTuple):
 
 
 def groups_test(
-    sample: Sample,
+    sample: MetricInput,
     pool: Pool,
     *,
     draws: int,
@@ -205,7 +205,7 @@ def _of_values(values: GroupValues, name: str) -> np.ndarray:
     return column
 
 
-def end_of_scale(sample: Sample, pool: Pool, group_draws: GroupDraws, draws: int) -> int | str:
+def end_of_scale(sample: MetricInput, pool: Pool, group_draws: GroupDraws, draws: int) -> int | str:
     """Return the end of the draws that form the scale of a score, or the reason why it cannot be tested, in a
     sentence.
 
@@ -269,15 +269,15 @@ def effective_topics(words: np.ndarray) -> float:
     return float(words.size**2 / (counts**2).sum() / words.shape[1])
 
 
-def draws_in_place(sample: Sample, pool: Pool, seed: int, match: str) -> GroupDraws | str:
+def draws_in_place(sample: MetricInput, pool: Pool, seed: int, match: str) -> GroupDraws | str:
     """Prepare random groups in place of the metric's groups, or return the reason why this is impossible."""
     _, word_sets = sample.sides(sample.whole.target_sets, sample.whole.attribute_sets)
     return draws_for(sample, sample.groups, word_sets, pool, seed, match)
 
 
 def draws_for(
-    sample: Sample,
-    groups: Sequence[FoundSet],
+    sample: MetricInput,
+    groups: Sequence[WordVectors],
     word_sets: Sequence[WordSet],
     pool: Pool,
     seed: int,
@@ -305,7 +305,9 @@ def count_seeds(seeds: np.ndarray) -> int:
     return len(np.unique(seeds))
 
 
-def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callable[[int, int], GroupValues]:
+def group_values(
+    sample: MetricInput, pool: Pool, group_draws: GroupDraws
+) -> Callable[[int, int], GroupValues]:
     """Return a function that measures the draws from number `start` up to `end`, in order: (start, end) -> values.
 
     A draw that contains a word of the query is left out.
@@ -328,7 +330,7 @@ def group_values(sample: Sample, pool: Pool, group_draws: GroupDraws) -> Callabl
 
 
 def batches_for(
-    sample: Sample, pool: Pool, group_draws: GroupDraws
+    sample: MetricInput, pool: Pool, group_draws: GroupDraws
 ) -> Callable[[int, int], tuple[Batch, np.ndarray]]:
     """Return a function (start, end) -> the draws with these numbers, and which of them contain no word of the
     query."""
@@ -341,7 +343,7 @@ def batches_for(
     return batch_of
 
 
-def free_words(sample: Sample, pool: Pool) -> np.ndarray:
+def free_words(sample: MetricInput, pool: Pool) -> np.ndarray:
     """Return which of the pool's words are not in the query, bool (words of the pool,)."""
     whole = sample.whole
     return ~np.isin(pool.rows, sample.rows_of((*whole.target_sets, *whole.attribute_sets)))
@@ -360,7 +362,7 @@ class Batch(NamedTuple):
         For each group, the indices of its words in each draw: (draws, words of the group).
     """
 
-    words: FoundSet
+    words: WordVectors
     pool_places: np.ndarray
     places: list[np.ndarray]
     numbers: np.ndarray
@@ -393,7 +395,7 @@ def _batch(
     rows = pool.rows[pool_places]
     vectors = model.take(entries, rows)
     vectors = unit(vectors) if normalize else vectors
-    words = FoundSet("random groups", entries, entries, np.arange(len(rows)), vectors, rows, {}, ())
+    words = WordVectors("random groups", entries, entries, np.arange(len(rows)), vectors, rows, {}, ())
     return Batch(
         words,
         pool_places,
@@ -406,19 +408,21 @@ def _batch(
     )
 
 
-def _concatenate(sets: Sequence[FoundSet]) -> tuple[FoundSet, np.ndarray]:
+def _concatenate(sets: Sequence[WordVectors]) -> tuple[WordVectors, np.ndarray]:
     """Concatenate the rows of all sets into one set, and return also the end of each set."""
     words, keys = (tuple(chain.from_iterable(getattr(s, name) for s in sets)) for name in ("words", "keys"))
     vectors, rows = (np.concatenate([getattr(s, name) for s in sets]) for name in ("vectors", "rows"))
-    all_groups = FoundSet("groups", words, keys, np.arange(len(keys)), vectors, rows, {}, ())
+    all_groups = WordVectors("groups", words, keys, np.arange(len(keys)), vectors, rows, {}, ())
     return all_groups, np.cumsum([len(s.keys) for s in sets])
 
 
-def values_of_groups(sample: Sample, all_groups: FoundSet, places: Sequence[np.ndarray]) -> np.ndarray:
+def values_of_groups(
+    sample: MetricInput, all_groups: WordVectors, places: Sequence[np.ndarray]
+) -> np.ndarray:
     """Compute the metric's value for each draw of groups in place of the sample's."""
     metric, parameters = sample.request.metric, sample.request.parameters
 
-    def model_arguments(groups: Sequence[FoundSet]) -> Mapping[str, Any]:
+    def model_arguments(groups: Sequence[WordVectors]) -> Mapping[str, Any]:
         return sample.ask_model(*sample.sides(groups, sample.words))
 
     word_vectors = [s.vectors for s in sample.words]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import BiasgridError, InputError, not_allowed
 from ...core.untrusted import read_npy
-from ..remember import remember
+from ..cache_per_model import remember
 from ..vocabulary import Vocabulary
 from .cooccurrence import Cooccurrence, group_units
 

@@ -6,8 +6,8 @@ Each is one file of this package, discovered automatically, with its template ne
 from __future__ import annotations
 
 from ...core.registry import Registry
-from .section import FOLDER, Material, Section
+from .section import FOLDER, ReportData, Section
 
-__all__ = ["FOLDER", "REGISTRY", "Material", "Section"]
+__all__ = ["FOLDER", "REGISTRY", "ReportData", "Section"]
 
 REGISTRY: Registry[Section] = Registry(__name__, "SECTIONS", "section of the page", "sections")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...tables.conclusions.agreement import FEW_MODELS
 from .. import sentences
-from .section import Material, Section
+from .section import ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FEW = 4
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     tables = material.tables
     if "correlations" not in tables or "rankings" not in tables or tables["correlations"].empty:
         return {"criteria": []}

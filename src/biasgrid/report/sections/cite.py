@@ -11,13 +11,13 @@ from markupsafe import Markup
 
 from ... import __version__
 from ...tables.conclusions.text import join_names, pluralize
-from .section import Material, Section
+from .section import ReportData, Section
 
 # End of a line outside of a text: texts in JSON do not contain line ends.
 LINE = re.compile(r"\n\s*")
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     versions = material.cells.versions
     return {
         "citation": _citation(material.spec, material.config_text),

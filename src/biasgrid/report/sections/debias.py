@@ -12,7 +12,7 @@ from ...measure.statistics.two_models import LENGTHS
 from ...tables.conclusions.least_biased import Answer, DebiasedState, before_and_after
 from .. import sentences
 from .ranking import EFFECTS, change
-from .section import Material, Section
+from .section import ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WIDEST = 2.0
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     tables = material.tables
     states = [state for state in material.states_of(tables["scores"]) if state[1] != UNTOUCHED]
     return {
@@ -52,7 +52,7 @@ def _effects(answers: Sequence[Answer], model: str, debias: str) -> dict[tuple[s
 
 
 def _bias(
-    material: Material, model: str, debias: str, effects: dict[tuple[str, str], DebiasedState]
+    material: ReportData, model: str, debias: str, effects: dict[tuple[str, str], DebiasedState]
 ) -> dict[str, list[dict[str, Any]]]:
     """Return by topic, for each metric, the average bias before and after, and the significance of the difference."""
     rankings = material.tables.get("rankings")

@@ -26,7 +26,7 @@ from .. import sentences
 from ..names import Names
 from ..picture import Axis, looks, value_text
 from ..score_records import anchor
-from .section import Material, Section
+from .section import ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ FEW_TICKS = 4
 LINE = 11
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     tables, spec, names = material.tables, material.spec, material.names
     if "rankings" not in tables or tables["rankings"].empty:
         return {"single": "This study has no ranked topics, so its models are not compared."}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...tables.words import cell_words
-from .section import Material, Section
+from .section import ReportData, Section
 
 # Number of words of each group.
 SHOWN = 5
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     """Return the words by criterion, query and metric: each model's words furthest towards both groups, in order.
 
     Values are not shown: metrics differ in their units, and the table lacks random words for comparison.

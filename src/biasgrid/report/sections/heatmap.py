@@ -10,7 +10,7 @@ from ...core.numbers import plain
 from ...tables.conclusions.direction import directions
 from ..marks import SIGNIFICANT, explained_by_frequency, legend
 from ..score_records import anchor, anchor_of
-from .section import Material, Section
+from .section import ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ SHADES = 9
 PLACE = ["criterion", "query", "metric"]
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     scores, spec = material.tables["scores"], material.spec
     signed = directions(scores, spec["summary"]["sides"])
     return {
@@ -38,7 +38,7 @@ def make(material: Material) -> dict[str, Any]:
     }
 
 
-def _metric(metric: str, scores: pd.DataFrame, material: Material) -> dict[str, Any]:
+def _metric(metric: str, scores: pd.DataFrame, material: ReportData) -> dict[str, Any]:
     """Return a metric's scores with their shades, by criterion and query."""
     spec = material.spec
     neutral = {(criterion, metric): value for criterion, metric, value in spec["neutrals"]}

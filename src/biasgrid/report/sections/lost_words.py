@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...models.preprocessing import form_of
 from ...models.words import NOT_FOUND
-from .section import Material, Section
+from .section import ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ def told(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["reason"] != NOT_FOUND) | ~table[["model", "forms"]].duplicated()]
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     spec, lost_words = material.spec, material.cells.lost_words
     reasons = {
         (row.model, row.query_id, row.set, row.word): row.reason

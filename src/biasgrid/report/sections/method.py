@@ -9,7 +9,7 @@ from ...core.numbers import count, plain, share
 from ...measure import significance
 from ...models.preprocessing import form_of
 from ...tables.published.quantities import name_of
-from .section import Material, Section
+from .section import ReportData, Section
 
 LABELS = {
     "preprocessors": "Spellings, in order of look-up",
@@ -26,7 +26,7 @@ LABELS = {
 STRATEGIES = {"first": "the first that the model has", "all": "all that the model has"}
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     config, spec = material.config, material.spec
     labels = LABELS | {
         name: test.label

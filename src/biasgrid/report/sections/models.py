@@ -7,10 +7,10 @@ from typing import Any
 
 from ...core.numbers import share, typeset
 from ...debias import UNTOUCHED
-from .section import Material, Section
+from .section import ReportData, Section
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     quality = material.tables.get("quality")
     if quality is not None:
         quality = quality[quality["debias"] == UNTOUCHED]
@@ -39,7 +39,7 @@ def make(material: Material) -> dict[str, Any]:
     }
 
 
-def _coverage(material: Material, model: str) -> str:
+def _coverage(material: ReportData, model: str) -> str:
     """Say how many words of its queries a model has."""
     scores, lost_words = material.tables["scores"], material.cells.lost_words
     query_words = {

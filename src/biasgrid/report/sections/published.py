@@ -9,7 +9,7 @@ from ...tables.conclusions.text import join_names
 from ...tables.published.quantities import name_of
 from ...tables.published.verdict import AGREEING, MEANINGS, UNJUDGED
 from ...tables.published.wholes import counted
-from .section import Material, Section
+from .section import ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +23,7 @@ SHORT = {
 }
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     spec, names = material.spec, material.names
     without = spec.get("without", [])
     if (table := material.tables.get("comparison")) is None or table.empty:
@@ -70,7 +70,9 @@ def _strip(verdicts: pd.Series, noun: str, plural: str) -> dict[str, Any]:
     }
 
 
-def _tables(rows: pd.DataFrame, notes: dict[str, int], material: Material) -> dict[str, list[dict[str, Any]]]:
+def _tables(
+    rows: pd.DataFrame, notes: dict[str, int], material: ReportData
+) -> dict[str, list[dict[str, Any]]]:
     """Return the numbers of a source by its tables; notes are numbered in the order of their first use."""
     return {
         str(table): [_row(row, notes, material) for row in part.itertuples()]
@@ -78,7 +80,7 @@ def _tables(rows: pd.DataFrame, notes: dict[str, int], material: Material) -> di
     }
 
 
-def _row(row: Any, notes: dict[str, int], material: Material) -> dict[str, Any]:
+def _row(row: Any, notes: dict[str, int], material: ReportData) -> dict[str, Any]:
     names = material.names
     query, _, quantity = row.quantity.rpartition(": ")
     said = material.queries[query].name if query in material.queries else query
@@ -94,7 +96,7 @@ def _row(row: Any, notes: dict[str, int], material: Material) -> dict[str, Any]:
     }
 
 
-def _model(unit: str, material: Material) -> str:
+def _model(unit: str, material: ReportData) -> str:
     """Return a model with its debias method, in short."""
     model, _, debias = unit.partition(" under ")
     return material.names.state(model, debias) if debias else material.names.label(model)

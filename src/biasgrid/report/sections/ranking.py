@@ -11,7 +11,7 @@ from ...core.numbers import share as percentage
 from ...debias import UNTOUCHED
 from ...tables.conclusions.least_biased import before_and_after
 from .. import sentences
-from .section import Material, Section
+from .section import ReportData, Section
 
 DOWNLOADED = [
     *("rank", "rank_low", "rank_high", "value", "p_adjusted", "cells", "cells_nan"),
@@ -22,7 +22,7 @@ EFFECTS = {"less": "less biased", "more": "more biased", "": "no clear change"}
 KINDS = {effect: kind for kind, effect in EFFECTS.items()}
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     tables, spec, names = material.tables, material.spec, material.names
     if "rankings" not in tables or tables["rankings"].empty:
         return {"criteria": []}

@@ -6,10 +6,10 @@ from typing import Any
 
 from ...core.numbers import plain, share
 from ...models.words import WordOptions
-from .section import Material, Section
+from .section import ReportData, Section
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     words = material.config.get("words", {})
     return {
         "threshold": share(words.get("lost_vocabulary_threshold", WordOptions.lost_vocabulary_threshold)),

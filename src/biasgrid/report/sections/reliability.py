@@ -8,7 +8,7 @@ from ...core.numbers import coefficient
 from ...core.numbers import share as percentage
 from ...measure.reliability_in_words import MAY_TURN, NONE, POOR, SIGN, of_scores, of_word_orders
 from ..score_records import anchor
-from .section import Material, Section
+from .section import ReportData, Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHADES = 9
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     if "reliability" not in material.tables:
         return {"metrics": []}
     card, spec = material.tables["reliability"], material.spec
@@ -52,7 +52,7 @@ def _bar(metric: str, scores: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _query(key: str, scores: pd.DataFrame, orders: pd.DataFrame, material: Material) -> dict[str, Any]:
+def _query(key: str, scores: pd.DataFrame, orders: pd.DataFrame, material: ReportData) -> dict[str, Any]:
     """Return a query's cell of each metric, and its least stable score."""
     cells = {}
     for metric, part in scores.groupby("metric"):

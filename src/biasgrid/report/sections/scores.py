@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Any
 
 from ..score_records import Cells
-from .section import Material, Section
+from .section import ReportData, Section
 
 # From this number of scores on, a common reason for a missing test is written once.
 FREQUENT = 10
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     by_metric: dict[str, list[Any]] = {metric: [] for metric in material.spec["metrics"]}
     for question, records in material.cells.of_questions():
         by_metric[question.metric].append((question, records))

@@ -26,7 +26,7 @@ State = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """Data of a study, read once for all sections.
 
     Parameters
@@ -58,7 +58,7 @@ class Material:
     cells: Cells
     config: Mapping[str, Any]
     config_text: str
-    whole: Material | None = None
+    whole: ReportData | None = None
 
     @cached_property
     def answers(self) -> list[Answer]:
@@ -111,7 +111,7 @@ class Section:
     reads
         The study's tables that `make` uses, if the study has them.
     make
-        Material -> the data for the template. It does not draw conclusions: `tables.conclusions` does.
+        ReportData -> the data for the template. It does not draw conclusions: `tables.conclusions` does.
     template
         The name of the template's file.
     place
@@ -129,7 +129,7 @@ class Section:
     name: str
     title: str
     reads: tuple[str, ...]
-    make: Callable[[Material], dict[str, Any]]
+    make: Callable[[ReportData], dict[str, Any]]
     template: str
     place: int = 55
     lead: str = ""

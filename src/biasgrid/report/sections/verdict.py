@@ -8,13 +8,13 @@ from ...measure.evidence import phrase
 from ...tables.conclusions.overview import NO_MARKS, ZEROS, BiasPicture, Mark, bias_pictures
 from ...tables.conclusions.summary import READ as conclusion_reads
 from ..picture import Axis, looks, row_height, value_text
-from .section import Material, Section
+from .section import ReportData, Section
 
 # Rows that are visible before "more queries" is opened.
 MOST_ROWS = 30
 
 
-def make(material: Material) -> dict[str, Any]:
+def make(material: ReportData) -> dict[str, Any]:
     scores, spec = material.tables["scores"], material.spec
     criteria, models = spec["criteria"], list(spec["models"])
     pictures = [*bias_pictures(scores, spec["metrics"], criteria, models, spec["neutrals"])]
@@ -31,7 +31,7 @@ def _has(picture: BiasPicture, model: str) -> bool:
     return any(mark.model == model for mark in picture.marks)
 
 
-def _drawn(picture: BiasPicture, models: list[str], material: Material) -> dict[str, Any]:
+def _drawn(picture: BiasPicture, models: list[str], material: ReportData) -> dict[str, Any]:
     """Return a picture with the data of its template: the axis, and how many rows of a topic are visible at first."""
     rows = sum(len(topic.rows) for topic in picture.topics)
     seen = rows if rows <= MOST_ROWS else max(3, MOST_ROWS // len(picture.topics))

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from ... import metrics
-from ...core.callers import stacklevel
 from ...core.errors import BiasgridError, not_allowed
 from ...core.processes import RANDOM_GROUPS
 from ...core.registry import load_plugins, loaded_plugins
 from ...core.schema import as_finite
+from ...core.user_warnings import stacklevel
 from ...measure import significance
-from ...measure.request import Request
+from ...measure.request import MeasurementSpec
 from ...measure.result import as_json
 from ...measure.sample import look_up
 from ...queries.query import Query
@@ -83,7 +83,7 @@ def infer_aggregates(
     import joblib
     from tqdm import tqdm
 
-    from ...measure.pool import pool_of
+    from ...measure.candidate_words import pool_of
 
     tasks = []
     for name, criteria in groups.items():
@@ -169,7 +169,7 @@ def _measure_in_parallel(
     for state, cells in by_model.items():
         pool = None
         if any(significance.needs_pool(inference or {}) for _, _, inference in cells):
-            from ...measure.pool import pool_of
+            from ...measure.candidate_words import pool_of
 
             pool = pool_of(models[state])
         # Take every n-th cell, because consecutive cells have the same metric and take equally long.
@@ -212,7 +212,7 @@ def measure_cell(
 ) -> Outcome:
     """Measure a cell, as `cell.compute_cell` and `measure.write_inference.infer_cells` do with files."""
     spec = cell.spec
-    samples = look_up(Request.of_cell(spec, inference), query, model)
+    samples = look_up(MeasurementSpec.of_cell(spec, inference), query, model)
     record = {**spec, "results": [as_json(sample.result()) for sample in samples]}
     if inference is None:
         return Outcome(record)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ...core import wefe_names
-from ...core.callers import stacklevel
 from ...core.errors import BiasgridError, join_names, not_allowed, quote
 from ...core.keywords import checked_keywords
+from ...core.user_warnings import stacklevel
 from ...debias import UNTOUCHED
 from ...measure import significance
 from ...measure.caveats import lookalike_text

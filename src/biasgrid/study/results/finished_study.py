@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import tables
-from ...core.callers import stacklevel
 from ...core.errors import BiasgridError, InputError, join_names, quote
 from ...core.registry import UnknownEntryError, pending
 from ...core.resources import did_you_mean_file, find_file
 from ...core.schema import read
+from ...core.user_warnings import stacklevel
 from ...core.validation import check_path
 from ...debias import Method
 from ...evaluation.spec import Spec

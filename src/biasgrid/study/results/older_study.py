@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import tables
 from ...core.errors import BiasgridError
 from ...core.in_memory import InMemory
-from ...tables.ends import with_ends
+from ...tables.derived_columns import with_ends
 from ..in_memory.made_paths import MadePaths
 from ..steps import table_step
 from .finished_study import FinishedStudy

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ....core.callers import stacklevel
+from ....core.user_warnings import stacklevel
 from ....core.wefe_names import WORD_SETS
 from ....study.word_sets import WordSets, word_sets
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .... import metrics
-from ....core.callers import stacklevel
 from ....core.errors import ArgumentTypeError, InputError, quote
 from ....core.keywords import checked_keywords
+from ....core.user_warnings import stacklevel
 from ....core.wefe_names import FORMER_OPTIONS
 from ....measure.caveats import lookalike_text
 from ....measure.result import Result

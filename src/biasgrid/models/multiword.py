@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.geometry import unit
-from .extended import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
+from .appended_vectors import BEHIND, OF_NGRAMS, ExtendedModel, row_behind
 from .model import Model
 
 RAW, UNIT = "raw", "unit"

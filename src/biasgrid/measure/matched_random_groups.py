@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .pool import NEAREST, WIDTHS, Pool, bands_of
+from .candidate_words import NEAREST, WIDTHS, Pool, bands_of
 
 # Largest difference between a random group's mean cosine and the query's group, and between the mean cosine of two
 # groups and the query's. A group within this share of both limits is not drawn again.
