@@ -28,7 +28,7 @@ from biasgrid.core.geometry import unit
 from biasgrid.measure.aggregates import infer_aggregates
 from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS, NEIGHBOURS, TOPICS = 6, 30, 3

@@ -25,9 +25,9 @@ from threadpoolctl import threadpool_limits
 
 from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.measure.bootstrap import intervals
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
+from biasgrid.measure.metric_input import look_up
 from biasgrid.measure.resampler import Resampler
-from biasgrid.measure.sample import look_up
 from biasgrid.measure.significance.permutation import query_permutation_test
 from biasgrid.metrics import Metric
 

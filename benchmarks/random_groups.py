@@ -49,9 +49,9 @@ from biasgrid.core.geometry import unit
 from biasgrid.measure.candidate_words import Pool, make_pool
 from biasgrid.measure.group_draws import BETWEEN, WITHIN, draws_of
 from biasgrid.measure.infer import infer_query
+from biasgrid.measure.measurement_spec import MeasurementSpec
+from biasgrid.measure.metric_input import look_up
 from biasgrid.measure.permutation import DISTANCE
-from biasgrid.measure.request import MeasurementSpec
-from biasgrid.measure.sample import look_up
 from biasgrid.measure.significance.random_groups import groups_test
 from biasgrid.measure.statistics.scale import Scale
 from biasgrid.models.words import WordOptions, WordVectors, find

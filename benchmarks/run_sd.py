@@ -23,7 +23,7 @@ from biasgrid.core.configs import read_yaml
 from biasgrid.debias import UNTOUCHED
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.models.building import store_of
 from biasgrid.models.words import WordOptions
 from biasgrid.study.study import Study

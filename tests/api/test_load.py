@@ -28,7 +28,7 @@ from biasgrid import EmbeddingStore, Query, debias, metrics
 from biasgrid.core import resources
 from biasgrid.core.errors import BiasgridError, DiskError, InputError, NetworkError, WordError
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.result import as_json
 from biasgrid.models import build_store, shipped
 from biasgrid.models.load import load

@@ -13,7 +13,7 @@ from refusals import refused
 from biasgrid import BiasgridError, EmbeddingStore, Query, debias, load, metrics
 from biasgrid.debias.transform import Transform
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import MeasurementSpec, split_options
+from biasgrid.measure.measurement_spec import MeasurementSpec, split_options
 from biasgrid.study.code import closure
 from biasgrid.study.study import Study
 

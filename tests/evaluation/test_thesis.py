@@ -26,7 +26,7 @@ from biasgrid.evaluation.analogy_answers import USUAL, answers
 from biasgrid.figures import draw
 from biasgrid.figures.analogies import analogies as draw_analogies
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.metrics import metric
 from biasgrid.models import build_store
 from biasgrid.models.building import store_of

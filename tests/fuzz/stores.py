@@ -25,8 +25,8 @@ from biasgrid.core.schema import dumps, with_version
 from biasgrid.core.untrusted import read_npy
 from biasgrid.debias.transform import ARRAYS, WORDS, Transform
 from biasgrid.measure.measure import measure
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.ranks import RESAMPLED
-from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.result import Result, as_json
 from biasgrid.measure.results import results
 from biasgrid.metrics import metric

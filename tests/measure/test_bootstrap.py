@@ -15,7 +15,7 @@ from test_resampling import near, sets_of, variants, vectors, w
 from biasgrid import Query, metrics
 from biasgrid.measure.bootstrap import draw_counts, intervals
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.models.words import WordOptions, find
 
 pytestmark = pytest.mark.slow

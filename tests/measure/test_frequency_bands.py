@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.permutation import permutation_test, permutations_of
-from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.significance.frequency_bands import bands
 from biasgrid.models.store_writer import StoreWriter
 from biasgrid.models.words import WordOptions

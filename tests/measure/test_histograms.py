@@ -9,8 +9,8 @@ from conftest import GRID_WORDS, write_text_model
 
 from biasgrid import Query, load, metrics
 from biasgrid.measure.infer import infer_query
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.permutation import drawn_test, permutation_test
-from biasgrid.measure.request import MeasurementSpec
 
 
 def test_an_exact_test_counts_every_permutation_once():

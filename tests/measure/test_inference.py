@@ -25,9 +25,9 @@ from biasgrid.core.validation import to_record
 from biasgrid.measure import permutation
 from biasgrid.measure import write_inference as step
 from biasgrid.measure.infer import infer_query
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.options import BIAS, Alternative
 from biasgrid.measure.permutation import monte_carlo_test, permutation_test, share_as_extreme
-from biasgrid.measure.request import MeasurementSpec
 from biasgrid.models.words import WordOptions
 from biasgrid.study.steps import cell_step, inference_step
 from biasgrid.study.study import Study

@@ -17,7 +17,7 @@ from biasgrid.measure.candidate_words import Pool, bands_of, pool_of
 from biasgrid.measure.group_draws import BLOCK, NEAR_ON_AVERAGE, draws_of
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.matched_random_groups import NEAR, NEAR_BETWEEN, smallest
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.models.words import WordOptions, find
 
 MALE = ["he", "his", "him", "man", "men", "boy", "son", "father"]

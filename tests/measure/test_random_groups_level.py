@@ -14,7 +14,7 @@ from scipy.stats import binom
 from biasgrid import Query, metrics
 from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from validation.calibration.queries import Words
 
 SIZE, NEAREST, GROUPS, ATTRIBUTES = 8, 30, 30, 2

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.metrics.registry import Metric, Score, one_by_one
 from biasgrid.models.words import WordOptions, find
 

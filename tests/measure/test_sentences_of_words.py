@@ -8,7 +8,7 @@ import pytest
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.queries.word_set import WordSet
 
 # word -> its sentences, of unlike number

@@ -9,7 +9,7 @@ from conftest import make_store
 import biasgrid as bg
 from biasgrid import Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.significance.permutation import bands_of
 from biasgrid.metrics.registry import one_by_one
 

@@ -15,7 +15,7 @@ from scipy.stats import spearmanr
 
 from biasgrid import BiasgridError, NoValueWarning, Query, WordOptions, metrics
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import MeasurementSpec, split_options
+from biasgrid.measure.measurement_spec import MeasurementSpec, split_options
 from biasgrid.study.study import Study
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from biasgrid import BiasgridError, Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 
 ONE = Query([["w0"], ["w1"]], [["w2", "w3", "w4"], ["w5", "w6"]], ["A", "B"], ["C", "D"])
 SEEDS = range(6)

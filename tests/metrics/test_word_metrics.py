@@ -19,7 +19,7 @@ from sklearn.decomposition import PCA
 from biasgrid import EmbeddingStore, Query, debias, metrics, tables
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.metrics import neighbours
 from biasgrid.metrics.registry import one_by_one
 from biasgrid.models import build_store, directions

@@ -18,7 +18,7 @@ from biasgrid import EmbeddingStore, figures, tables
 from biasgrid.core.configs import read_yaml
 from biasgrid.core.errors import BiasgridError
 from biasgrid.measure.measure import measure
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.models.words import WordOptions
 from biasgrid.study.study import Study
 from biasgrid.tables import published as comparison

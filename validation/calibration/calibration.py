@@ -15,7 +15,7 @@ from biasgrid.core.files import write_text
 from biasgrid.core.schema import as_finite, dumps
 from biasgrid.measure.candidate_words import Pool
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.models.store import EmbeddingStore
 
 from .queries import Words, draw_query

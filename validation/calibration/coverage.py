@@ -10,7 +10,7 @@ import numpy as np
 
 from biasgrid.core.errors import BiasgridError
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.metrics.registry import Metric
 
 from .populations import ALL_WORDS, ALL_WORDS_DRAWS, Population, as_query

@@ -38,8 +38,8 @@ from biasgrid import load
 from biasgrid.measure.aggregation import covers_enough
 from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.group_draws import BETWEEN, FEWEST
-from biasgrid.measure.request import MeasurementSpec
-from biasgrid.measure.sample import look_up
+from biasgrid.measure.measurement_spec import MeasurementSpec
+from biasgrid.measure.metric_input import look_up
 from biasgrid.measure.sequential import count_up
 from biasgrid.measure.significance.random_groups import (
     FEWEST_APART,

@@ -17,7 +17,7 @@ from biasgrid.core.files import write_text
 from biasgrid.core.schema import as_finite, dumps
 from biasgrid.measure.candidate_words import make_pool
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.models.store import EmbeddingStore
 from biasgrid.models.store_writer import StoreWriter
 from biasgrid.queries.query import Query

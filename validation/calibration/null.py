@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from biasgrid.measure.measurement_spec import MeasurementSpec
+from biasgrid.measure.metric_input import look_up
 from biasgrid.measure.permutation import Permutation
-from biasgrid.measure.request import MeasurementSpec
 from biasgrid.measure.resampler import Resampler
-from biasgrid.measure.sample import look_up
 from biasgrid.measure.significance.permutation import query_permutation_test
 from biasgrid.metrics.registry import Metric
 

@@ -44,7 +44,7 @@ from biasgrid.core.errors import BiasgridError
 from biasgrid.core.geometry import unit
 from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.statistics.scale import Scale
 from biasgrid.measure.statistics.two_models import mean_of_one
 from biasgrid.metrics import REGISTRY

@@ -9,8 +9,8 @@ import numpy as np
 
 from biasgrid import metrics
 from biasgrid.core.errors import BiasgridError
-from biasgrid.measure.request import MeasurementSpec, check_template, split_options
-from biasgrid.measure.sample import look_up
+from biasgrid.measure.measurement_spec import MeasurementSpec, check_template, split_options
+from biasgrid.measure.metric_input import look_up
 from biasgrid.models.store import EmbeddingStore
 from biasgrid.queries.query import Query
 

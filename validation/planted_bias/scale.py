@@ -59,8 +59,8 @@ from biasgrid import EmbeddingStore, Query, metrics
 from biasgrid.core.geometry import unit
 from biasgrid.measure.candidate_words import Pool, pool_of
 from biasgrid.measure.group_draws import BETWEEN
-from biasgrid.measure.request import MeasurementSpec
-from biasgrid.measure.sample import MetricInput, look_up
+from biasgrid.measure.measurement_spec import MeasurementSpec
+from biasgrid.measure.metric_input import MetricInput, look_up
 from biasgrid.measure.significance.random_groups import draws_in_place, end_of_scale, group_values
 from biasgrid.models.corpus.text import Sentences
 

@@ -35,7 +35,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any] | str:
     from .. import metrics
     from ..debias.transform import Transform
     from ..measure.measure import measure as measure_query
-    from ..measure.request import MeasurementSpec, check_kind, misfit, split_options
+    from ..measure.measurement_spec import MeasurementSpec, check_kind, misfit, split_options
     from ..measure.result import as_json
     from ..measure.value_warnings import warn_shared
     from ..queries.query import Query

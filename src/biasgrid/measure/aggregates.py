@@ -27,10 +27,10 @@ from ..queries.query import Query
 from .aggregation import OVERALL, Aggregation, aggregate_rows, covers_enough
 from .candidate_words import Pool, make_pool, stored_pool
 from .cell import model_of, query_of
+from .measurement_spec import MeasurementSpec
+from .metric_input import MetricInput, look_up
 from .permutation import monte_carlo_test
-from .request import MeasurementSpec
 from .results import cells as cells_of
-from .sample import MetricInput, look_up
 from .significance.random_groups import (
     SCALE,
     GroupValues,

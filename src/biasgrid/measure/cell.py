@@ -14,9 +14,9 @@ from ..debias.transform import Transform
 from ..models.store import DebiasedModel, EmbeddingStore
 from ..models.store_of import StoreOf
 from ..queries.query import Query
-from .request import MeasurementSpec
+from .measurement_spec import MeasurementSpec
+from .metric_input import look_up
 from .result import as_json
-from .sample import look_up
 
 
 def compute_cell(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:

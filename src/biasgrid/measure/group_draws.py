@@ -11,9 +11,9 @@ Draw number b of a query's groups is made in these steps:
 3. Words come from the same bands of rows as the words of the query's group. None is a word of the query's groups,
    and none is in a draw twice.
 4. A draw fails if, after several attempts, the mean cosine of a group differs from the query's group by more than
-   `siblings.NEAR`, or the mean cosine of two groups by more than `siblings.NEAR_BETWEEN`. In each `BLOCK` of draws,
-   the draws whose groups differ most also fail, until the mean cosine of two groups is on average within
-   `NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
+   `matched_random_groups.NEAR`, or the mean cosine of two groups by more than `matched_random_groups.NEAR_BETWEEN`.
+   In each `BLOCK` of draws, the draws whose groups differ most also fail, until the mean cosine of two groups is on
+   average within `NEAR_ON_AVERAGE`. A draw of the same groups as an earlier one fails.
 
 If the query compares its groups with lexicons, the words of the lexicons are not in any draw either.
 

@@ -21,11 +21,11 @@ from . import significance
 from .bootstrap import digest, interval_of_units, intervals
 from .candidate_words import Pool, pool_of
 from .free_memory import check_memory
+from .measurement_spec import MeasurementSpec
+from .metric_input import MetricInput, look_up
 from .options import BIAS
 from .permutation import Permutation
-from .request import MeasurementSpec
 from .resampler import Resampler
-from .sample import MetricInput, look_up
 from .word_order import word_order
 
 
@@ -49,7 +49,7 @@ def infer(
     nulls: dict[str, dict[str, np.ndarray]] | None = None,
     pool: Pool | None = None,
 ) -> tuple[list[dict[str, Any]], np.ndarray | None]:
-    """Run inference for a metric on each sub-query of its template (`sample.look_up`).
+    """Run inference for a metric on each sub-query of its template (`metric_input.look_up`).
 
     The draws from a set (for permutations: from several sets) depend on the request's `draw_seed` and on the set's
     words. All queries, metrics and models with the set therefore have the same draws. The request's `inference` has

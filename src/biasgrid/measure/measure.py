@@ -10,9 +10,9 @@ from typing import Any
 from ..models.model import Model
 from ..queries.query import Query
 from . import significance
-from .request import MeasurementSpec
+from .measurement_spec import MeasurementSpec
+from .metric_input import look_up
 from .result import Result
-from .sample import look_up
 
 
 def measure(request: MeasurementSpec, query: Query, model: Model) -> list[Result]:

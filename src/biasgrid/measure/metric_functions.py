@@ -20,7 +20,7 @@ from ..models.preprocessing import Preprocessor, default_forms
 from ..queries.query import Query
 from . import significance
 from .measure import measure
-from .request import MeasurementSpec, check_kind, check_template, split_options
+from .measurement_spec import MeasurementSpec, check_kind, check_template, split_options
 from .result import Result
 from .value_warnings import warn_lost, warn_shared
 

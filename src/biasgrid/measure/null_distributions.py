@@ -24,8 +24,8 @@ from . import significance
 from .candidate_words import stored_pool
 from .cell import model_of
 from .infer import infer_query
+from .measurement_spec import MeasurementSpec
 from .permutation import extreme_tails
-from .request import MeasurementSpec
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 from ..metrics.registry import Metric
 from ..models.words import WordVectors
 from ..queries.query import Query
-from .request import MeasurementSpec
+from .measurement_spec import MeasurementSpec
+from .metric_input import MetricInput
 from .resampler import Resampler
-from .sample import MetricInput
 
 # Number of permutations (or groups) of a data set; words per set, which differ, as some tests are equal only for
 # sets of one size; pairs per set; words from which a random group is drawn.

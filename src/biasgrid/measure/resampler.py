@@ -16,8 +16,8 @@ from ..queries.query import Query
 from ..queries.word_set import WordSet
 from .bootstrap import digest, draw_counts, groups_of
 from .free_memory import check_memory
+from .metric_input import MetricInput
 from .permutation import deal
-from .sample import MetricInput
 
 # Limit the weights of samples in memory to 8 MB of float64 at a time.
 BLOCK = 2**20

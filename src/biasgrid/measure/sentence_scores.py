@@ -27,8 +27,8 @@ from ..models.language.scores import Scored, Scores, entries
 from ..models.language.sentence import Sentence
 from ..queries.query import Query
 from .cell import model_of, query_of
-from .request import MeasurementSpec
-from .sample import look_up
+from .measurement_spec import MeasurementSpec
+from .metric_input import look_up
 
 # Raise this number when scores change: all sentences are scored again. A code digest would do so after every edit.
 SCORES_VERSION = 3

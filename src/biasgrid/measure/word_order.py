@@ -19,7 +19,7 @@ from ..models.words import WordVectors
 from .bootstrap import digest
 from .candidate_words import Pool
 from .group_draws import WITHIN
-from .sample import MetricInput
+from .metric_input import MetricInput
 from .significance.random_groups import batches_for, draws_for
 from .statistics.internal_consistency import (
     UNCORRELATED,

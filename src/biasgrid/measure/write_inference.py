@@ -20,7 +20,7 @@ from ..core.versions import versions
 from .candidate_words import stored_pool
 from .cell import model_of, query_of
 from .infer import infer_query
-from .request import MeasurementSpec
+from .measurement_spec import MeasurementSpec
 from .results import cells as cell_results
 
 

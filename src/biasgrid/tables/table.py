@@ -100,7 +100,7 @@ class Table:
 
     @property
     def ends(self) -> tuple[Column, ...]:
-        """Return the last columns, after the columns that `make` computes: see `tables.ends`."""
+        """Return the last columns, after the columns that `make` computes: see `tables.derived_columns`."""
         return ends.ends_of(self.columns)
 
     @property

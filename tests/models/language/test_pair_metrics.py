@@ -13,7 +13,7 @@ from scipy import stats
 
 from biasgrid import BiasgridError, Query, load
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.metrics import metric
 
 OF_TWO = ("pll_preference", "mean_pair_difference", "kl_div_s", "score_distributions")

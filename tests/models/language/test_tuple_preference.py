@@ -11,7 +11,7 @@ from tiny_bert import Reference, ids_of, weights_of, write_bert
 import biasgrid as bg
 from biasgrid import LostWordsWarning, Query, metrics
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.metrics import metric
 
 FIRST, SECOND, THIRD = ["a x", "a y", "a z"], ["b x", "b y", "b z"], ["c x", "c y", "c z"]

@@ -18,7 +18,7 @@ import biasgrid as bg
 from biasgrid import metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.measure.infer import infer_query
-from biasgrid.measure.request import MeasurementSpec
+from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.models.store import EmbeddingStore
 from biasgrid.models.store_writer import StoreWriter
 from biasgrid.queries.query import Query

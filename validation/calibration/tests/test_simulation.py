@@ -323,7 +323,7 @@ def test_what_an_edit_re_runs(tmp_path):
         # figures draw with tools of their own, which may need anything below them
         return rules - {"figure"}
 
-    for module in ("models.words", "queries.query", "measure.sample", "measure.infer"):
+    for module in ("models.words", "queries.query", "measure.metric_input", "measure.infer"):
         # tables end with ids of queries, where they have any
         assert stale(module) - {"pool", *(["table"] if module == "queries.query" else [])} == {
             "simulated",

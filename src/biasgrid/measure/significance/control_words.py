@@ -24,11 +24,11 @@ from ...models.store import DebiasedModel
 from ...models.words import WordVectors
 from ..bootstrap import digest
 from ..candidate_words import Pool
+from ..metric_input import MetricInput
 from ..options import ALTERNATIVE, BIAS, AnAlternative, Frequencies
 from ..permutation import Permutation, drawn_test
 from ..random_data import DRAWS, PAIRS, POOL, random_sets, sample_of, sizes_of
 from ..resampler import Resampler, rows_at_once
-from ..sample import MetricInput
 from .frequency_bands import UNKNOWN, frequency_of, summarise_logarithms
 from .random_groups import MOST_UNDEFINED
 from .test import Outcome, Test

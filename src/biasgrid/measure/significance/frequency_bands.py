@@ -16,10 +16,10 @@ from ...core.validation import field
 from ...models.frequencies import WORDFREQ, Frequency, counts_of
 from ...models.store import DebiasedModel
 from ..candidate_words import Pool
+from ..metric_input import MetricInput
 from ..options import Frequencies, Number
 from ..permutation import Permutation, permutations_of
 from ..resampler import Resampler
-from ..sample import MetricInput
 from .permutation import (
     PermutationOptions,
     bands_of,

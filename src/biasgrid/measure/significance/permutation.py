@@ -13,11 +13,11 @@ from ...metrics.registry import Metric
 from ...models.words import WordVectors
 from ..bootstrap import digest
 from ..candidate_words import Pool
+from ..metric_input import MetricInput
 from ..options import ALTERNATIVE, BIAS, STOP, AnAlternative, Stop
 from ..permutation import Permutation, binomial_test, permutation_test
 from ..random_data import DRAWS, resampler_of
 from ..resampler import Resampler, rows_at_once
-from ..sample import MetricInput
 from .test import Outcome, Test
 
 T = TypeVar("T")

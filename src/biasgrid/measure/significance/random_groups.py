@@ -23,11 +23,11 @@ from ...models.words import WordVectors
 from ...queries.word_set import WordSet
 from ..candidate_words import Pool
 from ..group_draws import BLOCK, FEWEST, GroupDraws, draws_of
+from ..metric_input import MetricInput
 from ..options import BIAS, STOP, AnAlternative, Stop
 from ..permutation import DISTANCE, Permutation, monte_carlo_test
 from ..random_data import DRAWS, PAIRS, POOL, random_sets, sample_of, sizes_of
 from ..resampler import Resampler
-from ..sample import MetricInput
 from ..statistics.scale import TOO_FEW_TOPICS, Scale
 from .test import Outcome, Test
 

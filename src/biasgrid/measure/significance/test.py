@@ -79,7 +79,7 @@ class Test:
         Whether words of the query are exchanged. The test then has the subject of `Metric.test_of`, otherwise
         words.
     pooled
-        Whether it draws words from a model's pool (`measure.pool`).
+        Whether it draws words from a model's pool (`measure.candidate_words`).
     by_frequency
         Whether it needs the frequencies of words: its options are `options.Frequencies`.
     bias

@@ -16,9 +16,9 @@ from ...core.registry import load_plugins, loaded_plugins
 from ...core.schema import as_finite
 from ...core.user_warnings import stacklevel
 from ...measure import significance
-from ...measure.request import MeasurementSpec
+from ...measure.measurement_spec import MeasurementSpec
+from ...measure.metric_input import look_up
 from ...measure.result import as_json
-from ...measure.sample import look_up
 from ...queries.query import Query
 from ...tables.planned import Cell
 from .measured_study import MeasuredStudy, Outcome

@@ -21,7 +21,7 @@ from ..models.words import UNKNOWN, WordVectors, find, whole_pairs
 from ..queries.query import Query
 from ..queries.word_set import WordSet
 from .caveats import WHY_ONE_WORD, degenerate
-from .request import MeasurementSpec, check_kind
+from .measurement_spec import MeasurementSpec, check_kind
 from .result import LENGTH, VECTORS, Result, Wording
 
 
