@@ -14,7 +14,7 @@ from in_process import make_some
 from biasgrid.study import steps
 from biasgrid.study.study import Study
 
-sys.path.append(str(Path(__file__).with_name("language")))
+sys.path.append(str(Path(__file__).parent / "models" / "language"))
 HOME = ["he", "man", "boy", "father", "she", "woman", "girl", "mother"]
 HOME += ["office", "business", "salary", "home", "kitchen", "children"]
 INPUTS = [

@@ -18,7 +18,7 @@ from stores import ODD_VALUES
 
 import biasgrid as bg
 
-sys.path.append(str(Path(__file__).parent.parent / "language"))
+sys.path.append(str(Path(__file__).parent.parent / "models" / "language"))
 TEXTS = ["ab c.", "h", "zz 中", "ab " * 40]
 MASKED, CAUSAL, ENCODER = "BertForMaskedLM", "LlamaForCausalLM", "BertModel"
 ODD_NUMBERS, ODD_TEXTS = (
