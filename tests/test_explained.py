@@ -18,10 +18,10 @@ from biasgrid.core.configs import read_yaml
 from biasgrid.models import build_store, building
 from biasgrid.models.sources import fetch
 from biasgrid.study.study import Study
-from biasgrid.tables import published as comparison
+from biasgrid.tables import published
 
 FILES = {folder: sorted((ROOT / "data" / folder).glob("*.csv")) for folder in ("published", "computed")}
-ROWS = comparison.read(FILES["published"], FILES["computed"])
+ROWS = published.read(FILES["published"], FILES["computed"])
 EXPLAINED = ROWS[ROWS["test"] != ""]
 
 

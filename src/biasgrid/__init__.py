@@ -112,7 +112,7 @@ __all__ = [
 
 
 def _functions_of_metrics() -> None:
-    from .measure import metric_functions as calls  # noqa: F401
+    from .measure import metric_functions  # noqa: F401
 
 
 def _saving() -> Any:

@@ -9,7 +9,7 @@ from conftest import biasgrid, make_store
 
 import biasgrid as bg
 from biasgrid import Query, metrics
-from biasgrid.measure import value_warnings as lost
+from biasgrid.measure import value_warnings
 
 WORDS = [f"w{i}" for i in range(16)]
 TWO = Query([WORDS[:2], WORDS[2:4]], [WORDS[8:12], WORDS[12:]], ["A", "B"], ["C", "D"], name="two")
@@ -20,7 +20,7 @@ SHARED_TEXT = "'w2' in 'A' and 'B'; 'w5' in 'B' and 'D'"
 
 @pytest.fixture
 def model(tmp_path):
-    lost.WARNED.clear()
+    value_warnings.WARNED.clear()
     return make_store(tmp_path, WORDS, np.random.default_rng(0).normal(size=(16, 5)))
 
 
@@ -45,7 +45,7 @@ def test_a_p_value_that_cannot_be_small_has_the_lowest_possible_one_beside_it(mo
 
 
 def test_few_words_are_warned_of_once(model):
-    lost.WARNED.clear()
+    value_warnings.WARNED.clear()
     expected = "query 'two' on 'made': p_value of weat cannot be small: lowest possible p .33"
     assert caught(lambda: metrics.weat(TWO, model, permutation=True)) == [expected]
     assert caught(lambda: metrics.weat(TWO, model, permutation=True)) == []

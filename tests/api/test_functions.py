@@ -24,7 +24,7 @@ from refusals import refused
 
 from biasgrid import BiasgridError, Query, debias, measure_grid, metrics
 from biasgrid.core import docstrings, wefe_names
-from biasgrid.measure import metric_functions as calls
+from biasgrid.measure import metric_functions
 from biasgrid.measure.result import Result
 from biasgrid.measure.significance import parts
 from biasgrid.metrics import Metric, Score
@@ -101,9 +101,8 @@ def test_range_and_neutral_value_are_the_registrys(metric):
     for function in (getattr(metrics, metric.name), metric.function):
         text = " ".join(docstrings.sections(function).get("Returns", "").split())
         found = re.search(r"Range ([\[(])(\S+), (\S+)([\])]), neutral value (-?[\d.]*\d)", text)
-        assert found, (
-            f"{metric.name}: the docstring's Returns begins: Score, and below it {calls.range_of(metric)!r}"
-        )
+        expected = metric_functions.range_of(metric)
+        assert found, f"{metric.name}: the docstring's Returns begins: Score, and below it {expected!r}"
         left, low, high, right, neutral = found.groups()
         assert (float(low), float(high), float(neutral)) == (*metric.range, metric.neutral)
         assert (left == "(", right == ")") == tuple(map(math.isinf, metric.range))
@@ -312,14 +311,14 @@ def plugin(targets, attributes, *, power: "NoSuchType" = 2.0, words=()):  # noqa
 
 def test_a_metric_without_documentation_is_a_function_all_the_same(random_model):
     metric = Metric("plugin", "Plugin", plugin, (2, 2), (0.0, math.inf), 0.0, "nowhere", paired=True)
-    function = calls.function_of(metric)
+    function = metric_functions.function_of(metric)
     assert list(inspect.signature(function).parameters) == ["query", "model", "power", "words", *SHARED]
     parts = docstrings.sections(function)
     assert parts[""] == "Plugin."
     assert "Range [0, inf), neutral value 0." in parts["Returns"]
     assert function(QUERY, random_model(0)).value == metric(QUERY, random_model(0)).value
     one = replace(metric, template=("k", "k"))
-    assert "two or more target sets" in docstrings.parameters(calls.function_of(one))["query"]
+    assert "two or more target sets" in docstrings.parameters(metric_functions.function_of(one))["query"]
 
 
 def stubs():

@@ -26,7 +26,7 @@ from biasgrid.core.validation import field
 from biasgrid.debias import Transform
 from biasgrid.measure.null_distributions import Null
 from biasgrid.study.config.study import StudyConfig
-from biasgrid.study.in_memory import study_from_arguments as grid_config
+from biasgrid.study.in_memory import study_from_arguments
 from biasgrid.study.in_memory.measure_grid import Grid, measure_grid
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.published import PUBLISHED
@@ -406,7 +406,7 @@ def test_a_key_of_a_config_is_one_place(tiny, monkeypatch):
     class WithToy(StudyConfig):
         toy: int = field("a key that was added", 3)
 
-    monkeypatch.setattr(grid_config, "StudyConfig", WithToy)
+    monkeypatch.setattr(study_from_arguments, "StudyConfig", WithToy)
     config = measured_tiny(tiny).study.config
     assert config.toy == 3
     defaults = {

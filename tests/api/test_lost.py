@@ -7,7 +7,7 @@ import pytest
 from conftest import make_store
 
 from biasgrid import Query, metrics
-from biasgrid.measure import value_warnings as lost
+from biasgrid.measure import value_warnings
 from biasgrid.measure.value_warnings import LostWordsWarning, NoValueWarning, warn_lost
 
 WORDS = [f"w{i}" for i in range(16)]
@@ -15,7 +15,7 @@ WORDS = [f"w{i}" for i in range(16)]
 
 @pytest.fixture
 def model(tmp_path):
-    lost.WARNED.clear()
+    value_warnings.WARNED.clear()
     return make_store(tmp_path, WORDS, np.random.default_rng(0).normal(size=(16, 5)))
 
 
@@ -74,10 +74,10 @@ def test_a_warning_is_a_line(model):
 
 
 def test_as_an_error_it_is_one_each_time(model):
-    lost.WARNED.clear()
+    value_warnings.WARNED.clear()
     with pytest.warns(LostWordsWarning, match="1 of 17 words are lost: 'gone'"):
         result = metrics.weat(query("gone"), model)
-    lost.WARNED.clear()
+    value_warnings.WARNED.clear()
     for _ in range(2):
         with warnings.catch_warnings():
             warnings.simplefilter("error", LostWordsWarning)
@@ -86,7 +86,7 @@ def test_as_an_error_it_is_one_each_time(model):
 
 
 def test_what_was_said_takes_no_memory_without_end(model, monkeypatch):
-    monkeypatch.setattr(lost, "MOST", 3)
+    monkeypatch.setattr(value_warnings, "MOST", 3)
     for number in range(20):
         assert len(said(model, query(f"gone{number}"))) == 1
-        assert len(lost.WARNED) <= 3
+        assert len(value_warnings.WARNED) <= 3

@@ -22,8 +22,7 @@ from reruns import every, made_with, stale
 from biasgrid import Query, metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.validation import to_record
-from biasgrid.measure import permutation
-from biasgrid.measure import write_inference as step
+from biasgrid.measure import permutation, write_inference
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.measure.options import BIAS, Alternative
@@ -592,7 +591,7 @@ def test_an_edited_query_is_inferred_again_and_no_other(root, monkeypatch):
         measured.append(query.name)
         return infer_query(request, query, *args, **options)
 
-    monkeypatch.setattr(step, "infer_query", counted)
+    monkeypatch.setattr(write_inference, "infer_query", counted)
 
     def run(config, metric):
         study = Study.of(config, root=root)

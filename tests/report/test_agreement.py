@@ -15,11 +15,11 @@ from biasgrid import Grid, open_study
 from biasgrid.figures.drawing import order_of
 from biasgrid.figures.frame import caption
 from biasgrid.figures.palette import model_looks, ordered
-from biasgrid.report import render as step
+from biasgrid.report import render
 from biasgrid.report.report_step import report_step
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.summary import Card, Conclusion
-from biasgrid.workflow import run_summary as conclusions
+from biasgrid.workflow import run_summary
 
 pytestmark = pytest.mark.slow
 
@@ -98,7 +98,7 @@ def check_summary(study, verdicts):
 
 
 def check_terminal(study, verdicts):
-    check_answer(" ".join(" ".join(conclusions.conclusions(study)).split()), verdicts)
+    check_answer(" ".join(" ".join(run_summary.conclusions(study)).split()), verdicts)
 
 
 def check_page_sentences(study, verdicts):
@@ -225,15 +225,15 @@ def test_a_study_says_the_same_everywhere(study, verdicts, check):
 
 def test_page_terminal_and_python_say_what_one_function_says(study, monkeypatch):
     printed = open_study(study.results).summary()
-    assert repr(printed) == str(printed) == "\n".join(conclusions.conclusions(study))
+    assert repr(printed) == str(printed) == "\n".join(run_summary.conclusions(study))
     assert max(map(len, printed.splitlines())) <= 80
     card = Card("Bias", "Is there bias?", "1 of 2", "toys show bias", ("A sentence of a test.",))
     other = Conclusion("A title", "A headline", "A subtitle.", (card,), {"Missing": ("Nothing is.",)})
     for target in ("biasgrid.tables.read_conclusions.conclude", "biasgrid.report.sections.section.conclude"):
         monkeypatch.setattr(target, lambda *arguments: other)
     made = report_step(study)
-    page = step.render(made.inputs, made.spec)
-    texts = [page, "\n".join(conclusions.conclusions(study)), str(Grid(study).summary())]
+    page = render.render(made.inputs, made.spec)
+    texts = [page, "\n".join(run_summary.conclusions(study)), str(Grid(study).summary())]
     for text in ("A title", "A headline", "A subtitle.", "A sentence of a test.", "Nothing is."):
         assert all(text in said for said in texts)
     assert f"<h1>{other.headline}</h1>" in page

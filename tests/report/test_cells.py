@@ -14,7 +14,7 @@ import pytest
 from conftest import biasgrid
 from finished_study import HOSTILE, words
 
-from biasgrid.measure import write_inference as step
+from biasgrid.measure import write_inference
 from biasgrid.report import cell_html, cells, score_records
 
 pytestmark = pytest.mark.slow
@@ -195,8 +195,8 @@ def test_the_command_computes_the_score_again(study, read, of_key, monkeypatch):
         inferred.append(query.name)
         return infer(request, query, *arguments, **options)
 
-    infer = step.infer_query
-    monkeypatch.setattr(step, "infer_query", counted)
+    infer = write_inference.infer_query
+    monkeypatch.setattr(write_inference, "infer_query", counted)
     name, *arguments = shlex.split(record.command)
     done = biasgrid(*arguments)
     assert (name, done.returncode) == ("biasgrid", 0), done.stderr

@@ -21,8 +21,7 @@ from biasgrid.core.numbers import share, typeset
 from biasgrid.measure.aggregation import OVERALL
 from biasgrid.measure.evidence import phrase
 from biasgrid.models.words import NOT_FOUND
-from biasgrid.report import render as step
-from biasgrid.report import score_records
+from biasgrid.report import render, score_records
 from biasgrid.report.render import mark_misspellings
 from biasgrid.report.report_step import report_step
 from biasgrid.report.sections import REGISTRY, agreement
@@ -183,7 +182,7 @@ def test_a_large_page_has_each_score_packed_by_metric(page_study, monkeypatch):
     read = tables.read(page_study.paths.table_file("scores"))
     assert len(scores_in(text_of(page_study))) == len(read)
     monkeypatch.setattr(score_records, "MANY", 0)
-    text = step.render(made.inputs, made.spec)
+    text = render.render(made.inputs, made.spec)
     parts = re.findall(
         r'<details class="of-metric">(.*?)<script type="text/plain">(.*?)</script>', text, re.DOTALL
     )
@@ -349,7 +348,7 @@ def test_few_models_have_no_correlations_of_metrics(page_study, monkeypatch):
     # below the limit there is no coefficient
     monkeypatch.setattr(agreement, "FEW", counts.iloc[0] + 1)
     made = report_step(page_study)
-    text = step.render(made.inputs, made.spec)
+    text = render.render(made.inputs, made.spec)
     section = text[text.index('<section id="agreement"') : text.index('<section id="debias"')]
     assert section.count("too few models") == len(table)
     assert 'class="strip"' not in section
@@ -404,17 +403,17 @@ def test_the_sentence_on_print_is_open_and_its_table_folded(page_study):
 
 
 def test_a_section_without_its_template_is_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr(step.REGISTRY, "file", lambda name: tmp_path / "verdict.py")
+    monkeypatch.setattr(render.REGISTRY, "file", lambda name: tmp_path / "verdict.py")
     with pytest.raises(BiasgridError, match=r"verdict.html: the template of section 'verdict' is missing"):
-        step.template_file(step.REGISTRY["verdict"])
+        render.template_file(render.REGISTRY["verdict"])
 
 
 def test_a_template_that_changes_is_read_anew(monkeypatch, tmp_path):
     """In one process, which keeps those that it has compiled."""
-    monkeypatch.setattr(step, "TEMPLATES", tmp_path)
+    monkeypatch.setattr(render, "TEMPLATES", tmp_path)
     for text in ("one", "other", "one"):
         (tmp_path / "text.html").write_text(text)
-        assert step.templates().get_template("text.html").render() == text
+        assert render.templates().get_template("text.html").render() == text
 
 
 def test_misspellings_of_print_are_marked_where_people_read_them():
@@ -442,9 +441,9 @@ def test_a_table_that_one_section_reads_keeps_the_forms_of_each_model():
     rows = [("m", "f", NOT_FOUND), ("m", "f", NOT_FOUND), ("m", "f", "its own"), ("n", "f", NOT_FOUND)]
     table = pd.DataFrame(rows, columns=["model", "forms", "reason"])
     files, section = [InMemory(("lost_words",), table)], REGISTRY["words"]
-    assert step._read_tables(files, [section])["lost_words"].index.tolist() == [0, 2, 3]
+    assert render._read_tables(files, [section])["lost_words"].index.tolist() == [0, 2, 3]
     other = replace(section, name="other", keep=None)
-    assert len(step._read_tables(files, [section, other])["lost_words"]) == 4
+    assert len(render._read_tables(files, [section, other])["lost_words"]) == 4
 
 
 def test_lost_words_are_named(page_study, page):

@@ -17,7 +17,7 @@ from biasgrid.core.configs import read_yaml
 from biasgrid.models.shipped_sources import shipped_models
 from biasgrid.models.sources import fetch
 from biasgrid.study.study import Study
-from biasgrid.tables import published as comparison
+from biasgrid.tables import published
 
 REHEARSAL = ROOT / "benchmarks" / "rehearsal"
 sys.path.insert(0, str(REHEARSAL))
@@ -88,7 +88,7 @@ def weat(query, vectors, spell=str.lower):
 
 
 def test_the_printed_means_and_ranks_of_the_user_guide_follow_from_what_it_prints():
-    printed = comparison.read([ROOT / "data" / "published" / "wefe_user_guide.csv"])
+    printed = published.read([ROOT / "data" / "published" / "wefe_user_guide.csv"])
     gender = printed[printed["criterion"] == "User guide, gender"].astype({"published": float})
     means = gender[gender["quantity"] == "abs_avg"].set_index(["metric", "model"])
     is_wrong = means["note"].str.startswith("error: ")

@@ -23,7 +23,7 @@ from biasgrid.measure.statistics.correlation import with_interval
 from biasgrid.models.building import store_of
 from biasgrid.study.steps import table_step
 from biasgrid.study.study import Study
-from biasgrid.tables import published as comparison
+from biasgrid.tables import published
 from biasgrid.tables.cells import poles, two_group_cells
 from biasgrid.tables.words import cell_words, place_of
 
@@ -306,12 +306,12 @@ def test_published_numbers_of_ratings_need_a_query(tmp_path):
     with open(path, "w", newline="") as file:
         csv.writer(file).writerows(
             [
-                comparison.PUBLISHED,
+                published.PUBLISHED,
                 ["s", "t", "C", "", "same", "m", "rating_pearson", "0.5", "2", "", "", "", ""],
             ]
         )
     with pytest.raises(BiasgridError, match="'rating_pearson' needs a query"):
-        comparison.read([path])
+        published.read([path])
 
 
 def test_three_groups_have_contrasts_and_components(study):

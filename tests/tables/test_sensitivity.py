@@ -14,7 +14,7 @@ from shipped_study import shipped
 from biasgrid import BiasgridError
 from biasgrid.core.configs import read_yaml
 from biasgrid.models.building import store_of
-from biasgrid.tables import published as comparison
+from biasgrid.tables import published
 from biasgrid.tables.comparison import published_as
 
 MODEL = "bolukbasi-w2v-gnews-small"
@@ -81,8 +81,8 @@ def test_halves_drawn_and_measured_here(study):
 def test_the_comparison_has_halves_as_a_share_of_the_range(study):
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
     correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
-    compared = comparison.compare(
-        comparison.read(study.config.published, study.config.computed),
+    compared = published.compare(
+        published.read(study.config.published, study.config.computed),
         nothing,
         nothing,
         correlations,
@@ -104,11 +104,11 @@ def test_the_comparison_has_halves_as_a_share_of_the_range(study):
 def compared(study, tmp_path, quantity, metric="weat_es", query="rated_occupations"):
     row = f"paper,table,Occupations,{query},{metric},{MODEL},{quantity},0.02,4,,,,\n"
     path = tmp_path / "published.csv"
-    path.write_text(",".join(comparison.PUBLISHED) + "\n" + row)
+    path.write_text(",".join(published.PUBLISHED) + "\n" + row)
     nothing = pd.DataFrame(columns=["criterion", "metric", "model", "debias", "aggregation", "value", "rank"])
     correlations = pd.DataFrame(columns=["criterion", "method", "metric_a", "metric_b", "correlation"])
-    (found,) = comparison.compare(
-        comparison.read([path]), nothing, nothing, correlations,
+    (found,) = published.compare(
+        published.read([path]), nothing, nothing, correlations,
         files_in(study.results / "cells"), published_as(study),
         inference=files_in(study.results / "inference"),
     ).to_dict("records")  # fmt: skip

@@ -19,8 +19,7 @@ from conftest import ROOT, grid_config
 from reruns import append, cells, every, made, planned, stale
 
 from biasgrid.study.study import Study
-from biasgrid.workflow import disk
-from biasgrid.workflow import run_messages as notices
+from biasgrid.workflow import disk, run_messages
 
 # the steps that follow when a cell is new, by the name of the file or its folder
 TABLES_AND_FIGURES = {"scores", "scalars", "aggregates", "rankings", "correlations", "lost_words", "figure"}
@@ -263,7 +262,7 @@ def test_a_run_says_which_words_only_capital_letters_lost(finished, monkeypatch)
     assert "downloads" not in done.stderr
     monkeypatch.chdir(finished.folder)
     both = Study.of(finished.config | {"words": {"preprocessors": [{}, {"lowercase": True}]}})
-    assert notices.lost_by_case(both) is None
+    assert run_messages.lost_by_case(both) is None
 
 
 def test_published_numbers_are_compared_and_measure_nothing(finished):

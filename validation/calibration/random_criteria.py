@@ -48,7 +48,7 @@ from biasgrid.measure.candidate_words import pool_of
 from biasgrid.measure.statistics.two_models import DIFFERENT, LEVEL
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
 from biasgrid.measure.statistics.two_models import RAW as RAW_SCALE
-from biasgrid.study.in_memory import study_from_arguments as grid_config
+from biasgrid.study.in_memory import study_from_arguments
 from biasgrid.study.in_memory.measure_cells import measure_cell
 from biasgrid.study.in_memory.measured_study import MeasuredStudy, frame_of
 from biasgrid.tables.conclusions.least_biased import Pairs, find_least_biased
@@ -173,7 +173,7 @@ def measure(
     """
     names = list(criteria)
     studies = [
-        grid_config.study_of(
+        study_from_arguments.study_of(
             metrics,
             {name: list(criteria[name]) for name in names[start : start + TOGETHER]},
             models,

@@ -181,7 +181,7 @@ def signs_of_other_lists(draws: int = 400_000, seed: int = 0) -> Claim:
         "Another list of words gives the same sign",
         "claimed 97.3 %, really 85 to 91 %",
         f"claimed {100 * of_another_list(z):.1f} %, simulated {100 * np.mean(others > 0):.1f} %",
-        "of_another_list of measure/reliability.py",
+        "of_another_list of measure/reliability_in_words.py",
     )
 
 

@@ -135,12 +135,12 @@ def _explain(command: list[str], args: argparse.Namespace) -> str:
     """Return the reasons why a run would make one step, or any step, from a dry run of Snakemake."""
     from snakemake_logger_plugin_biasgrid import JOBS
 
-    from ..workflow import explain_rerun as why
+    from ..workflow import explain_rerun
     from ..workflow.setup import logs_of
 
     study = _study(args)
     if args.why:
-        why.check(study, args.why)
+        explain_rerun.check(study, args.why)
     with TemporaryDirectory() as folder:
         file = Path(folder, "jobs.json")
         done = subprocess.run([*command, "--dry-run"], env=os.environ | SAFE_PATH | {JOBS: str(file)})
@@ -148,8 +148,8 @@ def _explain(command: list[str], args: argparse.Namespace) -> str:
             sys.exit(done.returncode)
         # If there is nothing to do, there is no file.
         jobs = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else []
-    reasons = why.Why(
-        (why.Job(rule, reason, tuple(files)) for rule, reason, files in jobs), study, logs_of(study)
+    reasons = explain_rerun.Why(
+        (explain_rerun.Job(rule, reason, tuple(files)) for rule, reason, files in jobs), study, logs_of(study)
     )
     return "\n".join(reasons.lines(args.why) if args.why else reasons.study_lines())
 

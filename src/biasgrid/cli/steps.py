@@ -198,8 +198,7 @@ class _Runner:
         return replace(step, spec={**step.spec, "again": [number]})
 
     def _run(self, name: str) -> None:
-        from ..workflow import explain_rerun as why
-        from ..workflow import stores
+        from ..workflow import explain_rerun, stores
 
         kind, _, key = name.partition(" ")
         settings = code = ""
@@ -219,7 +218,7 @@ class _Runner:
             step.run()
             settings, code = step.settings, step.code
         if self._notes:
-            why.note(self._notes, name, settings, code)
+            explain_rerun.note(self._notes, name, settings, code)
 
     def _write_queries(self, step: Step) -> None:
         """Write the queries that a step reads, if they are missing or out of date."""

@@ -14,7 +14,7 @@ from ..debias import UNTOUCHED
 from ..measure import significance
 from ..measure.aggregation import OVERALL
 from ..measure.options import Reliability
-from ..models import not_downloaded as absence
+from ..models import not_downloaded
 from ..models.frequencies import ENGLISH, WORDFREQ
 from ..tables.planned import Cell, Evaluation, Fit, Inference
 from .config.common import one_language
@@ -207,7 +207,7 @@ class StudyGrid:
 
         They cover the original models and the debiased models that are ranked with them. They do not draw at random.
         """
-        quality = absence.without_files(to_record(self.study.config.quality), self.study.absent)
+        quality = not_downloaded.without_files(to_record(self.study.config.quality), self.study.absent)
         has_benchmarks = not self.study.absent or any(map(quality.get, ("similarity", "analogies")))
         if not quality or not has_benchmarks:
             return {}
@@ -223,7 +223,9 @@ class StudyGrid:
         """Return the spec of a model's evaluation."""
         # Add `sorted` only for unsorted models, so that the specs of other models do not change.
         order = {} if self.study.models[model].get("sorted", True) else {"sorted": False}
-        return sort_keys({"spec": absence.without_files(entry, self.study.absent) | order, "seed": seed})
+        return sort_keys(
+            {"spec": not_downloaded.without_files(entry, self.study.absent) | order, "seed": seed}
+        )
 
     def _ranked_states(self) -> list[tuple[str, str]]:
         """Return model and debias key of all models, original or debiased, that are ranked together.

@@ -12,7 +12,7 @@ from typing import Any
 from ..core.configs import canonical
 from ..core.files import write_text
 from ..core.web_addresses import public
-from ..models import not_downloaded as absence
+from ..models import not_downloaded
 from . import checksums, code
 
 
@@ -110,10 +110,10 @@ class Step:
         If the model could not be downloaded, the output records the reason, and None is returned.
         """
         step = self.now()
-        if reasons := absence.reasons_in(step.inputs.get("model")):
+        if reasons := not_downloaded.reasons_in(step.inputs.get("model")):
             with checksums.renewing(step.output):
                 for path in step.outputs:
-                    write_text(Path(path), absence.record_of(reasons))
+                    write_text(Path(path), not_downloaded.record_of(reasons))
             return None
         module, _, name = step.function.partition(":")
         function = getattr(importlib.import_module(module), name)

@@ -17,8 +17,7 @@ from ..debias import UNTOUCHED
 from ..evaluation import evaluation as evaluations
 from ..figures import Drawing
 from ..measure import significance
-from ..models import kinds
-from ..models import not_downloaded as absence
+from ..models import kinds, not_downloaded
 from ..models.frequencies import ENGLISH, WORDFREQ
 from ..models.store_of import StoreOf
 from ..tables.planned import Cell, Evaluation, Inference
@@ -216,7 +215,9 @@ def _present_evaluation(study: Study, present: Study, evaluation: Evaluation) ->
         return evaluation_step(present, of_present)
     step = evaluation_step(study, evaluation)
     # The output records the reason: the model is absent, or all benchmarks are.
-    absent = (file for file in (step.inputs["model"], *step.inputs["files"]) if absence.reasons_in(file))
+    absent = (
+        file for file in (step.inputs["model"], *step.inputs["files"]) if not_downloaded.reasons_in(file)
+    )
     return replace(step, inputs={"model": next(absent, step.inputs["model"])})
 
 
@@ -256,8 +257,8 @@ def _present_figure(study: Study, present: Study, drawing: Drawing) -> Step:
     for role, files in drawing.inputs.items():
         inputs[role] = files
         if isinstance(files, list):
-            inputs[role] = [file for file in files if not absence.reasons_in(file)]
-        is_absent |= bool(not inputs[role] and files) or bool(absence.reasons_in(inputs[role]))
+            inputs[role] = [file for file in files if not not_downloaded.reasons_in(file)]
+        is_absent |= bool(not inputs[role] and files) or bool(not_downloaded.reasons_in(inputs[role]))
     of_present = present.figures.get(drawing.name)
     if not is_absent and inputs != drawing.inputs:
         return figure_step(study, replace(drawing, inputs=inputs))
@@ -281,7 +282,10 @@ def table_step(study: Study, name: str) -> Step:
     tested = (
         _test_modules(study.config.inference.parts) if "inferences" in inputs and "queries" in inputs else ()
     )
-    spec = {"table": name, **(table.spec_of(study) if inputs else {absence.STATUS: table.absent(study)})}
+    spec = {
+        "table": name,
+        **(table.spec_of(study) if inputs else {not_downloaded.STATUS: table.absent(study)}),
+    }
     return Step(
         f"table {name}",
         inputs,

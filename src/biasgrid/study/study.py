@@ -17,7 +17,7 @@ from ..evaluation.spec import Spec
 from ..figures import Drawing, plan_figures
 from ..measure import significance
 from ..metrics import Metric
-from ..models import not_downloaded as absence
+from ..models import not_downloaded
 from ..models.building import store_of
 from ..models.kinds import Kind
 from ..models.store_of import StoreOf
@@ -175,7 +175,10 @@ class Study(Folders):
             *self.config.evaluation.items(),
             (None, to_record(self.config.quality)),
         ]
-        return {criterion: Spec.of(absence.without_files(entry, self.absent)) for criterion, entry in entries}
+        return {
+            criterion: Spec.of(not_downloaded.without_files(entry, self.absent))
+            for criterion, entry in entries
+        }
 
     @cached_property
     def trained_models(self) -> list[str]:
@@ -210,7 +213,7 @@ class Study(Folders):
         # A `PresentStudy` already leaves them out.
         if type(self) is not Study:
             return self
-        absent = absence.models_of(self) | absence.benchmarks_of(self)
+        absent = not_downloaded.models_of(self) | not_downloaded.benchmarks_of(self)
         if not absent:
             return self
         study = PresentStudy(self.config, self.queries)
@@ -272,4 +275,4 @@ class PresentStudy(Study):
 
     @cached_property
     def absent(self) -> dict[str, str]:
-        return absence.models_of(self) | absence.benchmarks_of(self)
+        return not_downloaded.models_of(self) | not_downloaded.benchmarks_of(self)

@@ -17,7 +17,7 @@ from ..core.files import write_text
 from ..core.in_memory import File, InMemory
 from ..measure.results import without_collection
 from ..models.not_downloaded import STATUS
-from . import derived_columns as ends
+from . import derived_columns
 from .column import ANY, Column
 from .inputs import When, cell_files, facts_of, files_of, holds
 
@@ -101,7 +101,7 @@ class Table:
     @property
     def ends(self) -> tuple[Column, ...]:
         """Return the last columns, after the columns that `make` computes: see `tables.derived_columns`."""
-        return ends.ends_of(self.columns)
+        return derived_columns.ends_of(self.columns)
 
     @property
     def lead(self) -> list[str]:
@@ -141,7 +141,9 @@ class Table:
     def spec_of(self, study: Planned) -> dict[str, Any]:
         """Return all values on which the table depends apart from its files: the argument of `write` and `frame`."""
         cells = self.cells(study) if self.cells else study.grid.cells.values()
-        spec = facts_of(study, self.facts) | self.spec(study) | ends.spec_of(self.ends, study, cells)
+        spec = (
+            facts_of(study, self.facts) | self.spec(study) | derived_columns.spec_of(self.ends, study, cells)
+        )
         return spec | self.absent_spec(study)
 
     def absent_spec(self, study: Planned) -> dict[str, Any]:
@@ -179,7 +181,7 @@ class Table:
             table = self.make(inputs, spec)
         if list(table.columns) != self.names:
             raise TypeError(f"table {self.name}: made {list(table.columns)}, declared are {self.names}")
-        table = ends.with_ends(table, self.ends, spec)
+        table = derived_columns.with_ends(table, self.ends, spec)
         if not (rows := spec.get(STATUS)):
             return table
         import pandas as pd

@@ -20,8 +20,7 @@ from ..study import checksums, steps
 from ..study.paths import Folders
 from ..study.study import Study
 from ..tables import REGISTRY as TABLES
-from . import command_line, stores
-from . import explain_rerun as why
+from . import command_line, explain_rerun, stores
 
 OLD = 1  # seconds since 1970: a file of this time is older than all inputs of its step
 KNOWN = ".checksums.json"  # in the folder of logs: sizes and times of files that were found as recorded
@@ -88,7 +87,7 @@ def check_origin(results: Path, logs: Path, config: str) -> None:
         They were copied without the folders `logs` and `.snakemake`: all that is there would pass for up to date.
     """
     study = results / "study.json"
-    notes, cells = logs / why.NOTES / "cell", results / "cells"
+    notes, cells = logs / explain_rerun.NOTES / "cell", results / "cells"
     if not study.is_file() or (
         _marker(logs).is_file()
         and all((notes / cell.relative_to(cells)).is_file() for cell in cells.rglob("*.json"))
@@ -110,7 +109,7 @@ def drop_old_notes(logs: Path) -> None:
     """Delete the notes of steps that Snakemake does not know, because its own folder is another one since."""
     marker = _marker(logs)
     if not marker.is_file():
-        shutil.rmtree(logs / why.NOTES, ignore_errors=True)
+        shutil.rmtree(logs / explain_rerun.NOTES, ignore_errors=True)
         write_text(marker, "")
 
 

@@ -21,10 +21,7 @@ from ..core.processes import RANDOM_GROUPS
 from ..models.language.blocks import AT_WORK
 from ..study.paths import Folders
 from ..study.study import Study
-from . import config_file, disk, results_record, stores
-from . import explain_rerun as why
-from . import run_messages as notices
-from . import run_summary as conclusions
+from . import config_file, disk, explain_rerun, results_record, run_messages, run_summary, stores
 from .plan import Plan
 from .setup import input_files, logs_of, stop
 
@@ -55,17 +52,17 @@ def begin(study: Folders, config_files: Sequence[str | Path], replaces: bool = F
     _share_random_groups(logs)
     if not isinstance(study, Study):
         return
-    why.record(logs)
+    explain_rerun.record(logs)
     try:
         stores.make_folder(study)
         downloads = [name for name in study.sources if not study.paths.source_file(name).is_file()]
         stores.check_extras(study, downloads)
-        sizes = notices.download_sizes(study, downloads)
-        say(notices.downloads(study, sizes), schema.notice(study.results))
+        sizes = run_messages.download_sizes(study, downloads)
+        say(run_messages.downloads(study, sizes), schema.notice(study.results))
         disk.check(study, parts := disk.to_write(study, sizes))
         if sizes:
             say(
-                f"it takes about {notices.size_text(sum(parts.values()))} on the disk: {disk.described(parts)}"
+                f"it takes about {run_messages.size_text(sum(parts.values()))} on the disk: {disk.described(parts)}"
             )
     except BiasgridError as error:
         stop(error)
@@ -109,21 +106,23 @@ def end(study: Folders, config_files: Sequence[str | Path]) -> None:
     results_record.end(study, logs, input_files)
     if not isinstance(study, Study):
         say(
-            notices.on_trust(study, files),
-            conclusions.tables_and_figures(study.results),
+            run_messages.on_trust(study, files),
+            run_summary.tables_and_figures(study.results),
         )
         return
     absent, present = stores.absent_archives(study), study.present()
     if all(present.paths.table_file(name).is_file() for name in present.tables):
-        for line in ("", *conclusions.conclusions(present), ""):
+        for line in ("", *run_summary.conclusions(present), ""):
             print(line, file=sys.stderr, flush=True)
     say(
         "; ".join(
-            filter(None, (_warning_line(logs, notices.caveats(present)), notices.lost_by_case(present)))
+            filter(
+                None, (_warning_line(logs, run_messages.caveats(present)), run_messages.lost_by_case(present))
+            )
         ),
-        notices.on_trust(study, files),
-        *(notices.absence(study, absent) if absent else ()),
-        conclusions.where(present),
+        run_messages.on_trust(study, files),
+        *(run_messages.absence(study, absent) if absent else ()),
+        run_summary.where(present),
     )
     if absent:  # as after a step that failed
         sys.exit(1)
@@ -136,8 +135,8 @@ def fail(study: Folders, config_files: Sequence[str | Path]) -> None:
     absent = stores.absent_archives(study) if isinstance(study, Study) else {}
     say(
         _warning_line(logs_of(study)),
-        notices.on_trust(study, files),
-        *(notices.absence(study, absent) if absent else ()),
+        run_messages.on_trust(study, files),
+        *(run_messages.absence(study, absent) if absent else ()),
     )
 
 
@@ -182,7 +181,7 @@ def make(plan: Plan, name: str, log: str, notes: Path | str) -> None:
         The folder of the study's logs, in which `why` notes what the step was made of.
     """
     log_failure(log, plan[name].run)
-    why.note(Path(notes), name, plan[name].settings, plan[name].code)
+    explain_rerun.note(Path(notes), name, plan[name].settings, plan[name].code)
 
 
 def log_failure(log: str, function: Callable[..., object], *arguments: object) -> None:

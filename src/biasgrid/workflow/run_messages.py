@@ -17,7 +17,7 @@ from ..models.sources import REGISTRY, files_on_trust, fits, read_manifest
 from ..models.words import entries_of
 from ..study.paths import Folders
 from ..study.study import Study
-from ..study.views import caveats_of_study as study_caveats
+from ..study.views import caveats_of_study
 from ..tables.scores import SCORES
 
 LARGE = 1000  # megabytes: a run that downloads more says which study is small
@@ -147,7 +147,7 @@ def caveats(study: Study) -> list[str]:
     if scores.is_file():
         for row in SCORES.read(scores).dropna(subset=["p_lowest"]).itertuples():
             lowest[row.metric, row.query, row.model] = row.p_lowest
-    return study_caveats.caveats(study, lowest)
+    return caveats_of_study.caveats(study, lowest)
 
 
 def size_text(megabytes: float) -> str:

