@@ -34,7 +34,7 @@ from biasgrid.models.sources import fetch, read_manifest
 from biasgrid.study.study import Study
 from biasgrid.workflow import stores
 
-for folder in ("fuzz", "language"):
+for folder in ("fuzz", "models/language"):
     sys.path.append(str(ROOT / "tests" / folder))
 import readers as plain  # noqa: E402
 import tiny_bert  # noqa: E402

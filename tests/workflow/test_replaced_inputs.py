@@ -20,7 +20,7 @@ from reruns import jobs_of
 import biasgrid as bg
 
 pytest.importorskip("torch")
-sys.path.append(str(ROOT / "tests" / "language"))
+sys.path.append(str(ROOT / "tests" / "models" / "language"))
 from tiny_bert import weights_of, write_bert
 from tiny_encoder import write_encoder
 
