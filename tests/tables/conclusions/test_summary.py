@@ -260,9 +260,28 @@ def test_sub_queries_count_as_their_query():
 
 
 @pytest.mark.parametrize(
+    ("evidence", "text"),
+    [
+        ({"a": "all", "b": "none"}, "1 of 2 models has more bias on Gender than unrelated words"),
+        ({"a": "all", "b": "all"}, "both models have more bias on Gender than unrelated words"),
+    ],
+)
+def test_an_average_with_evidence_is_named_where_no_query_has_any(evidence, text):
+    rows = pd.DataFrame(
+        {"criterion": "Gender", "metric": "weat", "model": model, "debias": "none", "aggregation": "abs_avg"}
+        | {"evidence": found, "tests": 1}
+        for model, found in evidence.items()
+    )
+    said_of_bias = said("Bias", scores=scores(none=2), aggregates=rows)
+    assert said_of_bias.endswith(f"On average over queries, {text}, according to WEAT.")
+    assert "On average" not in said("Bias", scores=scores(none=2), aggregates=rows.assign(evidence="none"))
+    assert "On average" not in said("Bias", scores=scores(all=1), aggregates=rows)
+
+
+@pytest.mark.parametrize(
     ("counts", "changes", "headline"),
     [
-        ({"none": 3}, {}, "No evidence of bias in these tests"),
+        ({"none": 3}, {}, "No query shows evidence of bias"),
         ({"permutation": 1, "none": 3}, {}, "Weak evidence of bias: unrelated word groups differ as much"),
         ({"permutation": 1}, {"p_groups": nan}, "Weak evidence of bias: there is no random-word baseline"),
         ({"out_of_reach": 2}, {}, "Too few words to tell whether there is bias"),

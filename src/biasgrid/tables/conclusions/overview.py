@@ -340,7 +340,7 @@ def how_to_read_models(is_scaled: bool) -> str:
     else:
         unit = "Average distance from no bias, on each metric's own scale; further right is more bias."
     return (
-        f"{unit} Lines: confidence intervals. Filled: the average is significant in every test. Ring: clearly "
+        f"{unit} Lines: confidence intervals for other words. Filled: significant for these words. Ring: clearly "
         "lowest. \N{LEFT DOUBLE QUOTATION MARK}Cannot tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
     )
 

@@ -6,12 +6,14 @@ The report, `Grid.summary`, the end of a run and README show the same `Conclusio
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...core.numbers import number, plain, share
+from ...debias import UNTOUCHED
 from ...measure.aggregation import OVERALL
+from ...measure.evidence import ALL, UNTESTED
 from ...measure.reliability_in_words import THRESHOLDS, unstable_by_metric
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...measure.statistics.shared import FEW_SHARED
@@ -243,7 +245,7 @@ def _headline(
     elif findings.is_out_of_reach:
         texts = ["Too few words to tell whether there is bias", "Too few words to tell"]
     else:
-        texts = ["No evidence of bias in these tests", "No evidence of bias"]
+        texts = ["No query shows evidence of bias", "No evidence of bias"]
     return _first_short(texts, longest)
 
 
@@ -336,6 +338,7 @@ def _bias_card(
         sentences.append(f"None on {_few(none, 'or')}; this does not prove that there is none.")
     elif none:
         sentences.append("This does not prove that there is no bias.")
+    sentences += _on_average(none, tables.get("aggregates"), spec)
     if findings.weak:
         is_tested = findings.is_weak_beside_groups
         why = "unrelated word groups differ as much" if is_tested else "there is no random-word baseline"
@@ -348,6 +351,31 @@ def _bias_card(
     if len(findings.clear) == 1 and findings.found > 1 and findings.clear[0].models_of > 1:
         sentences.append(f"In {_models_with(findings.clear[0])}, at least one of these queries shows it.")
     return Card(BIAS, "Is there bias?", f"{findings.found} of {findings.queries}", unit, tuple(sentences))
+
+
+def _on_average(
+    topics: Sequence[str], aggregates: pd.DataFrame | None, spec: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield, for topics without a query with evidence, in how many models the average over queries has it."""
+    if aggregates is None or "evidence" not in aggregates:
+        return
+    rows = aggregates[
+        (aggregates["aggregation"] == spec["aggregation"]) & (aggregates["debias"] == UNTOUCHED)
+    ]
+    for topic in topics:
+        tested = rows[(rows["criterion"] == topic) & (rows["evidence"] != UNTESTED)]
+        clear = tested[tested["evidence"] == ALL]
+        if clear.empty:
+            continue
+        found = [metric for metric in spec["metrics"] if metric in set(clear["metric"])]
+        metrics = _few([spec["labels"].get(metric, metric) for metric in found]).replace("topics", "metrics")
+        models = clear["model"].nunique()
+        of_models = _of_models(models, tested["model"].nunique())
+        verb = "has" if models == 1 else "have"
+        yield (
+            f"On average over queries, {of_models} {verb} more bias on {topic} than unrelated words, "
+            f"according to {metrics}."
+        )
 
 
 def _queries_of(topic: TopicFindings, spec: Mapping[str, Any]) -> str:
@@ -461,7 +489,9 @@ def _extremes(
             pair = tuple((mark.model, "none") for mark in (ordered[0], ordered[-1]))
             differ = "clearly differ" if pair in answer.decided_pairs else "do not clearly differ"
             by = labels.get(answer.metric, answer.metric)
-            among = f", among {len(marks)} ranked models," if answer.not_ranked else ","
+            left_out = [labels.get(state.model, state.model) for state in answer.not_ranked]
+            among = f", among {len(marks)} ranked models," if len(left_out) > MOST_NAMED else ","
+            among = f", without {join_names(left_out)}," if 0 < len(left_out) <= MOST_NAMED else among
             return [f"According to {by}{among} {high} has the most bias and {low} the least; they {differ}."]
     return []
 
