@@ -249,7 +249,7 @@ def test_cells_tables_and_figures(project, monkeypatch):
     with held(project / "logs" / "tiny" / ".lock"):
         done = snakemake(project)
         assert done.returncode != 0
-        assert "biasgrid: another run of tiny is at work here" in done.stderr
+        assert "biasgrid: another run of tiny is at work in this folder" in done.stderr
     with held(project / "logs" / "other" / ".lock"):
         done = snakemake(project)
     assert done.returncode == 0, done.stderr
