@@ -274,6 +274,9 @@ def test_an_average_with_evidence_is_named_where_no_query_has_any(evidence, text
     )
     said_of_bias = said("Bias", scores=scores(none=2), aggregates=rows)
     assert said_of_bias.endswith(f"On average over queries, {text}, according to WEAT.")
+    of_three = pd.concat([rows.assign(metric=metric) for metric in ("weat", "mac", "ect")])
+    spec = SPEC | {"metrics": ["weat", "mac", "ect"]}
+    assert said("Bias", spec=spec, scores=scores(none=2), aggregates=of_three).endswith("to 3 metrics.")
     assert "On average" not in said("Bias", scores=scores(none=2), aggregates=rows.assign(evidence="none"))
     assert "On average" not in said("Bias", scores=scores(all=1), aggregates=rows)
 

@@ -6,7 +6,7 @@ The report, `Grid.summary`, the end of a run and README show the same `Conclusio
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -367,8 +367,7 @@ def _on_average(
         clear = tested[tested["evidence"] == ALL]
         if clear.empty:
             continue
-        found = [metric for metric in spec["metrics"] if metric in set(clear["metric"])]
-        metrics = _few([spec["labels"].get(metric, metric) for metric in found]).replace("topics", "metrics")
+        metrics = _metrics_of(set(clear["metric"]), spec)
         models = clear["model"].nunique()
         of_models = _of_models(models, tested["model"].nunique())
         verb = "has" if models == 1 else "have"
@@ -387,12 +386,16 @@ def _queries_of(topic: TopicFindings, spec: Mapping[str, Any]) -> str:
     for query in topic.found[:MOST_NAMED]:
         by = ""
         if spec["metrics"][0] not in query.metrics:
-            keys = [metric for metric in spec["metrics"] if metric in query.metrics]
-            labels = [spec["labels"].get(metric, metric) for metric in keys]
-            by = f" by {join_names(labels)}" if len(labels) <= FEW_METRICS else f" by {len(labels)} metrics"
+            by = f" by {_metrics_of(query.metrics, spec)}"
         named.append(f"{query.label} ({_of_models(query.models, query.models_of)}{by})")
     rest = len(topic.found) - len(named)
     return f"{topic.name}: {'; '.join([*named, f'{rest} more'] if rest else named)}."
+
+
+def _metrics_of(keys: Collection[str], spec: Mapping[str, Any]) -> str:
+    """Join the labels of a few metrics, in the study's order; if there are many, return their number."""
+    labels = [spec["labels"].get(metric, metric) for metric in spec["metrics"] if metric in keys]
+    return join_names(labels) if len(labels) <= FEW_METRICS else f"{len(labels)} metrics"
 
 
 def _few(names: Sequence[str], last: str = "and") -> str:
