@@ -81,7 +81,8 @@ def test_standardised_bias_of_aggregates_is_that_of_the_scores(folder, grid):
             for model, debias in ((row.model_a, row.debias_a), (row.model_b, row.debias_b))
         )
         assert first - second == pytest.approx(row.difference, abs=1e-12)
-    ends = ranked[["standardized_low", "standardized", "standardized_high"]].dropna()
+    lows, highs = ([f"standardized{part}_{end}" for part in ("", "_half")] for end in ("low", "high"))
+    ends = ranked[[*lows, "standardized", *reversed(highs)]].dropna()
     assert ends.index.equals(ranked["standardized"].dropna().index)
     assert (ends.diff(axis=1).iloc[:, 1:] > 0).all(axis=None)
     found = long(grid.aggregate("standardized"))
@@ -92,9 +93,10 @@ def test_aggregates_of_older_code_get_standardised_bias_in_memory(folder, grid, 
     older = shutil.copytree(folder, tmp_path / "older")
     table = read(folder / "aggregates.csv")
     columns = ["standardized", "standardized_low", "standardized_high"]
+    columns += ["standardized_half_low", "standardized_half_high"]
     table.drop(columns=columns).to_csv(older / "aggregates.csv", index=False)
     assert open_study(older).aggregate("standardized").equals(grid.aggregate("standardized"))
-    with refused("has no column standardized, standardized_low, standardized_high; make it again: biasgrid"):
+    with refused(f"has no column {', '.join(columns)}; make it again: biasgrid"):
         read(older / "aggregates.csv")
     with refused("excess is gone: standardized has taken its place, and is another number"):
         grid.aggregate("excess")

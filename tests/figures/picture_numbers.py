@@ -38,10 +38,11 @@ def query_ranks_shown(found):
 
 
 def models_shown(found):
-    """The mean standardised bias of each ranked model, and its interval."""
+    """The mean standardised bias of each ranked model, and its two intervals."""
     ranked = found["rankings"].dropna(subset="value_shared")[["criterion", "metric", "model"]]
     table = found["aggregates"].merge(ranked).dropna(subset="standardized")
-    return list(table[["standardized", "standardized_low", "standardized_high"]].to_numpy().ravel())
+    ends = [f"standardized{part}_{end}" for part in ("", "_half") for end in ("low", "high")]
+    return list(table[["standardized", *ends]].to_numpy().ravel())
 
 
 def quality_shown(found):

@@ -113,7 +113,7 @@ def test_the_title_is_the_finding_and_names_the_metric_where_another_finds_more(
     weak, clear = table(2, 2, ["weat"]), table(2, 2, ["mac"], evidence=ALL)
     assert title_of(drawn(clear)) == "Clear evidence of Gender bias in both models"
     both = pd.concat([weak, clear], ignore_index=True)
-    assert title_of(drawn(both)) == "weat: no query shows evidence of bias"
+    assert title_of(drawn(both)) == "weat: no query shows clear evidence of bias"
     assert title_of(drawn(both, metric="mac")) == "Clear evidence of Gender bias in both models"
     labels = {"weat": "A metric of a name in seven words"}
     weak["evidence"] = PERMUTATION

@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 from artists import assert_readable, entries, intervals_of, texts, unwrapped
 from conftest import grid_config
+from matplotlib.collections import LineCollection
+from matplotlib.markers import CARETLEFT, CARETRIGHT
 
 from biasgrid.figures.frame import PAGE, as_wide_as
-from biasgrid.figures.models import models
+from biasgrid.figures.models import THICK, models
 from biasgrid.figures.palette import CLEAR, model_looks
+from biasgrid.figures.visuals import INTERVAL
 from biasgrid.measure.aggregation import OVERALL
 from biasgrid.study.study import Study
 from biasgrid.tables.conclusions.summary import LONGEST_HEADLINE
@@ -41,6 +44,8 @@ def tables(count=3, metrics=("weat",), criteria=("Gender",), clear=(), scaled=Tr
                     | {
                         "standardized_low": mark - 0.25,
                         "standardized_high": mark + 40 * (key == keys[-1]) + 0.25,
+                        "standardized_half_low": mark - 0.1,
+                        "standardized_half_high": mark + 0.1,
                     }
                 )
             for a, b in combinations(keys, 2):
@@ -63,6 +68,16 @@ def drawn(rankings, aggregates, pairs, labels=None, only=None):
     )
 
 
+def widths_of_intervals(axes):
+    """(length, width of the line) of every interval."""
+    return [
+        (b[0] - a[0], width)
+        for group in axes.collections
+        if isinstance(group, LineCollection)
+        for (a, b), width in zip(group.get_segments(), group.get_linewidths(), strict=True)
+    ]
+
+
 def rings(figure):
     return [
         line.get_xdata()[0]
@@ -73,11 +88,12 @@ def rings(figure):
 
 
 def marks_of_models(figure):
-    """Marker, colour and value of every mark that is no ring."""
+    """Marker, colour and value of every mark that is no ring and no arrow."""
     looks = set()
     for axes in figure.axes:
         for line in axes.lines:
-            if line.get_linestyle() == "None" and line.get_markeredgecolor() != CLEAR:
+            is_arrow = line.get_marker() in (CARETLEFT, CARETRIGHT)
+            if line.get_linestyle() == "None" and line.get_markeredgecolor() != CLEAR and not is_arrow:
                 looks |= {(line.get_marker(), line.get_color().lower(), x) for x in line.get_xdata()}
     return looks
 
@@ -102,7 +118,18 @@ def test_every_mean_is_a_mark_in_its_models_look_with_its_interval(count, metric
     assert marks_of_models(figure) == expected
     ends = [end for axes in figure.axes for end in intervals_of(axes)]
     assert sorted(ends) == sorted(
-        zip(aggregates["standardized_low"], aggregates["standardized_high"], strict=True)
+        interval
+        for part in ("", "_half")
+        for interval in zip(
+            *(aggregates[f"standardized{part}_{end}"] for end in ("low", "high")), strict=True
+        )
+    )
+    # the 50 % interval is the thick one
+    lengths = {axes: dict(widths_of_intervals(axes)) for axes in figure.axes}
+    assert all(
+        lengths[axes][high - low] == (THICK if high - low == pytest.approx(0.2) else INTERVAL["linewidth"])
+        for axes in figure.axes
+        for low, high in intervals_of(axes)
     )
     assert [axes.get_title(loc="left") for axes in figure.axes] == metrics
     assert entries(figure) == [f"m{i:02}" for i in range(count)]
@@ -115,8 +142,12 @@ def test_a_metrics_axis_is_that_of_all_on_the_common_scale_and_far_ends_are_cut_
     assert len(limits) == 1
     (low, high) = limits.pop()
     assert low < 0
-    # the third model's interval ends at 43
+    # the third model's interval ends at 43, where an arrow is
     assert 3 < high < 6
+    for axes in figure.axes:
+        arrows = [line for line in axes.lines if line.get_marker() == CARETRIGHT]
+        assert [tuple(line.get_xdata()) for line in arrows] == [(high,)] * 3
+        assert not [line for line in axes.lines if line.get_marker() == CARETLEFT]
 
 
 def test_a_ring_stands_around_a_clearly_lowest_model_and_the_words_name_it():

@@ -247,7 +247,7 @@ def test_one_section_says_which_scores_are_unstable(page_study):
     # the card has the share of all metrics, and names the most stable one
     assert unstable["mean"].idxmin() == "weat"
     turning = unstable["sum"].sum() / unstable["size"].sum()
-    assert f"<b>{share(turning)}</b> of scores could change sign with other words" in text
+    assert f"<b>{share(turning)}</b> of scores could change direction with other words" in text
     assert f"Most stable is WEAT ({share(sums['mean'])} could change), least " in text
     record = weat.iloc[0]
     assert f"<dt>Other words<dd>same sign in {html.escape(share(record['value']))} of lists" in text

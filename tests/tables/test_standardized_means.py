@@ -43,6 +43,9 @@ def test_the_mean_is_over_queries_and_its_interval_a_t_over_words():
     reach = t.ppf(0.975, WORDS - 1) * error
     mean = scores.values[:number].mean()
     assert (float(claim.low), float(claim.high)) == pytest.approx((mean - reach, mean + reach))
+    half = mean_of_state(place, A, scores, np.full(QUERIES * PARTS, float(WORDS)), 0.5)
+    reach = t.ppf(0.75, WORDS - 1) * error
+    assert (float(half.low), float(half.high)) == pytest.approx((mean - reach, mean + reach))
 
 
 def test_means_differ_as_pairs_of_models_do():

@@ -1,6 +1,6 @@
 """Coverage of the intervals of standardised bias: of a score, and of a model's mean over queries.
 
-    python -m validation.calibration.standardized [--model glove-6b-50d] [--words 8] [--runs 400]
+    python -m validation.calibration.standardized [--model glove-6b-50d] [--words 8] [--runs 400] [--level 0.95]
 
 Words come from large pools of a real model. Two pools of target words lean to men and to women; six pairs of pools of
 attribute words surround a topic each. A set is drawn from its pool, so that the true value is known. Bias has three
@@ -166,6 +166,7 @@ class Kind:
     params: Mapping[str, Any]
     size: int
     bias: str
+    level: float = LEVEL
 
     def sides(self, targets: Sequence[np.ndarray], topic: Sequence[np.ndarray]) -> tuple[list, list]:
         """Return the sets of indices that the metric takes."""
@@ -256,7 +257,7 @@ class Kind:
             request = MeasurementSpec(
                 self.metric,
                 self.params,
-                inference={"bootstrap": {"draws": DRAWS, "level": LEVEL}},
+                inference={"bootstrap": {"draws": DRAWS, "level": self.level}},
                 draw_seed=draw_seed,
             )
             (result,), samples = infer_query(request, Query(*names), model)
@@ -278,9 +279,11 @@ class Kind:
                 }
         values, moves = np.array(scores), np.array(resamples)
         of_first[SCORE[2]] = ends_of(
-            mean_of_one(values[:1], moves[:1], words=self.size, baseline_variance=variances[0], level=LEVEL)
+            mean_of_one(
+                values[:1], moves[:1], words=self.size, baseline_variance=variances[0], level=self.level
+            )
         )
-        return of_first, intervals_of_mean(values, moves, np.array(variances), self.size)
+        return of_first, intervals_of_mean(values, moves, np.array(variances), self.size, self.level)
 
 
 def redrawn(scale: Scale, rng: np.random.Generator) -> Scale:
@@ -296,7 +299,7 @@ def ends_of(claim: Any) -> tuple[float, float]:
 
 
 def intervals_of_mean(
-    values: np.ndarray, resamples: np.ndarray, variances: np.ndarray, words: int
+    values: np.ndarray, resamples: np.ndarray, variances: np.ndarray, words: int, level: float = LEVEL
 ) -> dict[str, tuple[float, float]]:
     """Return the intervals of a mean over queries, by name.
 
@@ -310,13 +313,15 @@ def intervals_of_mean(
         Variance of each value from the draw of random groups, (queries,).
     words
         Number of words of a set.
+    level
+        Level of the intervals.
     """
     from scipy.stats import norm, t
 
     baseline = variances.sum() / len(values) ** 2
-    claim = mean_of_one(values, resamples, words=words, baseline_variance=baseline, level=LEVEL)
+    claim = mean_of_one(values, resamples, words=words, baseline_variance=baseline, level=level)
     mean, error = float(claim.difference), float(claim.error)
-    share = (1 + LEVEL) / 2
+    share = (1 + level) / 2
     again = np.nanmean(resamples, axis=0)
     low, high = np.nanquantile(again, [1 - share, share])
     reach = norm.ppf(share) * math.sqrt(baseline)
@@ -381,6 +386,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--words", type=int, default=8)
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--truth", type=int, default=2000)
+    parser.add_argument("--level", type=float, default=LEVEL)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="a CSV file of all numbers")
     options = parser.parse_args(arguments)
@@ -396,7 +402,7 @@ def main(arguments: list[str] | None = None) -> None:
             rng = np.random.default_rng(
                 [options.seed, options.words, [*METRICS].index(name), [*SHARES].index(bias)]
             )
-            kind = Kind(pools, REGISTRY[name], METRICS[name], options.words, bias)
+            kind = Kind(pools, REGISTRY[name], METRICS[name], options.words, bias, options.level)
             for row in rows(kind, kind.truth(model, options.truth, rng), options.runs, rng):
                 found.append({"model": options.model, **row})
                 print(

@@ -26,7 +26,7 @@ from .questions import RANKS
 from .rows import read_table, rows_of
 from .text import BOLD, SMALL, fit_text, left_to_right, line_count, metric_head, sentences, shorten
 from .types.rows import LINE, width
-from .visuals import few_ticks, intervals, legend_of, neutral_line, row_names, under_head, zebra
+from .visuals import ends_beyond, few_ticks, intervals, legend_of, neutral_line, row_names, under_head, zebra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,6 +45,8 @@ LEAST = 1.25
 # Largest number of characters of a comparison's result.
 LONGEST_TEXT = 150
 OWN_SCALE = "own scale"
+# Line of a 50 % interval, in points.
+THICK = 2.6
 # Estimates for planning a page: inches for rows, inches above and below a row of panels, panels side by side, and
 # characters of a line in a panel.
 ROOM, HEAD = 8.0, 0.45
@@ -93,7 +95,7 @@ def models(
     if not cells:
         return empty_page(title or "No two models have values to compare", "models are not compared.")
     page = Frame(
-        title or HEADING, "Mean bias by topic and metric", sentences(how_to_read_models(_has_scaled(cells)))
+        title or HEADING, "Mean bias by topic and metric", sentences(how_to_read_models(cells, level))
     )
     drawn = [key for key in models_in_order(rankings["model"]) if _has_mark(cells, key)]
     ends = models_axes(cells)
@@ -145,10 +147,6 @@ def models(
     return page.done(legend_of({key: looks[key] for key in drawn}, labels))
 
 
-def _has_scaled(cells: Sequence[ModelsCell]) -> bool:
-    return any(cell.axis == BASELINE for cell in cells)
-
-
 def _has_mark(cells: Sequence[ModelsCell], model: str) -> bool:
     return any(mark.model == model for cell in cells for mark in cell.marks)
 
@@ -174,12 +172,17 @@ def _draw_cell(
     models: Sequence[str],
     looks: Mapping[str, Look],
 ) -> None:
-    """Draw the marks of a topic below each other, from `top` on, with a ring around a clearly lowest model."""
+    """Draw the marks of a topic below each other, from `top` on, with a ring around a clearly lowest model.
+
+    An arrow marks an interval that ends beyond the axis.
+    """
     marks: dict[str, Mark] = {mark.model: mark for mark in cell.marks}
     for place, model in enumerate(models):
         if mark := marks.get(model):
             y = top + (0.05 + LANE * (place + 0.5)) / high
             intervals(axes, [mark.low], [mark.high], [y], looks[model])
+            intervals(axes, [mark.half_low], [mark.half_high], [y], looks[model], linewidth=THICK)
+            ends_beyond(axes, mark.low, mark.high, y, looks[model])
             look = looks[model] if mark.is_clear else open_mark(looks[model], 0.9)
             axes.plot([mark.value], [y], zorder=3, clip_on=False, **look)
             if cell.clear == model:

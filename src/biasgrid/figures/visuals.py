@@ -80,6 +80,16 @@ def intervals(axes: Axes, low: Any, high: Any, y: Any, look: Look, **options: An
         axes.hlines(y[known], low[known], high[known], color=look["color"], zorder=2, **INTERVAL | options)
 
 
+def ends_beyond(axes: Axes, low: float, high: float, y: float, look: Look) -> None:
+    """Draw an arrow at each end of the axis that an interval goes beyond, in the colour of its mark."""
+    from matplotlib.markers import CARETLEFT, CARETRIGHT
+
+    first, last = axes.get_xlim()
+    for end, arrow, is_beyond in ((first, CARETLEFT, low < first), (last, CARETRIGHT, high > last)):
+        if is_beyond:
+            axes.plot([end], [y], marker=arrow, color=look["color"], markersize=4, clip_on=False)
+
+
 def in_place_of_mark(axes: Axes, y: float, text: str, color: str = GREY) -> None:
     """Write in words why a row lacks a mark; in the colour of the mark if the row has several."""
     look: Look = {"va": "center", "size": SMALL, "color": color, "transform": axes.get_yaxis_transform()}

@@ -187,14 +187,6 @@ def turned(rows: pd.DataFrame) -> str:
     return f"{(rows['verdict'] == MAY_TURN).sum()} of {len(rows)} {what}"
 
 
-def unstable_by_metric(table: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Count by metric the scores that could change sign with another list of words of the same size.
-
-    Returns
-    -------
-    DataFrame, optional
-        For each metric "sum", out of "size" scores, and their "mean", in the table's order; None without such scores.
-    """
-    if table is None or (rows := table[(table["coefficient"] == SIGN) & (table["verdict"] != "")]).empty:
-        return None
-    return (rows["verdict"] != HOLDS).groupby(rows["metric"], sort=False).agg(["sum", "size", "mean"])
+def of_sign(table: pd.DataFrame) -> pd.DataFrame:
+    """Select the rows with a verdict on whether a score keeps its sign with other words."""
+    return table[(table["coefficient"] == SIGN) & (table["verdict"] != "")]

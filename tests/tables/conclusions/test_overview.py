@@ -120,14 +120,15 @@ def test_models_are_drawn_on_the_common_scale_if_the_metric_has_it():
     aggregates = pd.DataFrame(
         {"criterion": "Gender", "metric": metric, "model": model, "debias": "none", "aggregation": "abs_avg"}
         | {"standardized": value, "standardized_low": value - 1, "standardized_high": value + 1}
+        | {"standardized_half_low": value - 0.3, "standardized_half_high": value + 0.3}
         | {"evidence": "all", "tests": 2}
         for metric, model, value in places
     )
     (cell,) = models_picture(answered(VALUES), aggregates, "abs_avg", {}, 0.5)
     assert cell.axis == BASELINE
-    assert {(m.model, m.value, m.low, m.high) for m in cell.marks} == {
-        ("one", 1.5, 0.5, 2.5),
-        ("three", 0.5, -0.5, 1.5),
+    assert {(m.model, m.value, m.low, m.high, m.half_low, m.half_high) for m in cell.marks} == {
+        ("one", 1.5, 0.5, 2.5, 1.2, 1.8),
+        ("three", 0.5, -0.5, 1.5, 0.2, 0.8),
     }
     # one model alone is not compared
     assert models_picture(answered({"weat": {"one": 0.1}}), aggregates, "abs_avg", {}, 0.5) == []

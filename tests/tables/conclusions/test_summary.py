@@ -43,6 +43,8 @@ def said(topic, answers=(), spec=SPEC, **tables):
     return " ".join((cards | dict(conclusion.notes)).get(topic, ()))
 
 
+# keys of a score, but for its metric
+A_SCORE = {"criterion": "Gender", "query": "Q", "model": "m", "debias": "none"}
 LOW = {("b", "a"): 0.01, ("b", "c"): 0.01}
 EVEN = {"b": 0.1, "a": 0.5, "c": 0.6}
 
@@ -162,7 +164,7 @@ def everything():
     rows += [row | {"criterion": "Religion", "status": "ok"} for row in scores(out_of_reach=1, none=1)]
     rows += [rows[0] | {"value": nan, "status": "lost_words:A", "evidence": "untested"}]
     card = [
-        {"coefficient": "sign", "verdict": verdict, "metric": metric}
+        A_SCORE | {"coefficient": "sign", "verdict": verdict, "metric": metric}
         for metric in ("weat", "rnd")
         for verdict in ("holds", "may turn")
     ]
@@ -262,7 +264,7 @@ def test_sub_queries_count_as_their_query():
 @pytest.mark.parametrize(
     ("evidence", "text"),
     [
-        ({"a": "all", "b": "none"}, "1 of 2 models has more bias on Gender than unrelated words"),
+        ({"a": "all", "b": "none"}, "Model A has more bias on Gender than unrelated words"),
         ({"a": "all", "b": "all"}, "both models have more bias on Gender than unrelated words"),
     ],
 )
@@ -272,7 +274,10 @@ def test_an_average_with_evidence_is_named_where_no_query_has_any(evidence, text
         | {"evidence": found, "tests": 1}
         for model, found in evidence.items()
     )
-    said_of_bias = said("Bias", scores=scores(none=2), aggregates=rows)
+    spec = SPEC | {"labels": SPEC["labels"] | {"a": "Model A"}}
+    headline = "Gender bias on average; no query shows clear evidence"
+    assert concluded(spec=spec, scores=scores(none=2), aggregates=rows).headline == headline
+    said_of_bias = said("Bias", spec=spec, scores=scores(none=2), aggregates=rows)
     assert said_of_bias.endswith(f"On average over queries, {text}, according to WEAT.")
     of_three = pd.concat([rows.assign(metric=metric) for metric in ("weat", "mac", "ect")])
     spec = SPEC | {"metrics": ["weat", "mac", "ect"]}
@@ -284,7 +289,7 @@ def test_an_average_with_evidence_is_named_where_no_query_has_any(evidence, text
 @pytest.mark.parametrize(
     ("counts", "changes", "headline"),
     [
-        ({"none": 3}, {}, "No query shows evidence of bias"),
+        ({"none": 3}, {}, "No query shows clear evidence of bias"),
         ({"permutation": 1, "none": 3}, {}, "Weak evidence of bias: unrelated word groups differ as much"),
         ({"permutation": 1}, {"p_groups": nan}, "Weak evidence of bias: there is no random-word baseline"),
         ({"out_of_reach": 2}, {}, "Too few words to tell whether there is bias"),
@@ -337,11 +342,19 @@ def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found()
     # of a debiased model and its original
     pairs.loc[6] = ["states", "different", 1, "standardized"]
     assert of_pairs(pairs, 0.3) == [
-        "Of 5 comparisons of two models, 1 find a clear difference, 1 find both alike within 0.3 SD and 3 cannot "
+        "Of 5 comparisons of two models, 1 finds a clear difference, 1 finds both alike within 0.3 SD and 3 cannot "
         "tell.",
         "Half of those that cannot tell would find a difference of 0.94 SD with 80 % power.",
     ]
     assert len(of_pairs(pairs[:2], 0.3)) == 1
+    assert [of_pairs(pairs[i : i + 1], 0.3) for i in range(3)] == [
+        ["The one comparison of two models finds a clear difference."],
+        ["The one comparison of two models finds both alike within 0.3 SD."],
+        [
+            "The one comparison of two models cannot tell them apart.",
+            "It would find a difference of 0.50 SD with 80 % power.",
+        ],
+    ]
     assert of_pairs(pairs[2:5], 0.3)[0] == "None of 3 comparisons of two models can tell them apart."
     assert of_pairs(None, 0.3) == of_pairs(pairs[5:], 0.3) == of_pairs(pairs.drop(columns="scale"), 0.3) == []
     other = pairs.assign(other_answer=["different", "cannot tell", "", "", "alike", "", "different"])
@@ -349,7 +362,7 @@ def test_comparisons_of_two_models_are_counted_with_what_they_could_have_found()
     # raw distances have other units for each metric, and are never alike
     pairs = pairs[pairs["answer"] != "alike"].assign(scale="raw")
     assert of_pairs(pairs, 0.3) == [
-        "Of 4 comparisons of two models, 1 find a clear difference and 3 cannot tell."
+        "Of 4 comparisons of two models, 1 finds a clear difference and 3 cannot tell."
     ]
 
 
@@ -360,7 +373,7 @@ def test_scores_without_a_baseline_are_counted_by_topic():
     # a debiased model has the baseline of its original
     rows += [row | few | {"debias": "hard"} for row in scores(none=1)]
     assert said("Cannot tell", scores=rows) == (
-        "2 scores on Gender and Religion have no random-word baseline: too few coherent topics."
+        "2 scores on Gender and Religion have no random-word baseline: too few comparable word groups."
     )
 
 
@@ -473,12 +486,36 @@ def test_many_debias_methods_are_counted_together():
 
 def test_scores_that_could_change_sign_are_counted_by_metric():
     rows = [("weat", "holds"), ("weat", "may turn"), ("weat", "may turn"), ("mac", "holds"), ("rnd", "")]
-    card = [{"metric": metric, "verdict": verdict, "coefficient": "sign"} for metric, verdict in rows]
+    card = [
+        {"metric": metric, "verdict": verdict, "coefficient": "sign"} | A_SCORE for metric, verdict in rows
+    ]
     assert said("Other words", reliability=card) == (
-        "50 % of scores could change sign with other words. These 2 of 4 keep the sign in fewer than 95 % "
+        "50 % of scores could change direction with other words. These 2 of 4 change direction in more than 5 % "
         "of word lists of the same size. Most stable is MAC (0 % could change), least WEAT (67 % could change)."
     )
     assert said("Other words", reliability=[row | {"coefficient": "order"} for row in card]) == ""
+
+
+def test_scores_with_clear_evidence_are_counted_first():
+    """Of original models; a score without clear evidence counts only among all scores."""
+    rows = [
+        ("q1", "none", "holds"),
+        ("q2", "none", "may turn"),
+        ("q3", "none", "may turn"),
+        ("q1", "x", "may turn"),
+    ]
+    signs, scored = [], []
+    for (query, debias, verdict), evidence in zip(rows, ["all", "all", "none", "all"], strict=True):
+        (row,) = scores(**{evidence: 1})
+        row |= A_SCORE | {"query": query, "debias": debias}
+        scored.append(row)
+        signs.append(
+            {name: row[name] for name in (*A_SCORE, "metric")} | {"verdict": verdict, "coefficient": "sign"}
+        )
+    assert said("Other words", scores=scored, reliability=signs) == (
+        "1 of 2 scores with clear evidence keep their direction with other words. Of 2 other scores, 100 % change "
+        "direction in more than 5 % of word lists of the same size."
+    )
 
 
 @pytest.mark.parametrize(

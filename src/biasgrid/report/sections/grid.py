@@ -81,7 +81,7 @@ def make(material: ReportData) -> dict[str, Any]:
             for name in topics
         ],
         "axes": {metric: Axis.of(ends, FEW_TICKS) for metric, ends in models_axes(cells).items()},
-        "how": how_to_read_models(any(cell.axis == BASELINE for cell in cells)),
+        "how": how_to_read_models(cells, spec["level"]),
         "says": lambda mark, axis: _says(mark, axis, names),
         "answers": [answer for name in topics for answer in answers if answer.criterion == name],
         "topic_label": topic_label,

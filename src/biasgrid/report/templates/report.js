@@ -267,6 +267,7 @@
     const words = new Map(all(".words p").map((list) => [list.id.split("/")[1], list.textContent.toLowerCase()]));
     const lower = (text) => text.toLowerCase();
     const labels = new Map(all("[data-model]").map((row) => [row, lower(row.querySelector("th, summary").firstChild.textContent)]));
+    for (const question of all(".question")) question.dataset.query = question.querySelector("h4 span").textContent;
     const setsOf = new Map(all(".question").map(({ dataset }) => [dataset.query, (dataset.sets ?? "").split(" ")]));
     const kinds = {
       queries: [all("[data-query]"), ({ dataset }, has) => has(lower(dataset.query)) || (setsOf.get(dataset.query) ?? []).some((place) => has(words.get(place) ?? "")), ({ dataset }) => dataset.query],

@@ -114,7 +114,7 @@ class FinishedStudy(Study):
 
         The keys are the table's columns among criterion, query, metric, model and debias method.
         """
-        is_absent = rows["status"] == STATUS if "status" in rows else None
+        measured = rows[rows["status"] != STATUS] if "status" in rows else rows
         for name in {"query_id", "parent_query_id"} & {*rows}:
             is_unknown = ~rows[name].isin([*self.queries, ""])
             if is_unknown.any():
@@ -127,10 +127,10 @@ class FinishedStudy(Study):
             keys = {c.key: c.name for c in table.columns if c.key and c.name in (c.key, f"{c.key}{side}")}
             if "metric" not in keys or not {*keys.values()} <= {*rows}:
                 continue
-            wanted = [*zip(*(rows[name] for name in keys.values()), strict=True)]
+            wanted = measured[[*keys.values()]].drop_duplicates()
             places = self._places(tuple(keys))
-            for row, place in enumerate(wanted if not {*wanted} <= places else ()):
-                if place not in places and (is_absent is None or not is_absent.iloc[row]):
+            for row, *place in wanted.itertuples(name=None):
+                if tuple(place) not in places:
                     raise BiasgridError(
                         f"{file}: line {row + 2}: {' / '.join(map(quote, place))}: {CONFIG} has no such "
                         f"{' / '.join(keys)}; run the study again"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.numbers import plain
 from ...debias import UNTOUCHED
 from ...measure.aggregation import OVERALL
-from ...measure.evidence import ALL, UNTESTED
+from ...measure.evidence import ALL, LEVEL, UNTESTED
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...measure.statistics.shared import NO_VALUE
 from .least_biased import Answer
@@ -52,6 +52,8 @@ class Mark:
         One of `evidence.VERDICTS`.
     tests
         Number of tests of words that the metric can have.
+    half_low, half_high
+        Ends of the 50 % interval; NaN without one.
     """
 
     model: str
@@ -60,6 +62,8 @@ class Mark:
     high: float = nan
     evidence: str = UNTESTED
     tests: int = 2
+    half_low: float = nan
+    half_high: float = nan
 
     @property
     def is_clear(self) -> bool:
@@ -294,7 +298,8 @@ def models_picture(
                 marks.append(Mark(state.model, state.value))
             elif row is not None and not isnan(row.standardized):
                 value = row.standardized, row.standardized_low, row.standardized_high
-                marks.append(Mark(state.model, *value, row.evidence, int(row.tests)))
+                half = row.standardized_half_low, row.standardized_half_high
+                marks.append(Mark(state.model, *value, row.evidence, int(row.tests), *half))
         cells.append(
             ModelsCell(
                 *(answer.criterion, answer.metric, BASELINE if is_scaled else DISTANCE, tuple(marks)),
@@ -331,17 +336,19 @@ def models_axes(cells: Iterable[ModelsCell]) -> dict[str, tuple[float, float]]:
     return axes
 
 
-def how_to_read_models(is_scaled: bool) -> str:
-    """Return how to read the picture of models; `is_scaled` tells whether any metric is on the common scale."""
-    if is_scaled:
+def how_to_read_models(cells: Iterable[ModelsCell], level: float = LEVEL) -> str:
+    """Return how to read the picture of models."""
+    cells = list(cells)
+    if any(cell.axis == BASELINE for cell in cells):
         unit = (
             f"{capitalized(BASELINE)}, averaged over queries; further right is more bias. {ZEROS[BASELINE]}"
         )
     else:
         unit = "Average distance from no bias, on each metric's own scale; further right is more bias."
+    ring = " Ring: clearly lowest." if any(cell.clear for cell in cells) else ""
     return (
-        f"{unit} Lines: confidence intervals for other words. Filled: significant for these words. Ring: clearly "
-        "lowest. \N{LEFT DOUBLE QUOTATION MARK}Cannot tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
+        f"{unit} Lines: 50 % and {level * 100:g} % intervals for other words. Filled: significant for these words."
+        f"{ring} \N{LEFT DOUBLE QUOTATION MARK}Cannot tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
     )
 
 

@@ -6,16 +6,19 @@ The report, `Grid.summary`, the end of a run and README show the same `Conclusio
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from ...core.numbers import number, plain, share
 from ...debias import UNTOUCHED
 from ...measure.aggregation import OVERALL
 from ...measure.evidence import ALL, UNTESTED
-from ...measure.reliability_in_words import THRESHOLDS, unstable_by_metric
-from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
+from ...measure.reliability_in_words import HOLDS, THRESHOLDS, of_sign
+from ...measure.results import KEYS
+from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO, TOO_FEW_TOPICS
 from ...measure.statistics.shared import FEW_SHARED
 from ...measure.statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODELS, STANDARDIZED
 from ..published.verdict import UNJUDGED, VERDICTS
@@ -49,6 +52,8 @@ REASONS = {
     "degenerate": "the metric is not defined for these vectors",
 }
 # The end of a headline about models that are not compared.
+# Why a score has no baseline, in words that need no definition.
+NO_BASELINES = {TOO_FEW_TOPICS: "too few comparable word groups"}
 NOT_RANKED = "can be called the least biased"
 NO_BOOTSTRAP = "Models are not compared, because the study has no bootstrap."
 NO_GROUPS = (
@@ -85,6 +90,8 @@ class Card:
         Further sentences, most important first.
     bars
         Labels and shares of 1 that show the answer, if there are any.
+    visible
+        Number of sentences that are visible at first.
     """
 
     topic: str
@@ -93,11 +100,12 @@ class Card:
     unit: str
     sentences: tuple[str, ...] = ()
     bars: tuple[tuple[str, float], ...] = ()
+    visible: int = MOST_SENTENCES
 
     @property
     def first(self) -> tuple[str, ...]:
         """Return the sentences that are visible at first; the report folds the others."""
-        return self.sentences[:MOST_SENTENCES]
+        return self.sentences[: self.visible]
 
     @property
     def text(self) -> str:
@@ -158,13 +166,14 @@ def conclude(
     """
     scores, labels = tables.get("scores"), spec["labels"]
     findings = find_evidence(scores, spec["queries"])
+    averages = _averages(findings, tables.get("aggregates"), spec)
     untestable = find_untestable(scores, spec)
     cells = models_picture(answers, tables.get("aggregates"), spec["aggregation"], labels, spec["margin"])
     models = _models_card(answers, cells, tables.get("pairs"), spec)
     cards = (
-        _bias_card(findings, tables, spec),
+        _bias_card(findings, averages, tables, spec),
         models,
-        _words_card(tables.get("reliability"), labels),
+        _words_card(tables.get("reliability"), scores, labels),
         _debias_card(effects(answers, spec["debias"], spec["criteria"]), spec),
     )
     absent, published = of_absent(spec.get("absent", ())), reproduced(tables.get("comparison"))
@@ -177,7 +186,7 @@ def conclude(
     }
     return Conclusion(
         spec["title"],
-        _headline(findings, models_headline(answers, spec["criteria"], labels), scores),
+        _headline(findings, models_headline(answers, spec["criteria"], labels), scores, averages),
         _subtitle(scores, models, spec),
         tuple(card for card in cards if card),
         {topic: tuple(sentences) for topic, sentences in notes.items() if sentences},
@@ -222,11 +231,15 @@ def headline(scores: pd.DataFrame, queries: Mapping[str, str], longest: int = LO
     longest
         Largest number of words.
     """
-    return _headline(find_evidence(scores, queries), "", scores, longest)
+    return _headline(find_evidence(scores, queries), "", scores, longest=longest)
 
 
 def _headline(
-    findings: Findings | None, models: str, scores: pd.DataFrame | None, longest: int = LONGEST_HEADLINE
+    findings: Findings | None,
+    models: str,
+    scores: pd.DataFrame | None,
+    averages: Sequence[Average] = (),
+    longest: int = LONGEST_HEADLINE,
 ) -> str:
     """Return the finding as a short headline; without tests, `models`, the headline on the models."""
     if findings is None:
@@ -236,8 +249,15 @@ def _headline(
         return (
             f"{pluralize(values, 'score')} measured, none tested" if values else "No score could be computed"
         )
+    evidence = _evidence(findings)
     if findings.clear:
         texts = _clear_headlines(findings)
+    elif averages:
+        of_topic = f"{averages[0].topic} bias" if len(averages) == 1 else "Bias"
+        texts = [
+            f"{of_topic} on average; no query shows {evidence}",
+            f"Bias on average; no query shows {evidence}",
+        ]
     elif findings.weak and not findings.is_weak_beside_groups:
         texts = ["Weak evidence of bias: there is no random-word baseline", "Weak evidence of bias"]
     elif findings.weak:
@@ -245,13 +265,17 @@ def _headline(
     elif findings.is_out_of_reach:
         texts = ["Too few words to tell whether there is bias", "Too few words to tell"]
     else:
-        texts = ["No query shows evidence of bias", "No evidence of bias"]
+        texts = [f"No query shows {evidence} of bias", f"No {evidence} of bias"]
     return _first_short(texts, longest)
+
+
+def _evidence(findings: Findings) -> str:
+    return "clear evidence" if findings.has_two_tests else "evidence"
 
 
 def _clear_headlines(findings: Findings) -> list[str]:
     """Return headlines on clear evidence, the longest first."""
-    evidence = "Clear evidence" if findings.has_two_tests else "Evidence"
+    evidence = capitalized(_evidence(findings))
     topics = findings.clear
     names = [topic.name for topic in topics]
     where = join_names(names) if len(names) < MOST_NAMED else f"{len(names)} of {len(findings.topics)} topics"
@@ -324,21 +348,23 @@ def _subtitle(scores: pd.DataFrame | None, models: Card | None, spec: Mapping[st
 
 
 def _bias_card(
-    findings: Findings | None, tables: Mapping[str, pd.DataFrame], spec: Mapping[str, Any]
+    findings: Findings | None,
+    averages: Iterable[Average],
+    tables: Mapping[str, pd.DataFrame],
+    spec: Mapping[str, Any],
 ) -> Card | None:
     """Say on how many queries there is clear evidence of bias, and on which."""
     if findings is None:
         return None
-    evidence = "clear evidence" if findings.has_two_tests else "evidence"
     show = "shows" if findings.queries == 1 else "show"
-    unit = f"{'query' if findings.queries == 1 else 'queries'} {show} {evidence} of bias"
+    unit = f"{'query' if findings.queries == 1 else 'queries'} {show} {_evidence(findings)} of bias"
     sentences = [_queries_of(topic, spec) for topic in findings.clear]
-    none = [topic.name for topic in findings.topics if not topic.found]
+    none = _without_evidence(findings)
     if none and findings.clear:
         sentences.append(f"None on {_few(none, 'or')}; this does not prove that there is none.")
     elif none:
         sentences.append("This does not prove that there is no bias.")
-    sentences += _on_average(none, tables.get("aggregates"), spec)
+    sentences += [_on_average(average, spec) for average in averages]
     if findings.weak:
         is_tested = findings.is_weak_beside_groups
         why = "unrelated word groups differ as much" if is_tested else "there is no random-word baseline"
@@ -353,28 +379,49 @@ def _bias_card(
     return Card(BIAS, "Is there bias?", f"{findings.found} of {findings.queries}", unit, tuple(sentences))
 
 
-def _on_average(
-    topics: Sequence[str], aggregates: pd.DataFrame | None, spec: Mapping[str, Any]
-) -> Iterator[str]:
-    """Yield, for topics without a query with evidence, in how many models the average over queries has it."""
-    if aggregates is None or "evidence" not in aggregates:
-        return
+def _without_evidence(findings: Findings) -> list[str]:
+    """Return the topics without a query with evidence."""
+    return [topic.name for topic in findings.topics if not topic.found]
+
+
+class Average(NamedTuple):
+    """Topic whose average over queries has evidence: its models and metrics with evidence, and tested models."""
+
+    topic: str
+    models: tuple[str, ...]
+    metrics: frozenset[str]
+    tested: int
+
+
+def _averages(
+    findings: Findings | None, aggregates: pd.DataFrame | None, spec: Mapping[str, Any]
+) -> list[Average]:
+    """Find topics on which no query has evidence, but the average over queries has."""
+    if findings is None or aggregates is None or "evidence" not in aggregates:
+        return []
     rows = aggregates[
         (aggregates["aggregation"] == spec["aggregation"]) & (aggregates["debias"] == UNTOUCHED)
     ]
-    for topic in topics:
+    found = []
+    for topic in _without_evidence(findings):
         tested = rows[(rows["criterion"] == topic) & (rows["evidence"] != UNTESTED)]
         clear = tested[tested["evidence"] == ALL]
-        if clear.empty:
-            continue
-        metrics = _metrics_of(set(clear["metric"]), spec)
-        models = clear["model"].nunique()
-        of_models = _of_models(models, tested["model"].nunique())
-        verb = "has" if models == 1 else "have"
-        yield (
-            f"On average over queries, {of_models} {verb} more bias on {topic} than unrelated words, "
-            f"according to {metrics}."
-        )
+        if not clear.empty:
+            models = tuple(clear["model"].unique())
+            found.append(Average(topic, models, frozenset(clear["metric"]), tested["model"].nunique()))
+    return found
+
+
+def _on_average(average: Average, spec: Mapping[str, Any]) -> str:
+    """Say which models have more bias on a topic than unrelated words, on average over its queries."""
+    models = _of_models(len(average.models), average.tested)
+    if len(average.models) == 1 < average.tested:
+        models = spec["labels"].get(average.models[0], average.models[0])
+    verb = "has" if len(average.models) == 1 else "have"
+    return (
+        f"On average over queries, {models} {verb} more bias on {average.topic} than unrelated words, according to "
+        f"{_metrics_of(average.metrics, spec)}."
+    )
 
 
 def _queries_of(topic: TopicFindings, spec: Mapping[str, Any]) -> str:
@@ -441,7 +488,7 @@ def _models_card(
         *(_not_compared_with(compared, labels) if len(winners) == 1 else ()),
         *_extremes(compared, [cell for cell in cells if cell.criterion == together], labels),
         *_single_topics(single, labels),
-        *(of_comparisons := of_pairs(pairs, spec["margin"])),
+        *(of_comparisons := of_pairs(_of_ranking(pairs, criteria), spec["margin"])),
         *[ONE_COMPARISON] * bool(of_comparisons),
     ]
     return Card(MODELS_TOPIC, question, figure, unit, tuple(sentences))
@@ -492,10 +539,18 @@ def _extremes(
             pair = tuple((mark.model, "none") for mark in (ordered[0], ordered[-1]))
             differ = "clearly differ" if pair in answer.decided_pairs else "do not clearly differ"
             by = labels.get(answer.metric, answer.metric)
-            left_out = [labels.get(state.model, state.model) for state in answer.not_ranked]
-            among = f", among {len(marks)} ranked models," if len(left_out) > MOST_NAMED else ","
-            among = f", without {join_names(left_out)}," if 0 < len(left_out) <= MOST_NAMED else among
-            return [f"According to {by}{among} {high} has the most bias and {low} the least; they {differ}."]
+            left_out = answer.not_ranked
+            among = f" among {len(marks)} ranked models" if len(left_out) > MOST_NAMED else ""
+            sentence = (
+                f"According to {by}, {high} has the most bias and {low} the least{among}; they {differ}."
+            )
+            if 0 < len(left_out) <= MOST_NAMED:
+                verb = "is" if len(left_out) == 1 else "are"
+                names = join_names([labels.get(state.model, state.model) for state in left_out])
+                has_too_few = all(state.has_lost_queries for state in left_out)
+                why = ": too few queries have a value" if has_too_few else ""
+                sentence += f" {names} {verb} not ranked{why}."
+            return [sentence]
     return []
 
 
@@ -519,6 +574,11 @@ def _single_topics(answers: Sequence[Answer], labels: Mapping[str, str]) -> list
     return sentences
 
 
+def _of_ranking(pairs: pd.DataFrame | None, criteria: Sequence[str]) -> pd.DataFrame | None:
+    """Leave out "all topics" of a study of one topic, which repeat its comparisons."""
+    return pairs[pairs["criterion"] != OVERALL] if pairs is not None and len(criteria) == 1 else pairs
+
+
 def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
     """Say how many comparisons of two models find them different or alike, and what the others could have found."""
     if pairs is None or not {"answer", "scale"} <= {*pairs}:
@@ -530,15 +590,19 @@ def of_pairs(pairs: pd.DataFrame | None, margin: float) -> list[str]:
         int((rows["answer"] == name).sum()) for name in (DIFFERENT, ALIKE, CANNOT_TELL)
     )
     is_scaled = rows["scale"] == STANDARDIZED
+    if len(rows) == 1:
+        finds = "finds a clear difference" if different else f"finds both alike within {plain(margin)} SD"
+        finds = "cannot tell them apart" if unclear else finds
+        return [f"The one comparison of two models {finds}.", *_could_find(rows)]
     if unclear == len(rows):
         return [
             f"None of {pluralize(unclear, 'comparison')} of two models can tell them apart.",
             *_could_find(rows),
         ]
-    parts = [f"{different:,} find a clear difference"]
+    parts = [f"{different:,} {'finds' if different == 1 else 'find'} a clear difference"]
     # Count alike pairs only on the common scale: raw distances have other units for each metric.
     if is_scaled.any():
-        parts.append(f"{alike:,} find both alike within {plain(margin)} SD")
+        parts.append(f"{alike:,} {'finds' if alike == 1 else 'find'} both alike within {plain(margin)} SD")
     if unclear:
         parts.append(f"{unclear:,} cannot tell")
     sentences = [f"Of {pluralize(len(rows), 'comparison')} of two models, {join_names(parts)}."]
@@ -561,7 +625,8 @@ def _could_find(rows: pd.DataFrame) -> list[str]:
     if smallest.empty:
         return []
     difference = number(float(smallest.median()), 2)
-    return [f"Half of those that cannot tell would find a difference of {difference} SD with 80 % power."]
+    those = "It" if len(rows) == 1 else "Half of those that cannot tell"
+    return [f"{those} would find a difference of {difference} SD with 80 % power."]
 
 
 def _not_compared(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[str]:
@@ -578,25 +643,41 @@ def _not_compared(answers: Sequence[Answer], spec: Mapping[str, Any]) -> list[st
     return sentences
 
 
-def _words_card(reliability: pd.DataFrame | None, labels: Mapping[str, str]) -> Card | None:
-    """Say how many scores could change sign with another list of words, by which metrics most and fewest."""
-    if (unstable := unstable_by_metric(reliability)) is None:
+def _words_card(
+    reliability: pd.DataFrame | None, scores: pd.DataFrame | None, labels: Mapping[str, str]
+) -> Card | None:
+    """Say how many scores with clear evidence keep their direction with other words, and how many others do not."""
+    if reliability is None or (signs := of_sign(reliability)).empty:
         return None
-    count, total = int(unstable["sum"].sum()), int(unstable["size"].sum())
-    sentences = [
-        f"These {count:,} of {total:,} keep the sign in fewer than {share(THRESHOLDS['holds'])} of word lists of the "
-        "same size."
-    ]
-    ends = dict.fromkeys([unstable["mean"].idxmin(), unstable["mean"].idxmax()])
+    unstable = signs["verdict"] != HOLDS
+    by_metric = unstable.groupby(signs["metric"], sort=False).mean()
+    change = f"change direction in more than {share(1 - THRESHOLDS['holds'])} of word lists of the same size"
+    is_clear = np.array(_is_clear(signs, scores))
+    clear, others = unstable[is_clear], unstable[~is_clear]
+    sentences = []
+    if len(clear):
+        scored, keep = ("score", "keeps its") if len(clear) == 1 else ("scores", "keep their")
+        figure = f"{(~clear).sum():,} of {len(clear):,}"
+        unit = f"{scored} with clear evidence {keep} direction with other words"
+        if len(others):
+            sentences.append(f"Of {len(others):,} other scores, {share(others.mean())} {change}.")
+    else:
+        figure, unit = share(unstable.mean()), "of scores could change direction with other words"
+        sentences.append(f"These {unstable.sum():,} of {len(signs):,} {change}.")
+    ends = dict.fromkeys([by_metric.idxmin(), by_metric.idxmax()])
     if len(ends) > 1:
-        best, worst = (
-            f"{labels.get(m, m)} ({share(unstable['mean'][m])} could change)" for m in map(str, ends)
-        )
+        best, worst = (f"{labels.get(m, m)} ({share(by_metric[m])} could change)" for m in map(str, ends))
         sentences.append(f"Most stable is {best}, least {worst}.")
-    return Card(
-        *(OTHER_WORDS, "Would other words change it?", share(count / total)),
-        *("of scores could change sign with other words", tuple(sentences)),
-    )
+    return Card(OTHER_WORDS, "Would other words change it?", figure, unit, tuple(sentences), visible=1)
+
+
+def _is_clear(signs: pd.DataFrame, scores: pd.DataFrame | None) -> list[bool]:
+    """Return whether each row is of an original model's score with clear evidence."""
+    if scores is None:
+        return [False] * len(signs)
+    clear = scores[(scores["evidence"] == ALL) & (scores["debias"] == UNTOUCHED)]
+    keys = set(clear[KEYS].itertuples(index=False, name=None))
+    return [key in keys for key in signs[KEYS].itertuples(index=False, name=None)]
 
 
 def _debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card | None:
@@ -631,7 +712,7 @@ def _debias_card(of_methods: Sequence[Effect], spec: Mapping[str, Any]) -> Card 
     left = of_methods[0].left if len(of_methods) == 1 else {}
     bars = tuple((labels.get(metric, metric), value) for metric, value in left.items())
     figure, unit = f"{own.less} of {own.total}", f"{noun} show clearly less bias on {on} after {after}"
-    return Card(DEBIASING, capitalized(question), figure, unit, tuple(sentences), bars)
+    return Card(DEBIASING, capitalized(question), figure, unit, tuple(sentences), bars, visible=1)
 
 
 def of_absent(labels: Sequence[str]) -> str:
@@ -683,7 +764,8 @@ def _cannot_tell(untestable: Untestable) -> list[str]:
     if untestable.no_baseline:
         # Records of older code have a different sentence for each score.
         few = len(untestable.reasons) <= MOST_NAMED
-        why = f": {join_names(untestable.reasons, 'or')}" if few and untestable.reasons else ""
+        reasons = [NO_BASELINES.get(reason, reason) for reason in untestable.reasons]
+        why = f": {join_names(reasons, 'or')}" if few and reasons else ""
         have = "has" if untestable.no_baseline == 1 else "have"
         sentences.append(
             f"{pluralize(untestable.no_baseline, 'score')} on {_few(untestable.topics)} {have} no random-word "
