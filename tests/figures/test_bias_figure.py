@@ -14,7 +14,7 @@ from biasgrid.figures.frame import PAGE, as_wide_as
 from biasgrid.figures.palette import model_looks
 from biasgrid.measure.evidence import ALL, NONE, PERMUTATION, UNTESTED
 from biasgrid.study.study import Study
-from biasgrid.tables.conclusions.summary import LONGEST_HEADLINE
+from biasgrid.tables.conclusions.headline import LONGEST_HEADLINE
 
 ARABIC = "\u0627\u0646\u062d\u064a\u0627\u0632"
 

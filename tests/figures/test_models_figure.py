@@ -16,7 +16,7 @@ from biasgrid.figures.palette import CLEAR, model_looks
 from biasgrid.figures.visuals import INTERVAL
 from biasgrid.measure.aggregation import OVERALL
 from biasgrid.study.study import Study
-from biasgrid.tables.conclusions.summary import LONGEST_HEADLINE
+from biasgrid.tables.conclusions.headline import LONGEST_HEADLINE
 
 ARABIC = "\u0627\u0646\u062d\u064a\u0627\u0632"
 

@@ -18,7 +18,8 @@ from biasgrid.figures.palette import model_looks, ordered
 from biasgrid.report import render
 from biasgrid.report.report_step import report_step
 from biasgrid.study.study import Study
-from biasgrid.tables.conclusions.summary import Card, Conclusion
+from biasgrid.tables.conclusions.card import Card
+from biasgrid.tables.conclusions.summary import Conclusion
 from biasgrid.workflow import run_summary
 
 pytestmark = pytest.mark.slow

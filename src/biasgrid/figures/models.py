@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..measure.aggregation import OVERALL
+from ..tables.conclusions.headline import models_headline
 from ..tables.conclusions.least_biased import Answer, answers
 from ..tables.conclusions.overview import (
     BASELINE,
@@ -18,7 +19,6 @@ from ..tables.conclusions.overview import (
     models_picture,
     topic_label,
 )
-from ..tables.conclusions.summary import models_headline
 from .figure import Drawing, Example, Figure, Files, legend_height, page_name
 from .frame import Frame, empty_page, styled
 from .palette import CLEAR, ZEBRA, Look, model_looks, models_in_order, open_mark

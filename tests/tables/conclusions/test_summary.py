@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 from tables_of_models import answered, tables
 
-from biasgrid.tables.conclusions.summary import ONE_SCORE, conclude, lines, of_pairs
+from biasgrid.tables.conclusions.missing import ONE_SCORE
+from biasgrid.tables.conclusions.models_card import of_pairs
+from biasgrid.tables.conclusions.summary import conclude, lines
 
 LABELS = {
     **{"weat": "WEAT", "mac": "MAC", "rnd": "RND", "hard": "hard debias"},

@@ -9,7 +9,7 @@ from conftest import ROOT
 from scipy.stats import spearmanr
 
 from biasgrid.tables import published as comparison
-from biasgrid.tables.conclusions.summary import reproduced
+from biasgrid.tables.conclusions.missing import reproduced
 
 NUMBERS = comparison.read(sorted((ROOT / "data" / "published").glob("case_study*.csv")))
 RANKS = NUMBERS[NUMBERS["quantity"] == "rank"].pivot(
