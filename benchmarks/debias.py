@@ -2,10 +2,10 @@
 
     python benchmarks/debias.py [hard hsr double_hard ran cell materialize] [--rows 400000] [--runs 3]
 
-hard, hsr, double_hard  fitting, and debiasing all vectors of a model of 400,000 x 300 in memory, block by block as
-                        a look-up does it: in float64. The model is seeded random numbers about a mean, with a
-                        spectrum as word vectors have it; loading is not timed. For hard also the floor: normalise,
-                        project, normalise, in float32 with NumPy
+hard, hsr, double_hard  fitting, and debiasing all float32 vectors of a model of 400,000 x 300 in memory, by
+                        `transform.apply`. The model is seeded random numbers about a mean, with a spectrum as word
+                        vectors have it; loading is not timed. For hard also the floor: normalise, project, normalise,
+                        in float32 with NumPy
 ran                     100 words on the 13,013 x 300 vectors that WEFE comes with; seconds a word. WEFE uses this
                         environment's torch; without one, only biasgrid's variant "paper" is timed
 cell                    `biasgrid measure --debias` on 3,000,000 x 300 (3.6 GB): what a process needs for one cell

@@ -302,13 +302,16 @@ def test_a_transform_says_what_it_was_fitted_on(random_model):
 
 @pytest.mark.parametrize("scope", ["all", "only", "leave", "none"])
 @pytest.mark.parametrize("form", ["low rank", "dense", "shift", "unit"])
-def test_a_transform_is_its_formula_word_by_word(form, scope):
+@pytest.mark.parametrize(("dtype", "precision"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_a_transform_is_its_formula_word_by_word(form, scope, dtype, precision):
     """Also for maps that no method of ours makes, such as a matrix that is not symmetric."""
     normal = np.random.default_rng(3).normal
     words, vectors = [f"w{i}" for i in range(6)], normal(size=(6, 4)).astype(np.float32)
     left, right, matrix, shift = normal(size=(4, 2)), normal(size=(2, 4)), normal(size=(4, 4)), normal(size=4)
     vectors[1] *= 1e-6
     vectors[2] = 0
+    # its square is beyond the range of float32
+    vectors[3] *= 1e-30
     parts = {
         "low rank": {"left": left, "right": right, "renormalize": True},
         "dense": {"matrix": matrix, "normalize": True, "renormalize": True},
@@ -340,7 +343,9 @@ def test_a_transform_is_its_formula_word_by_word(form, scope):
     is_mapped = {"all": "012345", "only": "024", "leave": "0235", "none": ""}[scope]
     wanted = [mapped(x) if str(i) in is_mapped else x for i, x in enumerate(wanted)]
     wanted[4:] = matrix[:2]
-    np.testing.assert_allclose(fitted.apply(vectors, words), wanted, rtol=1e-12, atol=1e-14)
+    found = fitted.apply(vectors.astype(dtype), words)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, wanted, rtol=precision, atol=precision / 100)
 
 
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x05\x06" + bytes(18)])

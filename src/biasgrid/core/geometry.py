@@ -33,13 +33,21 @@ def unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(norms > 0, norms, np.nan)
 
 
-def unit_or_zero(vectors: np.ndarray) -> np.ndarray:
+def unit_or_zero(vectors: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
     """Scale rows to unit length, as debias methods do with a whole model; a zero row stays zero.
 
-    A row of unit length (within 1e-6, the precision of float32) is returned unchanged to the last bit.
+    A row of unit length (within 1e-6, the precision of float32) is returned unchanged to the last bit. `norms` are
+    the rows' `lengths`, if they are known.
     """
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    return vectors / np.where((norms == 0) | (np.abs(norms - 1) < 1e-6), 1.0, norms)
+    norms = lengths(vectors) if norms is None else norms
+    return vectors / np.where((norms == 0) | (np.abs(norms - 1) < 1e-6), 1, norms)
+
+
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    """Return the lengths of rows, (n, 1): of float32 in one pass, otherwise as NumPy rounds norms."""
+    if vectors.dtype == np.float32:
+        return np.sqrt(np.vecdot(vectors, vectors))[..., None]
+    return np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -194,7 +194,8 @@ def _transform_blocks(
             vectors = model.read(rows)
         if transform:
             with np.errstate(over="ignore", invalid="ignore"):
-                vectors = transform.apply(vectors, words).astype(np.float32)
+                # In float64, as a look-up: the file has the same vectors, to the last bit.
+                vectors = transform.apply(vectors.astype(np.float64), words).astype(np.float32)
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():
             place = int(np.argmin(finite))

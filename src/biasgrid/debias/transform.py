@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.errors import BiasgridError, join_names, quote
 from ..core.files import write_bytes
-from ..core.geometry import unit_or_zero
+from ..core.geometry import lengths, unit_or_zero
 from ..core.untrusted import read_npz
 from ..core.wefe_names import TRANSFORM, no_attribute
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..models.model import Model
     from ..models.store import EmbeddingStore
 
+# Rows that are transformed together: a megabyte of float32 of 300 dimensions.
+ROWS = 1024
 ARRAYS = ("left", "right", "matrix", "shift", "overrides", "override_rows")
 WORDS = ("only", "leave", "override_words")
 
@@ -145,44 +147,72 @@ class Transform:
         return direction @ self.matrix
 
     def apply(self, vectors: np.ndarray, words: Sequence[str]) -> np.ndarray:
-        """Apply the transform to the words' `vectors` (n, d), in float64; `words` are their vocabulary entries."""
-        vectors = np.array(vectors, dtype=np.float64)
-        if self.normalize:
-            vectors = unit_or_zero(vectors)
+        """Apply the transform to the words' `vectors` (n, d); `words` are their vocabulary entries.
+
+        The result is float64. Of float32 vectors, as a whole model has them, it is float32: within 1e-6 of float64
+        relative to a vector's length, and several times as fast.
+        """
+        vectors = np.asarray(vectors)
+        dtype = np.float32 if vectors.dtype == np.float32 else np.float64
+        output = np.empty((len(vectors), self.output_dimensions), dtype)
+        # Blocks of rows that fit into a processor's cache.
+        for start in range(0, len(vectors), ROWS):
+            block = slice(start, start + ROWS)
+            rows = vectors[block].astype(dtype, copy=False)
+            norms = lengths(rows)
+            if dtype == np.float32 and not ((norms > 1e-10) & (norms < 1e10)).all():
+                # Squares of such numbers are beyond float32's range.
+                rows = rows.astype(np.float64)
+                norms = lengths(rows)
+            output[block] = self._apply(rows, norms, words[block])
+        return output
+
+    def _apply(self, vectors: np.ndarray, norms: np.ndarray, words: Sequence[str]) -> np.ndarray:
+        """Apply the transform in the precision of `vectors`, whose lengths are `norms` (n, 1)."""
+        vectors = unit_or_zero(vectors, norms) if self.normalize else vectors.copy()
         is_mapped = self.maps(words)
         if is_mapped.all():
-            vectors = self.map(vectors)
+            vectors = self._map(vectors)
         elif is_mapped.any():
-            vectors[is_mapped] = self.map(vectors[is_mapped])
+            vectors[is_mapped] = self._map(vectors[is_mapped])
         if self.override_words:
             rows = np.array([self._override.get(word, -1) for word in words], dtype=np.int64)
             assert self.overrides is not None  # the vectors of these words
             vectors[rows >= 0] = self.overrides[rows[rows >= 0]]
         return vectors
 
-    def map(self, vectors: np.ndarray) -> np.ndarray:
-        """Apply the map alone to `vectors` (n, d) that are already normalised if the transform requires it."""
-        if self.matrix is not None:
-            # Compute one product per row: in a product of matrices, BLAS rounds a row differently by its position.
-            output = (vectors[:, None] @ self.matrix)[:, 0]
-        elif self.left is not None:
-            assert self.right is not None  # it comes with `left`
-            output = vectors.copy()
-            for left, right in zip(self.left.T, self.right, strict=True):
-                output -= np.vecdot(vectors, left)[:, None] * right
+    def _map(self, vectors: np.ndarray) -> np.ndarray:
+        """Apply the map alone to `vectors` (n, d) that are already normalised if the transform requires it.
+
+        float32 vectors are mapped in float32, all others in float64. `vectors` may be changed.
+        """
+        left, right, matrix, shift = (
+            None if array is None else array.astype(vectors.dtype, copy=False)
+            for array in (self.left, self.right, self.matrix, self.shift)
+        )
+        if matrix is not None:
+            # In float64, compute one product per row: in a product of matrices, BLAS rounds a row differently by its
+            # position.
+            is_exact = vectors.dtype == np.float64
+            output = (vectors[:, None] @ matrix)[:, 0] if is_exact else vectors @ matrix
+        elif left is not None:
+            assert right is not None  # it comes with `left`
+            output = vectors
+            for part, of_direction in zip([np.vecdot(vectors, d) for d in left.T], right, strict=True):
+                output -= part[:, None] * of_direction
         else:
             output = vectors
-        if self.shift is not None:
-            output = output + self.shift
+        if shift is not None:
+            output += shift
         if self.renormalize:
-            norms = np.linalg.norm(output, axis=1, keepdims=True)
-            output = output / np.where(norms > 0, norms, 1.0)
+            norms = lengths(output)
+            output /= np.where(norms > 0, norms, 1)
         return output
 
     def maps(self, words: Sequence[str]) -> np.ndarray:
         """Return which of the `words` are mapped: bool (n,)."""
         named_words = self._named_words
-        if not named_words:
+        if named_words.isdisjoint(words):
             return np.full(len(words), self.only is None)
         is_named = np.fromiter(map(named_words.__contains__, words), bool, len(words))
         return is_named if self.only is not None else ~is_named
