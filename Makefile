@@ -147,10 +147,9 @@ notebooks: .venv/installed-for-notebooks ## the notebooks, executed on the embed
 	$(BIN)/snakemake notebooks --cores $(CORES) --configfile config/embedded.yaml
 	@echo "pages: results/notebooks/*.html   to work in them: notebooks/README.md"
 
-reference: .venv/installed ## what docs have from the code: docs/reference, pages of metrics and debias methods, stubs
+reference: .venv/installed ## what docs have from the code: docs/reference, pages of metrics and debias methods
 	$(BIN)/python docs/pages.py
 	$(BIN)/python docs/generated.py
-	$(BIN)/python docs/stubs.py
 	$(BIN)/python docs/unlocked.py
 
 # a link between pages that leads nowhere is an error
@@ -220,7 +219,6 @@ lint-files: .venv/installed-for-tests ## ruff, snakefmt, layers, snakemake --lin
 	$(BIN)/python tests/lint_workflow.py
 
 lint: lint-files ## the same, and types
-	$(BIN)/python docs/stubs.py
 	$(BIN)/mypy
 	$(BIN)/python docs/snippets.py
 

@@ -28,7 +28,6 @@ from biasgrid import debias, load, metrics, properties
 from biasgrid.core import docstrings
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.labels import short_labels
-from biasgrid.debias import method_functions
 from biasgrid.debias.registry import KINDS, Method
 from biasgrid.figures.frame import Frame, styled
 from biasgrid.figures.palette import GREY, INK, open_mark, series_mark
@@ -586,13 +585,13 @@ def method_facts(method: Method) -> Iterator[str]:
 
 
 def words_of(method: Method) -> Iterator[str]:
-    said = method_functions.SHARED | docstrings.parameters(method.function)
+    said = docstrings.parameters(method)
     rows = [(f"`{name}`", KINDS[kind].removeprefix("a "), said[name]) for name, kind in method.words.items()]
     yield from table(("argument", "what it holds", "meaning"), rows)
 
 
 def method_options(method: Method) -> Iterator[str]:
-    said = method_functions.SHARED | docstrings.parameters(method.function)
+    said = docstrings.parameters(method)
     rows = [(f"`{name}`", _default(default), said[name]) for name, default in method.parameters.items()]
     yield from table(("option", "default", "meaning"), rows)
 

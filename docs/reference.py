@@ -21,7 +21,7 @@ from plugin_notes import plugin_note
 
 import biasgrid
 from biasgrid import cli, debias, metrics, tables, word_bias
-from biasgrid.core.docstrings import sections, wrap
+from biasgrid.core.docstrings import parameters, sections, wrap
 from biasgrid.measure.significance import parts as parts_of_inference
 from biasgrid.models.model import Model
 from biasgrid.properties import files as properties
@@ -195,17 +195,19 @@ def api_page() -> str:
     for name, options in parts_of_inference().items():
         parts.append(f"### {name}\n\n{options.__doc__}\n")
         parts += configuration.keys(options)
-    for title, package, more in (
-        (
-            "Metrics",
-            metrics,
-            "All take a query and a model first; [metrics.md](../metrics.md) helps to choose.",
-        ),
-        ("Debias methods", debias, "All take a model first; [debias.md](../debias.md) helps to choose."),
+    for title, package, kind, what in (
+        ("Metrics", metrics, metrics.Metric, "called with a query and a model"),
+        ("Debias methods", debias, debias.Method, "called with a model and words"),
     ):
         module = package.__name__.partition(".")[2]
         names = [name for name in package.REGISTRY if package.REGISTRY.module(name).startswith("biasgrid.")]
-        parts.append(f"## {title}\n\nFunctions of `bg.{module}`. {more}\n")
+        each = (
+            f"Each is a `bg.{module}.{kind.__name__}`, {what}. [{module}.md](../{module}.md) helps to choose."
+        )
+        parts.append(f"## {title}\n\n{each}\nAll have these arguments, and options of their own:\n")
+        arguments = parameters(kind.__call__).items()
+        rows = [(f"`{name}`", escaped(" ".join(text.split()))) for name, text in arguments]
+        parts += configuration.table(("argument", "meaning"), rows)
         parts += _summaries([f"{module}.{name}" for name in names], "bg.")
         parts.append(_in_site([f"biasgrid.{module}::{name}" for name in names]))
     names = word_bias.__all__
@@ -279,10 +281,17 @@ def _in_site(names: list[str]) -> str:
         if kind == "class" and issubclass(thing, Exception):
             kind = "exception"
         shown = members(thing) if kind == "class" else []
+        call = _call_of(thing) if isinstance(thing, metrics.Metric) else ""
         directives.append(
-            f".. auto{kind}:: {name}\n" + (f"   :members: {', '.join(shown)}\n" if shown else "")
+            f".. auto{kind}:: {name}{call}\n" + (f"   :members: {', '.join(shown)}\n" if shown else "")
         )
     return "<!-- site\n```{eval-rst}\n" + "".join(directives) + "```\n-->\n"
+
+
+def _call_of(metric: metrics.Metric) -> str:
+    """How a metric is called, with its own parameters: their defaults are not those of `Metric.__call__`."""
+    own = "".join(f", {name}={default!r}" for name, default in metric.parameters.items())
+    return f"(query, model, *{own}, **options)" if own else "(query, model, **options)"
 
 
 def escaped(text: str) -> str:

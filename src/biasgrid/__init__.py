@@ -14,7 +14,6 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .core.completions import COMPLETIONS
 from .core.moved import MOVED
 from .version import __version__ as __version__
 
@@ -109,29 +108,6 @@ __all__ = [
     "word_bias",
     "word_sets",
 ]
-
-
-def _functions_of_metrics() -> None:
-    from .measure import metric_functions  # noqa: F401
-
-
-def _saving() -> Any:
-    from .debias import saving
-
-    return saving
-
-
-def _views_of_results() -> Any:
-    from .study.views import result_views
-
-    return result_views
-
-
-COMPLETIONS |= {
-    f"{__name__}.metrics": _functions_of_metrics,
-    f"{__name__}.models.model": _saving,
-    f"{__name__}.measure.result": _views_of_results,
-}
 
 
 def __getattr__(name: str) -> Any:

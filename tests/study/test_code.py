@@ -425,9 +425,9 @@ def parsed_once():
 def closures(parsed_once):
     """Module -> the modules that it is made of: from import to import until nothing is added."""
     names = (
+        "core.called_entry",
         "core.errors",
         "core.extras",
-        "core.completions",
         "core.keywords",
         "core.registry",
         "core.resources",
@@ -435,7 +435,11 @@ def closures(parsed_once):
         "core.versions",
         "core.web_addresses",
         "core.wefe_names",
+        "debias.saving",
+        "measure.measure_query",
+        "models.checks",
         "models.sources.trust",
+        "study.views.result_views",
     )
     left_out = {f"biasgrid.{name}" for name in names}
     whole = {module: {module} | Imports(module).modules - left_out for module in NAMES}

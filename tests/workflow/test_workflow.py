@@ -540,7 +540,7 @@ def test_the_full_study_plans_all_its_cells():
 
 
 def test_a_run_where_the_file_system_has_no_locks_says_so_and_continues(project):
-    begin = project.own_code("core/completions.py")
+    begin = project.own_code("core/moved.py")
     refusal = "import errno, fcntl\ndef refuse(*_): raise OSError(errno.ENOLCK, 'No locks available')\n"
     begin.write_text(begin.read_text() + refusal + "fcntl.flock = refuse\n")
     cell = "results/small/cells/one/none/weat/q1.json"

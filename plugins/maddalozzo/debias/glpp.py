@@ -62,6 +62,10 @@ def glpp(
     ----------
     model : EmbeddingStore
         The model on which the method is fitted.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     graph_words
         The words of the graph, at most 5,000. By default, the first `n_words` of the model, which are the most
         frequent words in most models.
@@ -89,10 +93,15 @@ def glpp(
     reduce
         Whether vectors are shortened to the number of components. This changes all words, so `ignore` and `target`
         are not allowed.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----

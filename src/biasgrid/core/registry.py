@@ -24,8 +24,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
-from .completions import complete
-from .errors import BiasgridError, did_you_mean, join_names, quote, unknown_name
+from .errors import BiasgridError, InputError, did_you_mean, join_names, quote, unknown_name
 from .moved import present_name
 from .resources import resource
 
@@ -37,7 +36,7 @@ PLUGINS: dict[str, ModuleType] = {}  # loaded modules of a user's files, by path
 _PENDING: ContextVar[bool] = ContextVar("pending", default=False)
 
 
-class UnknownAttributeError(BiasgridError, AttributeError):
+class UnknownAttributeError(InputError, AttributeError):
     """An attribute that a package of discovered entries does not have, such as `metrics.WEAT`."""
 
 
@@ -78,10 +77,18 @@ class Registry(Mapping[str, T]):
         The entries' name in `biasgrid list`; by default the package's name.
     gone
         Messages for names of former entries, by name.
+    replacement
+        Returns what to say instead of `package.other_name`, given an entry and another name of it.
     """
 
     def __init__(
-        self, package: str, attribute: str, what: str, topic: str = "", gone: Mapping[str, str] | None = None
+        self,
+        package: str,
+        attribute: str,
+        what: str,
+        topic: str = "",
+        gone: Mapping[str, str] | None = None,
+        replacement: Callable[[T, str], str] = lambda entry, name: entry.name,
     ):
         self._gone = gone or {}
         self.package, self.attribute, self.what = package, attribute, what
@@ -92,9 +99,7 @@ class Registry(Mapping[str, T]):
         self._session_names: set[str] = set()  # entries that this session defined outside of files
         self._noted: dict[str, T] = {}  # entries without code, from results
         self._lock = threading.RLock()  # steps of the workflow are threads
-        self._make: Callable[[T], Any] = lambda entry: entry
-        self._replacement: Callable[[T, str], str] = lambda entry, name: entry.name
-        self._members: dict[str, tuple[T, Any]] = {}
+        self._replacement = replacement
 
     def __getitem__(self, name: str) -> T:
         entries, noted = self._all_entries(), self._known_from_results
@@ -217,35 +222,15 @@ class Registry(Mapping[str, T]):
         """Return the entries of this session, which other processes do not find."""
         return [self._entries[name] for name in self._session_names]
 
-    def offer(self, make: Callable[[T], Any], replacement: Callable[[T, str], str]) -> None:
-        """Set the function that turns an entry into an attribute of the package, such as a public function.
-
-        Parameters
-        ----------
-        make
-            Returns the attribute `package.name` of an entry: the public function, whose module imports the
-            entries.
-        replacement
-            Returns the replacement of `package.other_name`, given an entry and another name of it.
-        """
-        self._make, self._replacement = make, replacement
-        self._members = {}
-
-    def member(self, name: str) -> Any:
-        """Return the attribute `package.name`: the entry, or the result of the function set by `offer`.
+    def member(self, name: str) -> T:
+        """Return the entry as the attribute `package.name`.
 
         Raises UnknownAttributeError for a name that no entry has.
         """
-        if not name.startswith("_"):
-            complete(self.package)  # the completion may call `offer`
-        with self._lock:
-            # Tools look up many private names, which are never entries.
-            entry = None if name.startswith("_") else self._all_entries().get(name)
-            if entry is None:
-                raise UnknownAttributeError(self._no_attribute(name))
-            if name not in self._members or self._members[name][0] is not entry:
-                self._members[name] = entry, self._make(entry)
-            return self._members[name][1]
+        # Tools look up many private names, which are never entries.
+        if not name.startswith("_") and name in self._all_entries():
+            return self._entries[name]
+        raise UnknownAttributeError(self._no_attribute(name))
 
     def _no_attribute(self, name: str) -> str:
         package = self.package.rpartition(".")[2]

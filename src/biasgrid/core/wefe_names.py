@@ -72,7 +72,7 @@ TRANSFORM = {
     "transform": "say model.under(transform): the debiased model",
     "fit_transform": "say model.under(debias.hard(model, definitional_pairs=...)): the debiased model",
 }
-# Methods of WEFE's classes, which are functions here.
+# Methods of WEFE's classes, whose objects are called here.
 METRIC_METHODS = {"run_query": "say metrics.{name}(query, model)"}
 DEBIAS_METHODS = dict.fromkeys(
     ("fit", "transform", "fit_transform"), "say model.under(debias.{name}(model, ...)): the debiased model"

@@ -1,39 +1,72 @@
-"""Debias methods. Each method is one file of this package and is discovered automatically.
-
-As attributes of this package, methods are functions of a model and words that return a fitted transform, and their
-help describes what they do. `REGISTRY` maps names to the methods' declarations:
+"""Debias methods. Each method is one file of this package, and an attribute of it: an object that is called with a
+model and words, and returns a fitted transform.
 
     from biasgrid import debias, load, metrics
     transform = debias.hard(model, definitional_pairs=pairs, equalize_pairs=equalize, ignore=specific)
     metrics.weat(query, model.under(transform))
+
+`debias.Method` has what the object declares. A method of a plugin is an attribute, too. `REGISTRY` maps names to all
+of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.registry import Registry
 from .registry import UNTOUCHED, Method
 from .transform import Transform, fitted
 
-__all__ = ["REGISTRY", "UNTOUCHED", "Method", "Transform", "fitted", "method"]
+if TYPE_CHECKING:  # for editors and type checkers; `REGISTRY` finds the files
+    from .double_hard import DOUBLE_HARD as double_hard
+    from .hard import HARD as hard
+    from .hsr import HSR as hsr
+    from .inlp import INLP as inlp
+    from .leace import LEACE as leace
+    from .linear_projection import LINEAR_PROJECTION as linear_projection
+    from .multiclass_hard import MULTICLASS_HARD as multiclass_hard
+    from .ran import RAN as ran
+
+__all__ = [
+    "REGISTRY",
+    "UNTOUCHED",
+    "Method",
+    "Transform",
+    "double_hard",
+    "fitted",
+    "hard",
+    "hsr",
+    "inlp",
+    "leace",
+    "linear_projection",
+    "method",
+    "multiclass_hard",
+    "ran",
+]
 
 
-REGISTRY: Registry[Method] = Registry(__name__, "METHODS", "debias method")
-# A method's module has the method's name. Remove the module, so that the attribute is the function.
-for _name in REGISTRY:
-    globals().pop(_name, None)
+def _replacement(method: Method[...], name: str) -> str:
+    """Return the replacement of `debias.HardDebias` for a message."""
+    words = [f"{word}=..." for word in method.required_words]
+    return (
+        f"say debias.{method.name}: model.under(debias.{method.name}({', '.join(['model', *words])})) is "
+        f"WEFE's {name}().fit(...).transform(model)"
+    )
 
 
-def method(name: str | Method | Callable[..., Any]) -> Method:
-    """Return the declaration of a debias method: its words, parameters and the like.
+REGISTRY: Registry[Method[...]] = Registry(__name__, "METHODS", "debias method", replacement=_replacement)
+# A method's module has the method's name: the attribute is the method.
+globals().update(REGISTRY)
+
+
+def method(name: str | Method[...]) -> Method[...]:
+    """Return a debias method by its name.
 
     Parameters
     ----------
     name
-        Name or alias of the method; case, spaces and hyphens do not matter ("HardDebias" is hard). Or its function,
-        `debias.hard`.
+        Name or alias of the method; case, spaces and hyphens do not matter ("HardDebias" is hard). Or the method
+        itself, such as `debias.hard`.
 
     Returns
     -------
@@ -44,12 +77,14 @@ def method(name: str | Method | Callable[..., Any]) -> Method:
     BiasgridError
         If no method has the name; the message suggests a similar one.
     """
-    name_or_method: Any = getattr(name, "method", name)
-    return name_or_method if isinstance(name_or_method, Method) else REGISTRY.find(name_or_method)
+    return name if isinstance(name, Method) else REGISTRY.find(name)
 
 
-def __getattr__(name: str) -> Any:
-    return REGISTRY.member(name)
+# Type checkers do not see this function, so that they report unknown names.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        return REGISTRY.member(name)
 
 
 def __dir__() -> list[str]:

@@ -54,10 +54,17 @@ def double_hard(
     ----------
     model : EmbeddingStore
         Model to fit on.
+    definitional_pairs
+        Pairs of words, such as [she, he], whose differences define the bias. A pair of which the model lacks a word
+        is left out; `fitted_on` has it.
     bias_representation
         Two words, he and she in the paper: the most biased words have the highest and the lowest difference of the
         cosines with them. None: the highest and the lowest cosine with the bias direction of the original model.
         Ignored words are not among them; they come from the whole vocabulary whatever `target` is.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     n_words
         Number of most biased words on each side; at most half of the available words.
     n_components
@@ -72,10 +79,17 @@ def double_hard(
         Whether scikit-learn's incremental PCA, an approximation, finds the components, in place of an exact PCA.
         None: only with variant "wefe". WEFE's `incremental_pca=False` is a randomized PCA, which approximates the
         exact one.
+    seed
+        From 0 to 4294967295; of what is drawn at random.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----
@@ -248,21 +262,20 @@ def _accuracy(vectors: np.ndarray, seed: int) -> float:
     return max(accuracy, 1.0 - accuracy)
 
 
-METHODS = (
-    Method(
-        name="double_hard",
-        label="Double-hard debias",
-        function=double_hard,
-        words={
-            "definitional_pairs": "sets",
-            "bias_representation": "words",
-            "ignore": "words",
-            "target": "words",
-        },
-        aliases=("DoubleHardDebias",),
-        seeded=True,
-        imports=("sklearn.cluster", "sklearn.decomposition"),
-        reference="Wang, Lin, Rajani, McCann, Ordonez, Xiong. Double-Hard Debias: tailoring word embeddings "
-        "for gender bias mitigation. ACL 2020, algorithm 1",
-    ),
+DOUBLE_HARD = Method(
+    name="double_hard",
+    label="Double-hard debias",
+    function=double_hard,
+    words={
+        "definitional_pairs": "sets",
+        "bias_representation": "words",
+        "ignore": "words",
+        "target": "words",
+    },
+    aliases=("DoubleHardDebias",),
+    seeded=True,
+    imports=("sklearn.cluster", "sklearn.decomposition"),
+    reference="Wang, Lin, Rajani, McCann, Ordonez, Xiong. Double-Hard Debias: tailoring word embeddings "
+    "for gender bias mitigation. ACL 2020, algorithm 1",
 )
+METHODS = (DOUBLE_HARD,)

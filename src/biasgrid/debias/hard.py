@@ -45,12 +45,21 @@ def hard(
         Pairs to equalise. None takes the definitional pairs, as WEFE does; [] equalises nothing. Each pair is also
         equalised in Title and UPPER case, as in the authors' code. The words are equalised whether ignored or not,
         starting from their vectors before neutralisation; if a word is in several pairs, the last one counts.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     n_components
         Dimensions of the subspace; the paper's 1.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----
@@ -153,19 +162,18 @@ def equalize_vectors(vectors: np.ndarray, basis: np.ndarray) -> np.ndarray | Non
     return common + np.sqrt(max(0.0, 1.0 - common @ common)) * sides / distances
 
 
-METHODS = (
-    Method(
-        name="hard",
-        label="Hard debias",
-        function=hard,
-        words={
-            "definitional_pairs": "sets",
-            "equalize_pairs": "sets",
-            "ignore": "words",
-            "target": "words",
-        },
-        aliases=("HardDebias",),
-        reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
-        "Debiasing word embeddings. NeurIPS 2016, section 6",
-    ),
+HARD = Method(
+    name="hard",
+    label="Hard debias",
+    function=hard,
+    words={
+        "definitional_pairs": "sets",
+        "equalize_pairs": "sets",
+        "ignore": "words",
+        "target": "words",
+    },
+    aliases=("HardDebias",),
+    reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
+    "Debiasing word embeddings. NeurIPS 2016, section 6",
 )
+METHODS = (HARD,)

@@ -44,12 +44,21 @@ def hsr(
         Model to fit on.
     definitional_words
         Words that define the bias. A word that is listed twice is two rows of D, as in the authors' code.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     alpha
         Ridge penalty, above 0; the paper's 60.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----
@@ -97,14 +106,13 @@ def hsr(
     )
 
 
-METHODS = (
-    Method(
-        name="hsr",
-        label="Half-sibling regression",
-        function=hsr,
-        words={"definitional_words": "words", "ignore": "words", "target": "words"},
-        aliases=("HalfSiblingRegression",),
-        reference="Yang, Feng. A causal inference method for reducing gender bias in word embedding relations. "
-        "AAAI 2020, section 4",
-    ),
+HSR = Method(
+    name="hsr",
+    label="Half-sibling regression",
+    function=hsr,
+    words={"definitional_words": "words", "ignore": "words", "target": "words"},
+    aliases=("HalfSiblingRegression",),
+    reference="Yang, Feng. A causal inference method for reducing gender bias in word embedding relations. "
+    "AAAI 2020, section 4",
 )
+METHODS = (HSR,)

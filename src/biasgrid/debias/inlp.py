@@ -64,6 +64,10 @@ def inlp(
     definitional_pairs
         In place of both, pairs of words. The first principal component of the pairs replaces the difference, and
         the pairs' first words are on the side of the first class.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     n_words
         Number of training words in each class of extremes. If the model has fewer, all classes get the size of the
         smallest.
@@ -77,10 +81,17 @@ def inlp(
     stop_at_chance
         Stop when a classifier's accuracy on the held-out words is not above the share of their largest class; its
         normals are not used.
+    seed
+        From 0 to 4294967295; of what is drawn at random.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----
@@ -210,16 +221,15 @@ def _majority(labels: np.ndarray) -> float:
     return float(np.bincount(labels).max() / len(labels))
 
 
-METHODS = (
-    Method(
-        name="inlp",
-        label="INLP",
-        function=inlp,
-        words=WORDS,
-        aliases=("IterativeNullspaceProjection",),
-        seeded=True,
-        imports=("sklearn.svm",),
-        reference="Ravfogel, Elazar, Gonen, Twiton, Goldberg. Null it out: guarding protected attributes by "
-        "iterative nullspace projection. ACL 2020, algorithm 1 and section 6.1",
-    ),
+INLP = Method(
+    name="inlp",
+    label="INLP",
+    function=inlp,
+    words=WORDS,
+    aliases=("IterativeNullspaceProjection",),
+    seeded=True,
+    imports=("sklearn.svm",),
+    reference="Ravfogel, Elazar, Gonen, Twiton, Goldberg. Null it out: guarding protected attributes by "
+    "iterative nullspace projection. ACL 2020, algorithm 1 and section 6.1",
 )
+METHODS = (INLP,)

@@ -56,6 +56,10 @@ def leace(
     definitional_pairs
         In place of both, pairs of words. The first principal component of the pairs replaces the difference, and
         the pairs' first words are on the side of the first class.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     n_words
         Number of training words in each class of extremes. If the model has fewer, all classes get the size of the
         smallest.
@@ -65,10 +69,17 @@ def leace(
         Whether the covariance is estimated by `shrink`, as the authors' library can. Erasure on the training words
         is equally exact. The change is no longer the smallest possible on them, but with few training words for the
         dimensions it is smaller on all other words.
+    seed
+        From 0 to 4294967295; of what is drawn at random.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----
@@ -178,15 +189,14 @@ def shrink(covariance: np.ndarray, n: int) -> np.ndarray:
     return weight * covariance + (1 - weight) * trace / d * np.eye(d)
 
 
-METHODS = (
-    Method(
-        name="leace",
-        label="LEACE",
-        function=leace,
-        words=WORDS,
-        aliases=("LeastSquaresConceptErasure",),
-        seeded=True,
-        reference="Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. LEACE: perfect linear concept "
-        "erasure in closed form. NeurIPS 2023, section 4",
-    ),
+LEACE = Method(
+    name="leace",
+    label="LEACE",
+    function=leace,
+    words=WORDS,
+    aliases=("LeastSquaresConceptErasure",),
+    seeded=True,
+    reference="Belrose, Schneider-Joseph, Ravfogel, Cotterell, Raff, Biderman. LEACE: perfect linear concept "
+    "erasure in closed form. NeurIPS 2023, section 4",
 )
+METHODS = (LEACE,)

@@ -40,6 +40,13 @@ def linear_projection(
     ----------
     model : EmbeddingStore
         Model to fit on.
+    definitional_pairs
+        Pairs of words, such as [she, he], whose differences define the bias. A pair of which the model lacks a word
+        is left out; `fitted_on` has it.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     direction
         How v is computed from the definitional pairs. "pca": the first singular vector of the pairs' differences,
         which is the first component of the pairs after each is centred. "two_means": the mean of the pairs' first
@@ -47,10 +54,15 @@ def linear_projection(
         the first words from the second, one step of INLP (Ravfogel et al. 2020).
     normalize
         Whether every vector is first scaled to unit length, also for exempted words.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----
@@ -100,13 +112,12 @@ def linear_projection(
     )
 
 
-METHODS = (
-    Method(
-        name="linear_projection",
-        label="Linear projection",
-        function=linear_projection,
-        words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
-        aliases=("LinearProjection",),
-        reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
-    ),
+LINEAR_PROJECTION = Method(
+    name="linear_projection",
+    label="Linear projection",
+    function=linear_projection,
+    words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
+    aliases=("LinearProjection",),
+    reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
 )
+METHODS = (LINEAR_PROJECTION,)

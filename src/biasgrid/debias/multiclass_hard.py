@@ -45,13 +45,22 @@ def multiclass_hard(
         Sets of words whose differences span the subspace.
     equalize_sets
         Sets whose words are changed so that they differ only within the subspace.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     n_components
         Dimensions of the bias subspace. None: 10, as in WEFE, or the number of dimensions that the sets span, if
         smaller. The paper's experiments take the first few.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Notes
     -----
@@ -98,19 +107,18 @@ def multiclass_hard(
     )
 
 
-METHODS = (
-    Method(
-        name="multiclass_hard",
-        label="Multiclass hard debias",
-        function=multiclass_hard,
-        words={
-            "definitional_sets": "sets",
-            "equalize_sets": "sets",
-            "ignore": "words",
-            "target": "words",
-        },
-        aliases=("MulticlassHardDebias",),
-        reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police: detecting and "
-        "removing multiclass bias in word embeddings. NAACL 2019, section 3",
-    ),
+MULTICLASS_HARD = Method(
+    name="multiclass_hard",
+    label="Multiclass hard debias",
+    function=multiclass_hard,
+    words={
+        "definitional_sets": "sets",
+        "equalize_sets": "sets",
+        "ignore": "words",
+        "target": "words",
+    },
+    aliases=("MulticlassHardDebias",),
+    reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police: detecting and "
+    "removing multiclass bias in word embeddings. NAACL 2019, section 3",
 )
+METHODS = (MULTICLASS_HARD,)

@@ -68,6 +68,13 @@ def ran(
     ----------
     model : EmbeddingStore
         Model to fit on.
+    definitional_pairs
+        Pairs of words, such as [she, he], whose differences define the bias. A pair of which the model lacks a word
+        is left out; `fitted_on` has it.
+    ignore
+        Words that are left alone.
+    target
+        The only words that are changed; by default all are.
     limit
         Number of first rows of the model from which neighbours are taken, and targets if none are named; None: all
         rows.
@@ -85,10 +92,15 @@ def ran(
         second weight in place of the third (their script examines 199 neighbours, of which at most 100 repel).
         "wefe", WEFE 1.0.1: also `|x . g|`, and repulsion and neutralisation move a copy of w, which x only follows
         by attraction. Its first step has the direction of rounding errors.
+    preprocessors
+        Forms in which a word is looked up, tried in this order: mappings of `lowercase`, `uppercase`, `titlecase` and
+        `strip_accents`. `{}` is the word as it is written. Default: as written, else in lower case.
 
     Returns
     -------
     Transform
+        The transform of vectors when they are looked up: `model.under(transform)`. `fitted_on` lists the words that
+        were found and the missing ones; `save` writes the transform to a file.
 
     Raises
     ------
@@ -365,16 +377,15 @@ def _check(*, weights, **_) -> None:
         raise BiasgridError(not_allowed("weights", weights, "three numbers from 0 on, not all 0"))
 
 
-METHODS = (
-    Method(
-        name="ran",
-        label="RAN debias",
-        function=ran,
-        words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
-        aliases=("RepulsionAttractionNeutralization",),
-        imports=("sklearn.neighbors",),
-        check=_check,
-        reference="Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? Mitigating "
-        "gender-biased proximities in word embeddings. TACL 8, 2020",
-    ),
+RAN = Method(
+    name="ran",
+    label="RAN debias",
+    function=ran,
+    words={"definitional_pairs": "sets", "ignore": "words", "target": "words"},
+    aliases=("RepulsionAttractionNeutralization",),
+    imports=("sklearn.neighbors",),
+    check=_check,
+    reference="Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? Mitigating "
+    "gender-biased proximities in word embeddings. TACL 8, 2020",
 )
+METHODS = (RAN,)

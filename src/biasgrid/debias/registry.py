@@ -12,17 +12,23 @@ import inspect
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Concatenate, Generic, Literal, ParamSpec
 
 from threadpoolctl import threadpool_limits
 
-from ..core.errors import BiasgridError, not_allowed, quote, unknown_name
+from ..core.called_entry import CalledEntry
+from ..core.errors import BiasgridError, InputError, not_allowed, quote, unknown_name
+from ..core.keywords import check_names
 from ..core.limits import check_limits
+from ..core.wefe_names import DEBIAS_METHODS, DEBIASING
+from ..models.checks import check_model, check_plain, plain
 from ..models.model import Model
+from ..models.store import DebiasedModel
 from ..models.words import WordOptions
 from .lookup import check_disjoint
 from .transform import Transform
 
+P = ParamSpec("P")
 WordKind = Literal["words", "sets", "classes"]
 # The key of the original model, in place of a debias method.
 UNTOUCHED = "none"
@@ -35,9 +41,9 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class Method:
-    """Debias method: its function and its declaration.
+@dataclass(frozen=True, repr=False)
+class Method(CalledEntry, Generic[P]):
+    """Debias method: its function and its declaration. A call fits it: `debias.hard(model, definitional_pairs=...)`.
 
     Attributes
     ----------
@@ -62,13 +68,21 @@ class Method:
 
     name: str
     label: str
-    function: Callable[..., Transform]
+    function: Callable[Concatenate[Any, P], Transform]
     words: Mapping[str, WordKind]
     reference: str
     aliases: tuple[str, ...] = ()
     seeded: bool = False
     imports: tuple[str, ...] = ()
     check: Callable[..., None] | None = None
+
+    PACKAGE: ClassVar[str] = __package__ or ""
+    WEFE_METHODS: ClassVar[Mapping[str, str]] = DEBIAS_METHODS
+
+    @property
+    def method(self) -> Method[P]:
+        """Return the method itself."""
+        return self
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -122,11 +136,60 @@ class Method:
         if self.check:
             self.check(**{**self.parameters, **parameters})
 
-    def __call__(self, model: Model, *, seed: int = 0, **options) -> Transform:
-        """Fit the method; `options` are its words and its parameters.
+    def __call__(self, model: Model, *args: P.args, **options: P.kwargs) -> Transform:
+        """Fit the method on a model.
+
+        Parameters
+        ----------
+        model
+            A model that `biasgrid.load` returned. It is not changed: `model.under(transform)` is the debiased model.
+        **options
+            Words and parameters, as the method's docstring describes them.
+
+        Returns
+        -------
+        Transform
+            The transform of vectors when they are looked up. `fitted_on` lists the words that were found and the
+            missing ones; `save` writes the transform to a file.
+
+        Raises
+        ------
+        BiasgridError
+            The argument is not a model; the model lacks words; an option is unknown, or its value is not allowed.
+        """
+        if args:
+            raise InputError(f"{self.name}: name all words and options, such as {next(iter(self.words))}=...")
+        if isinstance(model, DebiasedModel):
+            raise InputError(
+                f"{self.name}: {model.name} is under a transform already: to debias it again, save it and load it; "
+                "else fit on the original model (model.model)"
+            )
+        check_model(model, ("rows", "take", "fingerprint"))
+        function: Callable[..., Transform] = self.function
+        arguments = self._checked({**options})
+        for module in self.imports:
+            importlib.import_module(module)
+        # Use one thread: the bytes do not depend on the number of cores, and more threads would gain little here.
+        with threadpool_limits(1):
+            return function(model, **arguments)
+
+    def _checked(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `function` by name.
 
         Raises BiasgridError for an unknown option, or one that cannot be used.
         """
+        seed = plain(options.pop("seed", 0))
+        names = [*self.words, *self.parameters]
+        check_names(options, names, DEBIASING, f"debias.{self.name}")
+        for name in options:
+            if name not in names:
+                allowed = [*names, "seed"] if self.seeded else names
+                raise InputError(unknown_name("option", name, allowed, of=self.name))
+        options = {name: plain(value) for name, value in options.items()}
+        for name in options.keys() & self.parameters.keys() - {
+            "preprocessors"
+        }:  # preprocessors may be functions
+            check_plain(name, options[name])
         words = {name: value for name, value in options.items() if name in self.words and value is not None}
         words = {name: _as_lists(value) for name, value in words.items()}
         parameters = {name: value for name, value in options.items() if name not in self.words}
@@ -134,13 +197,7 @@ class Method:
         self.check_parameters(parameters)
         if type(seed) is not int or not 0 <= seed < 2**32:
             raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 to 4294967295"))
-        if self.seeded:
-            parameters["seed"] = seed
-        for module in self.imports:
-            importlib.import_module(module)
-        # Use one thread: the bytes do not depend on the number of cores, and more threads would gain little here.
-        with threadpool_limits(1):
-            return self.function(model, **words, **parameters)
+        return {**words, **parameters, **({"seed": seed} if self.seeded else {})}
 
 
 def _has_form(value: Any, kind: WordKind) -> bool:

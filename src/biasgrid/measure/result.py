@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..core.completions import complete
 from ..core.errors import InputError, is_among, join_names, quote, unknown_name
 from ..core.schema import as_finite
 from ..core.wefe_names import RESULT
@@ -201,13 +200,13 @@ class Result:
         return scale.read(self.value, self.ci_low, self.ci_high, level) if scale else NONE
 
     def __repr__(self) -> str:
-        return str(complete(__name__).one_line(self))
+        return str(_views().one_line(self))
 
     def __str__(self) -> str:
-        return str(complete(__name__).text(self))
+        return str(_views().text(self))
 
     def _repr_html_(self) -> str:
-        return str(complete(__name__).card(self))
+        return str(_views().card(self))
 
     if not TYPE_CHECKING:  # so that type checkers also report it
 
@@ -341,3 +340,10 @@ def as_json(result: Result) -> dict[str, Any]:
     }
     p_values = {} if result.inference is None else {name: getattr(result, name) for name in result.tests}
     return record | as_finite(p_values)
+
+
+def _views() -> Any:
+    # Imported late: what words a result for people is above what measures it.
+    from ..study.views import result_views
+
+    return result_views

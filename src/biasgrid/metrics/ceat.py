@@ -208,28 +208,27 @@ def _sized(
     return effect_size_range(*targets, ddof=ddof)
 
 
-METRICS = (
-    Metric(
-        name="ceat",
-        label="CEAT",
-        function=ceat,
-        needs="contextual_vectors",
-        asks="How well are the words of {T1} and of {T2} told apart by their associations with {A1} and {A2}, "
-        "over several contexts?",
-        above="the words of {T1} are closer to {A1} than the words of {T2} are",
-        below="the words of {T1} are closer to {A2} than the words of {T2} are",
-        details={"association": "mean cosine with {A1} minus mean cosine with {A2}"},
-        item_note="items are nested in words",
-        scored_by=("association", "mean"),
-        nearer="first",
-        template=(2, 2),
-        range=(-2.0, 2.0),
-        neutral=0.0,
-        groups="attributes",
-        reference="Guo, Caliskan. Detecting emergent intersectional biases: contextualized word embeddings contain a "
-        "distribution of human-like biases. AIES 2021",
-        sized=_sized,
-        one_word="targets",
-        resampled=_resampled,
-    ),
+CEAT = Metric(
+    name="ceat",
+    label="CEAT",
+    function=ceat,
+    needs="contextual_vectors",
+    asks="How well are the words of {T1} and of {T2} told apart by their associations with {A1} and {A2}, "
+    "over several contexts?",
+    above="the words of {T1} are closer to {A1} than the words of {T2} are",
+    below="the words of {T1} are closer to {A2} than the words of {T2} are",
+    details={"association": "mean cosine with {A1} minus mean cosine with {A2}"},
+    item_note="items are nested in words",
+    scored_by=("association", "mean"),
+    nearer="first",
+    template=(2, 2),
+    range=(-2.0, 2.0),
+    neutral=0.0,
+    groups="attributes",
+    reference="Guo, Caliskan. Detecting emergent intersectional biases: contextualized word embeddings contain a "
+    "distribution of human-like biases. AIES 2021",
+    sized=_sized,
+    one_word="targets",
+    resampled=_resampled,
 )
+METRICS = (CEAT,)

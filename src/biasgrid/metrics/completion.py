@@ -112,27 +112,26 @@ def _resampled(
     return statistic
 
 
-METRICS = (
-    Metric(
-        name="completion",
-        label="Completion",
-        function=completion,
-        needs="language_model",
-        template=(1, 2),
-        range=(0.0, 1.0),
-        neutral=0.5,
-        groups="attributes",
-        exchanged="attributes",
-        resampled=_resampled,
-        of_model=_of_model,
-        unscored=unscored_words("attribute"),
-        check=lambda *, templates: check_templates(templates),
-        asks="Does a language model fill a gap after words of {T} rather with words of {A1} or of {A2}?",
-        above="gaps after words of {T} are filled with words of {A1}",
-        below="gaps after words of {T} are filled with words of {A2}",
-        word_neutral=0.5,
-        details={"share": "probability of {A1} in the gap, as a share of that of {A1} and {A2}"},
-        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
-        "di Torino 2023, section 4.2 (the baseline experiment)",
-    ),
+COMPLETION = Metric(
+    name="completion",
+    label="Completion",
+    function=completion,
+    needs="language_model",
+    template=(1, 2),
+    range=(0.0, 1.0),
+    neutral=0.5,
+    groups="attributes",
+    exchanged="attributes",
+    resampled=_resampled,
+    of_model=_of_model,
+    unscored=unscored_words("attribute"),
+    check=lambda *, templates: check_templates(templates),
+    asks="Does a language model fill a gap after words of {T} rather with words of {A1} or of {A2}?",
+    above="gaps after words of {T} are filled with words of {A1}",
+    below="gaps after words of {T} are filled with words of {A2}",
+    word_neutral=0.5,
+    details={"share": "probability of {A1} in the gap, as a share of that of {A1} and {A2}"},
+    reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+    "di Torino 2023, section 4.2 (the baseline experiment)",
 )
+METRICS = (COMPLETION,)

@@ -43,7 +43,7 @@ def direct_bias(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     orientation
         "paper": the target sets are the groups, and the value covers the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
@@ -271,27 +271,26 @@ NO_TEST = (
     "its direction is made of the groups' words, and lies where any words vary most: exchanged words give no world "
     "without bias"
 )
-METRICS = (
-    Metric(
-        name="direct_bias",
-        label="Direct Bias",
-        function=direct_bias,
-        asks="How far do the words of {W} lie along the direction in which {G} differ?",
-        above="the words of {W} lie along the direction in which {G} differ",
-        details={
-            "bias": "cosine with the direction: the sign says which of {G} the word is closer to, positive the first"
-        },
-        template=("k", "n"),
-        range=(0.0, 1.0),
-        neutral=0.0,
-        paired=True,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        no_test=NO_TEST,
-        word_bias="bias",
-        variant=_variant,
-        check=_check,
-        reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
-        "NeurIPS 2016, section 5.2",
-    ),
+DIRECT_BIAS = Metric(
+    name="direct_bias",
+    label="Direct Bias",
+    function=direct_bias,
+    asks="How far do the words of {W} lie along the direction in which {G} differ?",
+    above="the words of {W} lie along the direction in which {G} differ",
+    details={
+        "bias": "cosine with the direction: the sign says which of {G} the word is closer to, positive the first"
+    },
+    template=("k", "n"),
+    range=(0.0, 1.0),
+    neutral=0.0,
+    paired=True,
+    resampled=_resampled,
+    redrawn=_redrawn,
+    no_test=NO_TEST,
+    word_bias="bias",
+    variant=_variant,
+    check=_check,
+    reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
+    "NeurIPS 2016, section 5.2",
 )
+METRICS = (DIRECT_BIAS,)

@@ -20,7 +20,7 @@ def ect(targets: list[np.ndarray], attributes: list[np.ndarray]) -> Score:
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
 
     Returns
     -------
@@ -173,22 +173,21 @@ def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequenc
     return in_blocks(value, len(attributes[0]), *places, size=BLOCK)
 
 
-METRICS = (
-    Metric(
-        name="ect",
-        label="ECT",
-        function=ect,
-        asks="Are the words of {A} ranked alike by their nearness to {T1} and by their nearness to {T2}?",
-        below="the words of {A} are ranked differently by their nearness to {T1} and to {T2}",
-        details={"similarity": "cosine with the mean of {T1} / with the mean of {T2}"},
-        scored_by=("similarity", "difference"),
-        item_note="of the words' cosines: the score is one correlation of all words",
-        nearer="first",
-        template=(2, 1),
-        range=(-1.0, 1.0),
-        neutral=1.0,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
-    ),
+ECT = Metric(
+    name="ect",
+    label="ECT",
+    function=ect,
+    asks="Are the words of {A} ranked alike by their nearness to {T1} and by their nearness to {T2}?",
+    below="the words of {A} are ranked differently by their nearness to {T1} and to {T2}",
+    details={"similarity": "cosine with the mean of {T1} / with the mean of {T2}"},
+    scored_by=("similarity", "difference"),
+    item_note="of the words' cosines: the score is one correlation of all words",
+    nearer="first",
+    template=(2, 1),
+    range=(-1.0, 1.0),
+    neutral=1.0,
+    resampled=_resampled,
+    redrawn=_redrawn,
+    reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
 )
+METRICS = (ECT,)

@@ -311,28 +311,27 @@ _SHARED: dict[str, Any] = {
         "than to {G2} and {G4}, both about the model's centre"
     },
 }
-METRICS = (
-    Metric(
-        name="fise",
-        label="FISE",
-        function=fise,
-        range=(0.0, 1.0),
-        asks="How unevenly do the words of {W} fall to {G1}, {G2}, {G3} and {G4}?",
-        above="more of the words of {W} fall to some of {G} than of words at large",
-        resampled=partial(_resampled, of_share=False),
-        redrawn=partial(_redrawn, of_share=False),
-        **_SHARED,
-    ),
-    Metric(
-        name="fise_share",
-        label="FISE (share)",
-        function=fise_share,
-        range=(-1.0, 1.0),
-        asks="Do more of the words of {W} fall to {G1}, rather than to {G2}, {G3} or {G4}, than of words at large?",
-        above="more of the words of {W} fall to {G1} than of words at large",
-        below="fewer of the words of {W} fall to {G1} than of words at large",
-        resampled=partial(_resampled, of_share=True),
-        redrawn=partial(_redrawn, of_share=True),
-        **_SHARED,
-    ),
+FISE = Metric(
+    name="fise",
+    label="FISE",
+    function=fise,
+    range=(0.0, 1.0),
+    asks="How unevenly do the words of {W} fall to {G1}, {G2}, {G3} and {G4}?",
+    above="more of the words of {W} fall to some of {G} than of words at large",
+    resampled=partial(_resampled, of_share=False),
+    redrawn=partial(_redrawn, of_share=False),
+    **_SHARED,
 )
+FISE_SHARE = Metric(
+    name="fise_share",
+    label="FISE (share)",
+    function=fise_share,
+    range=(-1.0, 1.0),
+    asks="Do more of the words of {W} fall to {G1}, rather than to {G2}, {G3} or {G4}, than of words at large?",
+    above="more of the words of {W} fall to {G1} than of words at large",
+    below="fewer of the words of {W} fall to {G1} than of words at large",
+    resampled=partial(_resampled, of_share=True),
+    redrawn=partial(_redrawn, of_share=True),
+    **_SHARED,
+)
+METRICS = (FISE, FISE_SHARE)

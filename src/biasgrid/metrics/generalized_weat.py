@@ -24,7 +24,7 @@ def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) ->
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
 
     Returns
     -------
@@ -78,21 +78,20 @@ def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequenc
     return sum(associations[group, i].mean(axis=1) for i, group in enumerate(places))
 
 
-METRICS = (
-    Metric(
-        name="generalized_weat",
-        label="Generalised WEAT",
-        function=generalized_weat,
-        asks="Is each of {T} nearer to the one of {A} at its own place than the others are?",
-        above="each of {T} is nearer to the one of {A} at its own place, summed up",
-        below="each of {T} is farther from the one of {A} at its own place, summed up",
-        template=("k", "k"),
-        range=(-np.inf, np.inf),
-        neutral=0.0,
-        groups="attributes",
-        resampled=_resampled,
-        redrawn=_redrawn,
-        reference="Swinger, De-Arteaga, Heffernan, Leiserson, Kalai. What are the biases in my word embedding? "
-        "AIES 2019",
-    ),
+GENERALIZED_WEAT = Metric(
+    name="generalized_weat",
+    label="Generalised WEAT",
+    function=generalized_weat,
+    asks="Is each of {T} nearer to the one of {A} at its own place than the others are?",
+    above="each of {T} is nearer to the one of {A} at its own place, summed up",
+    below="each of {T} is farther from the one of {A} at its own place, summed up",
+    template=("k", "k"),
+    range=(-np.inf, np.inf),
+    neutral=0.0,
+    groups="attributes",
+    resampled=_resampled,
+    redrawn=_redrawn,
+    reference="Swinger, De-Arteaga, Heffernan, Leiserson, Kalai. What are the biases in my word embedding? "
+    "AIES 2019",
 )
+METRICS = (GENERALIZED_WEAT,)

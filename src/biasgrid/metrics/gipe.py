@@ -70,7 +70,7 @@ def gipe(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
@@ -155,7 +155,7 @@ def proximity(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
@@ -229,7 +229,7 @@ def pmn(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     neighbourhood : Neighbourhood
         The words and their nearest neighbours in the model.
     direction
@@ -381,8 +381,10 @@ def _variant(*, direction: str, correlation: bool = False, **_: Any) -> dict[str
 
 
 RAN = "Kumar, Bhotia, Kumar, Chakraborty. Nurse is closer to woman than surgeon? TACL 8, 2020"
-METRICS = tuple(
-    Metric(
+
+
+def _declared(function: Callable[..., Score], label: str, neutral: float, reference: str) -> Metric:
+    return Metric(
         name=function.__name__,
         label=label,
         function=function,
@@ -398,9 +400,9 @@ METRICS = tuple(
         of_model=find_neighbourhood,
         variant=_variant,
     )
-    for function, label, neutral, reference in (
-        (gipe, "GIPE", 0.0, RAN),
-        (proximity, "Proximity", 0.0, RAN),
-        (pmn, "PMN", 0.5, "Gonen, Goldberg. Lipstick on a pig. NAACL 2019, section 4"),
-    )
-)
+
+
+GIPE = _declared(gipe, "GIPE", 0.0, RAN)
+PROXIMITY = _declared(proximity, "Proximity", 0.0, RAN)
+PMN = _declared(pmn, "PMN", 0.5, "Gonen, Goldberg. Lipstick on a pig. NAACL 2019, section 4")
+METRICS = (GIPE, PROXIMITY, PMN)

@@ -258,30 +258,29 @@ _SHARED: dict[str, Any] = {
     "one_word": "targets",
     "item_note": "a word's number is the largest of several, and no sum",
 }
-METRICS = (
-    Metric(
-        name="ibd",
-        label="IBD",
-        function=ibd,
-        asks="How strongly do the words of {W} go with {G1} rather than with one of {G2}, {G3} and {G4}?",
-        above="words of {W} go with {G1} rather than with another group; by chance alone some do",
-        details={
-            "area": "how far it goes with {G1} rather than with the group that it goes with least: 0, with none"
-        },
-        resampled=partial(_resampled, emergent=False),
-        redrawn=partial(_redrawn, emergent=False),
-        **_SHARED,
-    ),
-    Metric(
-        name="eibd",
-        label="EIBD",
-        function=eibd,
-        asks="How strongly do the words of {W} go with {G1}, and with neither what it shares with {G2} nor what it "
-        "shares with {G3}, rather than with one of {G2}, {G3} and {G4}?",
-        above="words of {W} go with {G1} more than with what it shares with {G2} or {G3}; by chance alone some do",
-        details={"area": "how much further it goes with {G1} than with what {G1} shares with {G2} or {G3}"},
-        resampled=partial(_resampled, emergent=True),
-        redrawn=partial(_redrawn, emergent=True),
-        **_SHARED,
-    ),
+IBD = Metric(
+    name="ibd",
+    label="IBD",
+    function=ibd,
+    asks="How strongly do the words of {W} go with {G1} rather than with one of {G2}, {G3} and {G4}?",
+    above="words of {W} go with {G1} rather than with another group; by chance alone some do",
+    details={
+        "area": "how far it goes with {G1} rather than with the group that it goes with least: 0, with none"
+    },
+    resampled=partial(_resampled, emergent=False),
+    redrawn=partial(_redrawn, emergent=False),
+    **_SHARED,
 )
+EIBD = Metric(
+    name="eibd",
+    label="EIBD",
+    function=eibd,
+    asks="How strongly do the words of {W} go with {G1}, and with neither what it shares with {G2} nor what it "
+    "shares with {G3}, rather than with one of {G2}, {G3} and {G4}?",
+    above="words of {W} go with {G1} more than with what it shares with {G2} or {G3}; by chance alone some do",
+    details={"area": "how much further it goes with {G1} than with what {G1} shares with {G2} or {G3}"},
+    resampled=partial(_resampled, emergent=True),
+    redrawn=partial(_redrawn, emergent=True),
+    **_SHARED,
+)
+METRICS = (IBD, EIBD)

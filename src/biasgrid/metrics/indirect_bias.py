@@ -35,7 +35,7 @@ def indirect_bias(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     direction
         Direction in which the groups, the target sets, differ. "pca": the first principal component of pairs (word
         i of both sets is one); "all_pairs": the component of every pair; "pair": the difference of the first pair;
@@ -145,27 +145,24 @@ def _variant(*, direction: str) -> dict[str, Any]:
     return {"paired": direction in directions.PAIRED}
 
 
-METRICS = (
-    Metric(
-        name="indirect_bias",
-        label="Indirect Bias",
-        function=indirect_bias,
-        asks="How much of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ?",
-        has_directions=False,
-        above="part of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ",
-        below="{A1} and {A2} are more similar without the direction in which {T1} and {T2} differ",
-        details={
-            "beta": "share of its similarity with the words of the other set that is due to the direction"
-        },
-        template=(2, 2),
-        range=(-np.inf, np.inf),
-        neutral=0.0,
-        paired=True,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        no_test=NO_TEST,
-        variant=_variant,
-        reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
-        "NeurIPS 2016, section 5.3",
-    ),
+INDIRECT_BIAS = Metric(
+    name="indirect_bias",
+    label="Indirect Bias",
+    function=indirect_bias,
+    asks="How much of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ?",
+    has_directions=False,
+    above="part of the similarity of {A1} with {A2} is due to the direction in which {T1} and {T2} differ",
+    below="{A1} and {A2} are more similar without the direction in which {T1} and {T2} differ",
+    details={"beta": "share of its similarity with the words of the other set that is due to the direction"},
+    template=(2, 2),
+    range=(-np.inf, np.inf),
+    neutral=0.0,
+    paired=True,
+    resampled=_resampled,
+    redrawn=_redrawn,
+    no_test=NO_TEST,
+    variant=_variant,
+    reference="Bolukbasi, Chang, Zou, Saligrama, Kalai. Man is to computer programmer as woman is to homemaker? "
+    "NeurIPS 2016, section 5.3",
 )
+METRICS = (INDIRECT_BIAS,)

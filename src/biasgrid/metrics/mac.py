@@ -25,7 +25,7 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     legacy_pooled
         Weight all attribute words alike, and so a set by its size, as in EmbeddingBiasScores. This makes a
         difference for sets of different size.
@@ -100,29 +100,28 @@ def _by_item(
     ]
 
 
-METRICS = (
-    Metric(
-        name="mac",
-        label="MAC",
-        function=mac,
-        asks="How near are the words of {T} to the words of {A} on average?",
-        has_directions=False,
-        compares_models=False,
-        above="the words of {T} point away from the words of {A}",
-        below="the words of {T} are near to the words of {A}",
-        details={
-            "targets_eval": "mean cosine distance to the words of each of {A}; 1 is orthogonal, less is nearer"
-        },
-        scored_by=("targets_eval", "mean"),
-        by_item=_by_item,
-        item_note="measures nearness, not a difference",
-        template=("n", "n"),
-        range=(0.0, 2.0),
-        neutral=1.0,
-        groups="attributes",
-        resampled=_resampled,
-        redrawn=_redrawn,
-        no_test="MAC is a mean over the words of all target sets, so it does not change when words change sets",
-        reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police. NAACL 2019",
-    ),
+MAC = Metric(
+    name="mac",
+    label="MAC",
+    function=mac,
+    asks="How near are the words of {T} to the words of {A} on average?",
+    has_directions=False,
+    compares_models=False,
+    above="the words of {T} point away from the words of {A}",
+    below="the words of {T} are near to the words of {A}",
+    details={
+        "targets_eval": "mean cosine distance to the words of each of {A}; 1 is orthogonal, less is nearer"
+    },
+    scored_by=("targets_eval", "mean"),
+    by_item=_by_item,
+    item_note="measures nearness, not a difference",
+    template=("n", "n"),
+    range=(0.0, 2.0),
+    neutral=1.0,
+    groups="attributes",
+    resampled=_resampled,
+    redrawn=_redrawn,
+    no_test="MAC is a mean over the words of all target sets, so it does not change when words change sets",
+    reference="Manzini, Lim, Black, Tsvetkov. Black is to criminal as Caucasian is to police. NAACL 2019",
 )
+METRICS = (MAC,)

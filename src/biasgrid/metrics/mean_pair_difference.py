@@ -177,27 +177,26 @@ def _under(*, variant: str, **_: Any) -> dict[str, Any]:
     }
 
 
-METRICS = (
-    Metric(
-        name="mean_pair_difference",
-        label="Mean paired difference",
-        function=mean_pair_difference,
-        needs="language_model",
-        template=(2, 0),
-        paired=True,
-        range=(-math.inf, math.inf),
-        neutral=0.0,
-        resampled=_resampled,
-        variant=_under,
-        of_model=sentences.of_model,
-        unscored=sentences.unscored,
-        asks="By how much does a language model hold sentences of {T1} for more probable than their partners of "
-        "{T2}?",
-        above="sentences of {T1} are more probable",
-        below="sentences of {T2} are more probable",
-        item_note="one observation per subject",
-        details={"difference": "log-likelihood of the sentence minus the log-likelihood of its partner"},
-        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
-        "Politecnico di Torino 2023, section 4.2, table 4.7",
-    ),
+MEAN_PAIR_DIFFERENCE = Metric(
+    name="mean_pair_difference",
+    label="Mean paired difference",
+    function=mean_pair_difference,
+    needs="language_model",
+    template=(2, 0),
+    paired=True,
+    range=(-math.inf, math.inf),
+    neutral=0.0,
+    resampled=_resampled,
+    variant=_under,
+    of_model=sentences.of_model,
+    unscored=sentences.unscored,
+    asks="By how much does a language model hold sentences of {T1} for more probable than their partners of "
+    "{T2}?",
+    above="sentences of {T1} are more probable",
+    below="sentences of {T2} are more probable",
+    item_note="one observation per subject",
+    details={"difference": "log-likelihood of the sentence minus the log-likelihood of its partner"},
+    reference="Maddalozzo. Methods and measures for bias detection in natural language processing. "
+    "Politecnico di Torino 2023, section 4.2, table 4.7",
 )
+METRICS = (MEAN_PAIR_DIFFERENCE,)

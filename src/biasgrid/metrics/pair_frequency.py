@@ -98,23 +98,22 @@ def _value(
         return first_words / (first_words + second_words)
 
 
-METRICS = (
-    Metric(
-        name="pair_frequency",
-        label="Pair frequency",
-        function=pair_frequency,
-        needs="corpus",
-        asks="Of the sentences with words of {A} and one of the groups, how many have {T1}, and how many {T2}?",
-        above="words of {A} stand in more sentences with {T1} than with {T2}",
-        below="words of {A} stand in more sentences with {T2} than with {T1}",
-        details={"share_by_word": "share of {T1} in the word's sentences with a group"},
-        nearer="first",
-        word_neutral=0.5,
-        template=(2, 1),
-        range=(0.0, 1.0),
-        neutral=0.5,
-        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
-        "di Torino 2023, equation 3.2",
-        **corpus_counts.samples_of(lambda: _value),
-    ),
+PAIR_FREQUENCY = Metric(
+    name="pair_frequency",
+    label="Pair frequency",
+    function=pair_frequency,
+    needs="corpus",
+    asks="Of the sentences with words of {A} and one of the groups, how many have {T1}, and how many {T2}?",
+    above="words of {A} stand in more sentences with {T1} than with {T2}",
+    below="words of {A} stand in more sentences with {T2} than with {T1}",
+    details={"share_by_word": "share of {T1} in the word's sentences with a group"},
+    nearer="first",
+    word_neutral=0.5,
+    template=(2, 1),
+    range=(0.0, 1.0),
+    neutral=0.5,
+    reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+    "di Torino 2023, equation 3.2",
+    **corpus_counts.samples_of(lambda: _value),
 )
+METRICS = (PAIR_FREQUENCY,)

@@ -123,29 +123,28 @@ def _pairs_won(words: np.ndarray, attributes: np.ndarray, *, scores: np.ndarray,
     return int((first > second).sum()), int((first != second).sum())
 
 
-METRICS = (
-    Metric(
-        name="pll_preference",
-        label="PLL preference",
-        function=pll_preference,
-        needs="language_model",
-        template=(2, 0),
-        paired=True,
-        range=(0.0, 1.0),
-        neutral=0.5,
-        resampled=_resampled,
-        pairs_won=_pairs_won,
-        of_model=sentences.of_model,
-        unscored=sentences.unscored,
-        asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",
-        above="the model prefers sentences of {T1}",
-        below="the model prefers sentences of {T2}",
-        item_note="one observation per subject",
-        details={"difference": "log-likelihood of the sentence minus the log-likelihood of its partner"},
-        reference="Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in "
-        "masked language models. EMNLP 2020 (cp); Salazar, Liang, Nguyen, Kirchhoff. Masked language model scoring. "
-        "ACL 2020 (sz); Kauf, Ivanova. A better way to do masked language model scoring. ACL 2023 (l2r); Maddalozzo. "
-        "Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023, section "
-        "4.2",
-    ),
+PLL_PREFERENCE = Metric(
+    name="pll_preference",
+    label="PLL preference",
+    function=pll_preference,
+    needs="language_model",
+    template=(2, 0),
+    paired=True,
+    range=(0.0, 1.0),
+    neutral=0.5,
+    resampled=_resampled,
+    pairs_won=_pairs_won,
+    of_model=sentences.of_model,
+    unscored=sentences.unscored,
+    asks="Does a language model hold sentences of {T1} for more probable than their partners of {T2}?",
+    above="the model prefers sentences of {T1}",
+    below="the model prefers sentences of {T2}",
+    item_note="one observation per subject",
+    details={"difference": "log-likelihood of the sentence minus the log-likelihood of its partner"},
+    reference="Nangia, Vania, Bhalerao, Bowman. CrowS-Pairs: a challenge dataset for measuring social biases in "
+    "masked language models. EMNLP 2020 (cp); Salazar, Liang, Nguyen, Kirchhoff. Masked language model scoring. "
+    "ACL 2020 (sz); Kauf, Ivanova. A better way to do masked language model scoring. ACL 2023 (l2r); Maddalozzo. "
+    "Methods and measures for bias detection in natural language processing. Politecnico di Torino 2023, section "
+    "4.2",
 )
+METRICS = (PLL_PREFERENCE,)

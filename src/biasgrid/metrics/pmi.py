@@ -137,23 +137,22 @@ def _slopes(
     return np.array(slopes)
 
 
-METRICS = (
-    Metric(
-        name="pmi",
-        label="PMI",
-        function=pmi,
-        needs="corpus",
-        asks="Does a text have the words of {A} in a sentence with {T1} more often than with {T2}?",
-        above="a sentence with {T1} has words of {A} more often",
-        below="a sentence with {T2} has words of {A} more often",
-        details={"pmi_by_word": "PMI of the word alone: positive is beside {T1} more often than beside {T2}"},
-        template=(2, 1),
-        range=(-np.inf, np.inf),
-        neutral=0.0,
-        word_bias="pmi_by_word",
-        reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
-        "di Torino 2023, equation 3.3; Valentini, Rosati, Blasi, Slezak, Altszyler. On the interpretability and "
-        "significance of bias metrics in texts: a PMI-based approach. ACL 2023",
-        **corpus_counts.samples_of(_value_of),
-    ),
+PMI = Metric(
+    name="pmi",
+    label="PMI",
+    function=pmi,
+    needs="corpus",
+    asks="Does a text have the words of {A} in a sentence with {T1} more often than with {T2}?",
+    above="a sentence with {T1} has words of {A} more often",
+    below="a sentence with {T2} has words of {A} more often",
+    details={"pmi_by_word": "PMI of the word alone: positive is beside {T1} more often than beside {T2}"},
+    template=(2, 1),
+    range=(-np.inf, np.inf),
+    neutral=0.0,
+    word_bias="pmi_by_word",
+    reference="Maddalozzo. Methods and measures for bias detection in natural language processing. Politecnico "
+    "di Torino 2023, equation 3.3; Valentini, Rosati, Blasi, Slezak, Altszyler. On the interpretability and "
+    "significance of bias metrics in texts: a PMI-based approach. ACL 2023",
+    **corpus_counts.samples_of(_value_of),
 )
+METRICS = (PMI,)

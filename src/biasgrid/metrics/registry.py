@@ -11,15 +11,24 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from ..core.completions import complete
+from ..core.called_entry import CalledEntry
 from ..core.errors import BiasgridError, unknown_name
 from ..core.limits import check_limits
+from ..core.wefe_names import METRIC_METHODS
+
+if TYPE_CHECKING:
+    from ..measure.result import Result
+    from ..models.model import Model
+    from ..models.preprocessing import Preprocessor
+    from ..queries.query import Query
 
 Role = Literal["target", "attribute"]
+# An optional part of inference: True uses the defaults, a mapping gives options.
+Part = bool | Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -59,9 +68,21 @@ class Score:
     contrasts: list[Contrast] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Metric:
-    """Metric: its function and its declaration.
+class CallSignature:
+    """The signature of a metric's call, with the metric's own parameters, so that editors complete them (PEP 362)."""
+
+    def __get__(self, metric: Metric | None, owner: type) -> inspect.Signature:
+        if metric is None:
+            raise AttributeError("__signature__")
+        _, query, model, *shared, _ = inspect.signature(owner.__call__).parameters.values()
+        own = [inspect.signature(metric.function).parameters[name] for name in metric.parameters]
+        shared = [parameter for parameter in shared if parameter.name not in metric.parameters]
+        return inspect.Signature([query, model, *own, *shared], return_annotation="Result")
+
+
+@dataclass(frozen=True, repr=False)
+class Metric(CalledEntry):
+    """Metric: its function and its declaration. A call measures a query on a model: `metrics.weat(query, model)`.
 
     Attributes
     ----------
@@ -227,7 +248,12 @@ class Metric:
     check: Callable[..., None] | None = None
     needs: str = "vectors"
 
-    measure: ClassVar[Callable[..., Any]]  # `measure.calls.measure_query`
+    PACKAGE: ClassVar[str] = __package__ or ""
+    SEE: ClassVar[str] = (
+        "Metric.__call__ : The call with a query and a model, the options that all metrics share, and the Result."
+    )
+    WEFE_METHODS: ClassVar[Mapping[str, str]] = METRIC_METHODS
+    __signature__ = CallSignature()
 
     def __post_init__(self):
         if not self.exchanged:
@@ -236,11 +262,117 @@ class Metric:
             object.__setattr__(self, "scored_by", (self.word_bias or next(iter(self.details), ""), ""))
         if self.word_bias and not self.nearer:
             object.__setattr__(self, "nearer", "first")
+        super().__post_init__()
 
-    def __call__(self, query: Any, model: Any, **options: Any) -> Any:
-        """Measure a query of this metric's template on a model, as the metric's function does."""
-        complete(__package__)  # it sets `measure`
-        return self.measure(query, model, **options)
+    def __call__(
+        self,
+        query: Query,
+        model: Model,
+        *,
+        preprocessors: Sequence[Preprocessor] | None = None,
+        strategy: Literal["first", "all"] = "first",
+        normalize: bool | Literal["tokens"] | None = False,
+        lost_vocabulary_threshold: float = 0.2,
+        seed: int = 0,
+        permutation: Part = None,
+        random_groups: Part = None,
+        frequency_bands: Part = None,
+        control_words: Part = None,
+        bootstrap: Part = None,
+        sensitivity: Part = None,
+        reliability: Part = None,
+        interval: Literal["jackknife", "percentile", "bca"] = "jackknife",
+        **parameters: Any,
+    ) -> Result:
+        """Measure a query of this metric's template on a model.
+
+        Parameters
+        ----------
+        query
+            A query with the metric's template. Of a larger one take the sub-queries: `query.subqueries(template)`.
+        model
+            A model that `biasgrid.load` returned, or a debiased model: `model.under(transform)`.
+        preprocessors
+            Forms in which a word is looked up, tried in this order. Each is a mapping of options of `WordOptions`,
+            such as `lowercase`, `uppercase`, `titlecase` and `strip_accents`, or a function of the word. `{}` is
+            the word as written. Default: the word as written, then in lower case; for language models only as
+            written.
+        strategy
+            "first": use the first form of a word that the model has; "all": use every form that it has.
+        normalize
+            Whether vectors are divided by their length. Metrics of sentences have a parameter of this name.
+        lost_vocabulary_threshold
+            From 0 to 1: the value is NaN if the model lacks more than this share of a set's distinct words.
+        seed
+            An integer from 0, for inference and for metrics that draw at random.
+        permutation
+            Whether to make the permutation test, which gives `p_value`; or its options: `draws`, `exact`, `stop`,
+            `alternative`.
+        random_groups
+            Whether to make the test against random groups of the model's words, which gives `p_groups`; or its
+            options: `draws`, `stop`, `alternative`, `match`.
+        frequency_bands
+            Whether to make the permutation test within bands of words that are about as frequent, which gives
+            `p_bands`; or its options: `draws`, `exact`, `stop`, `alternative`, `frequency`, `language`, `width`.
+        control_words
+            Whether to make the comparison with frequency-matched control words, which gives `p_controls`; or its
+            options: `frequency`, `language`, `draws`, `nearest`, `alternative`.
+        bootstrap
+            Whether to draw bootstrap resamples of the words, which gives `ci_low` and `ci_high`, a 95 % confidence
+            interval over words; or options: `draws`, `level`.
+        sensitivity
+            Whether to measure without each word and on random halves of the sets, which gives `influence` and
+            `halves` in `inference`; or options: `halves`.
+        reliability
+            Whether to measure how reliably the words are ordered (docs/reliability.md), which is in
+            `Result.reliability`; or options: `splits`, `random_groups`.
+        interval
+            The kind of interval that `ci_low` and `ci_high` give.
+        **parameters
+            The metric's own parameters, which its docstring describes. Tests of plugins, by name, are asked for in
+            the same way as the others. A misspelt name is answered with the nearest one.
+
+        Returns
+        -------
+        Result
+            `value` is NaN if the metric cannot be computed; `status` and `reason` give the cause. `evidence` names
+            the significant tests, without adjustment for the number of tests that you make.
+
+        Raises
+        ------
+        BiasgridError
+            The query has another template; an argument is not a query or a model; an option is unknown, or its
+            value is not allowed.
+        """
+        # Imported late: a metric is declared below what measures it.
+        from ..measure.measure_query import measure_query
+
+        return measure_query(
+            self,
+            query,
+            model,
+            parameters,
+            {
+                "permutation": permutation,
+                "random_groups": random_groups,
+                "frequency_bands": frequency_bands,
+                "control_words": control_words,
+                "bootstrap": bootstrap,
+                "sensitivity": sensitivity,
+                "reliability": reliability,
+            },
+            preprocessors=preprocessors,
+            strategy=strategy,
+            normalize=normalize,
+            lost_vocabulary_threshold=lost_vocabulary_threshold,
+            seed=seed,
+            interval=interval,
+        )
+
+    @property
+    def metric(self) -> Metric:
+        """Return the metric itself."""
+        return self
 
     def under(self, parameters: Mapping[str, Any]) -> Metric:
         """Return the metric with these parameters set: template, range and the like may depend on them.

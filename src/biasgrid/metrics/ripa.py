@@ -33,7 +33,7 @@ def ripa(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     relation
         "component": b is the first principal component of the differences x_i - y_i, not centred and at their own
         length (their first right singular vector). It has unit length and the direction of the mean difference.
@@ -204,28 +204,27 @@ def _by_pair(
     return [[(1.0, words @ unit(first - second).T)] for words in attributes]
 
 
-METRICS = (
-    Metric(
-        name="ripa",
-        label="RIPA",
-        function=ripa,
-        asks="How far do the words of {A} lie along what the two words of a pair of {T1} and {T2} differ in?",
-        above="the words of {A} are closer to {T1}",
-        below="the words of {A} are closer to {T2}",
-        details={
-            "inner_product": "inner product with the relation vector: positive is closer to {T1}, negative to {T2}",
-            "word_values": "mean of these products: positive is closer to {T1}, negative to {T2}",
-        },
-        nearer="first",
-        template=(2, 1),
-        range=(-np.inf, np.inf),
-        neutral=0.0,
-        paired=True,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        no_test="the relation vector does not change when the two words of a pair change places",
-        scaled=True,
-        variant=_variant,
-        reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",
-    ),
+RIPA = Metric(
+    name="ripa",
+    label="RIPA",
+    function=ripa,
+    asks="How far do the words of {A} lie along what the two words of a pair of {T1} and {T2} differ in?",
+    above="the words of {A} are closer to {T1}",
+    below="the words of {A} are closer to {T2}",
+    details={
+        "inner_product": "inner product with the relation vector: positive is closer to {T1}, negative to {T2}",
+        "word_values": "mean of these products: positive is closer to {T1}, negative to {T2}",
+    },
+    nearer="first",
+    template=(2, 1),
+    range=(-np.inf, np.inf),
+    neutral=0.0,
+    paired=True,
+    resampled=_resampled,
+    redrawn=_redrawn,
+    no_test="the relation vector does not change when the two words of a pair change places",
+    scaled=True,
+    variant=_variant,
+    reference="Ethayarajh, Duvenaud, Hirst. Understanding undesirable word embedding associations. ACL 2019",
 )
+METRICS = (RIPA,)

@@ -25,7 +25,7 @@ def rnd(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     distance
         "norm": the Euclidean distance. "cos": the cosine similarity in its place, as in the paper and WEFE, which
         reverses the sign.
@@ -137,27 +137,26 @@ def _variant(*, distance: str) -> dict[str, Any]:
 
 NEARER_TO_FIRST = "the words of {A} are nearer to {T1}"
 NEARER_TO_SECOND = "the words of {A} are nearer to {T2}"
-METRICS = (
-    Metric(
-        name="rnd",
-        label="RND",
-        function=rnd,
-        asks="Are the words of {A} nearer to the mean of {T1} or to the mean of {T2}?",
-        above=NEARER_TO_SECOND,
-        below=NEARER_TO_FIRST,
-        details={
-            "distance_by_word": "distance to mean of {T1} minus distance to mean of {T2}: "
-            "positive is nearer to {T2}"
-        },
-        nearer="second",
-        template=(2, 1),
-        range=(-np.inf, np.inf),
-        neutral=0.0,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        scaled=True,
-        variant=_variant,
-        reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
-        "stereotypes. PNAS 115, 2018",
-    ),
+RND = Metric(
+    name="rnd",
+    label="RND",
+    function=rnd,
+    asks="Are the words of {A} nearer to the mean of {T1} or to the mean of {T2}?",
+    above=NEARER_TO_SECOND,
+    below=NEARER_TO_FIRST,
+    details={
+        "distance_by_word": "distance to mean of {T1} minus distance to mean of {T2}: "
+        "positive is nearer to {T2}"
+    },
+    nearer="second",
+    template=(2, 1),
+    range=(-np.inf, np.inf),
+    neutral=0.0,
+    resampled=_resampled,
+    redrawn=_redrawn,
+    scaled=True,
+    variant=_variant,
+    reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
+    "stereotypes. PNAS 115, 2018",
 )
+METRICS = (RND,)

@@ -61,7 +61,7 @@ def rnsb(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     n_iterations
         Splits of the attribute words to average over; None is 100, or 1 with a `random_state`.
     holdout
@@ -382,32 +382,31 @@ def liblinear_probabilities(
     return probabilities_of(model, None, None, targets, attributes, train)
 
 
-METRICS = (
-    Metric(
-        name="rnsb",
-        label="RNSB",
-        function=rnsb,
-        scaled=True,
-        asks="Does a classifier that tells {A1} from {A2} find some words of {T} more likely to be of {A2} than "
-        "others?",
-        above="the classifier finds some words of {T} more likely to be of {A2} than others",
-        details={"negative_sentiment_probabilities": "the classifier's probability that the word is of {A2}"},
-        nearer="second",
-        word_neutral=0.5,
-        # Fit one classifier per half: the splits are the halves.
-        halved={"holdout": False, "n_iterations": None},
-        template=("n", 2),
-        range=(0.0, np.inf),
-        neutral=0.0,
-        groups="attributes",
-        seeded=True,
-        resampled=_resampled,
-        redrawn=_redrawn,
-        exchanged="attributes",
-        test_of="labels",
-        variant=_variant,
-        check=_check,
-        reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
-        "in word embeddings. ACL 2019",
-    ),
+RNSB = Metric(
+    name="rnsb",
+    label="RNSB",
+    function=rnsb,
+    scaled=True,
+    asks="Does a classifier that tells {A1} from {A2} find some words of {T} more likely to be of {A2} than "
+    "others?",
+    above="the classifier finds some words of {T} more likely to be of {A2} than others",
+    details={"negative_sentiment_probabilities": "the classifier's probability that the word is of {A2}"},
+    nearer="second",
+    word_neutral=0.5,
+    # Fit one classifier per half: the splits are the halves.
+    halved={"holdout": False, "n_iterations": None},
+    template=("n", 2),
+    range=(0.0, np.inf),
+    neutral=0.0,
+    groups="attributes",
+    seeded=True,
+    resampled=_resampled,
+    redrawn=_redrawn,
+    exchanged="attributes",
+    test_of="labels",
+    variant=_variant,
+    check=_check,
+    reference="Sweeney, Najafian. A transparent framework for evaluating unintended demographic bias "
+    "in word embeddings. ACL 2019",
 )
+METRICS = (RNSB,)

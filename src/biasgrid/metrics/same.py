@@ -36,7 +36,7 @@ def same(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     orientation
         "paper": the target sets are the groups, and the value covers the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
@@ -239,25 +239,24 @@ def _variant(*, orientation: str, legacy_l1: bool) -> dict[str, Any]:
 
 
 REFERENCE = "Schroeder et al. Evaluating Metrics for Bias in Word Embeddings. 2021"
-METRICS = (
-    Metric(
-        name="same",
-        label="SAME",
-        function=same,
-        asks="How much closer are the words of {W} to some of {G} than to others?",
-        above="the words of {W} are closer to some of {G} than to others",
-        details={
-            "bias": "how much closer it is to a group; of two, positive to the first of {G}, negative to the second"
-        },
-        template=("k", "n"),
-        range=(0.0, 1.0),
-        neutral=0.0,
-        reference=f"{REFERENCE}, section 4.1",
-        resampled=_resampled,
-        redrawn=_redrawn,
-        variant=_variant,
-        contrasts=True,
-        word_bias="bias",
-        by_item=roles.cosines_by_item,
-    ),
+SAME = Metric(
+    name="same",
+    label="SAME",
+    function=same,
+    asks="How much closer are the words of {W} to some of {G} than to others?",
+    above="the words of {W} are closer to some of {G} than to others",
+    details={
+        "bias": "how much closer it is to a group; of two, positive to the first of {G}, negative to the second"
+    },
+    template=("k", "n"),
+    range=(0.0, 1.0),
+    neutral=0.0,
+    reference=f"{REFERENCE}, section 4.1",
+    resampled=_resampled,
+    redrawn=_redrawn,
+    variant=_variant,
+    contrasts=True,
+    word_bias="bias",
+    by_item=roles.cosines_by_item,
 )
+METRICS = (SAME,)

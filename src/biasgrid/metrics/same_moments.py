@@ -40,7 +40,7 @@ def same_skew(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     orientation
         "paper": the target sets are the groups, and the value covers the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
@@ -92,7 +92,7 @@ def same_stereotype(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     orientation
         "paper": the target sets are the groups, and the value covers the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
@@ -213,40 +213,39 @@ def _moment_variant(*, orientation: str, contrast: str, as_printed: bool = False
     return roles.fields_of_orientation(orientation, (2 if contrast == "pair" else "k", "n"))
 
 
-METRICS = (
-    Metric(
-        name="same_skew",
-        label="SAME skew",
-        function=same_skew,
-        asks="Are the words of {W} on the whole closer to one of {G}?",
-        above="the words of {W} are on the whole closer to the first of {G}",
-        below="the words of {W} are on the whole closer to the second of {G}",
-        details={"bias": "how much closer it is to one group: positive to the first, negative to the second"},
-        nearer="first",
-        template=(2, "n"),
-        range=(-1.0, 1.0),
-        neutral=0.0,
-        reference=f"{REFERENCE}, section 4.2",
-        resampled=partial(_resampled, moment=mean),
-        redrawn=partial(_redrawn, moment=mean),
-        variant=_moment_variant,
-        contrasts=True,
-    ),
-    Metric(
-        name="same_stereotype",
-        label="SAME stereotype",
-        function=same_stereotype,
-        asks="How much do the words of {W} differ in which of {G} they are closer to?",
-        above="the words of {W} differ in which of {G} they are closer to",
-        details={"bias": "how much closer it is to one group: positive to the first, negative to the second"},
-        nearer="first",
-        template=(2, "n"),
-        range=(0.0, 1.0),
-        neutral=0.0,
-        reference=f"{REFERENCE}, section 4.2",
-        resampled=partial(_resampled, moment=_stereotype),
-        redrawn=partial(_redrawn, moment=_stereotype),
-        variant=_moment_variant,
-        contrasts=True,
-    ),
+SAME_SKEW = Metric(
+    name="same_skew",
+    label="SAME skew",
+    function=same_skew,
+    asks="Are the words of {W} on the whole closer to one of {G}?",
+    above="the words of {W} are on the whole closer to the first of {G}",
+    below="the words of {W} are on the whole closer to the second of {G}",
+    details={"bias": "how much closer it is to one group: positive to the first, negative to the second"},
+    nearer="first",
+    template=(2, "n"),
+    range=(-1.0, 1.0),
+    neutral=0.0,
+    reference=f"{REFERENCE}, section 4.2",
+    resampled=partial(_resampled, moment=mean),
+    redrawn=partial(_redrawn, moment=mean),
+    variant=_moment_variant,
+    contrasts=True,
 )
+SAME_STEREOTYPE = Metric(
+    name="same_stereotype",
+    label="SAME stereotype",
+    function=same_stereotype,
+    asks="How much do the words of {W} differ in which of {G} they are closer to?",
+    above="the words of {W} differ in which of {G} they are closer to",
+    details={"bias": "how much closer it is to one group: positive to the first, negative to the second"},
+    nearer="first",
+    template=(2, "n"),
+    range=(0.0, 1.0),
+    neutral=0.0,
+    reference=f"{REFERENCE}, section 4.2",
+    resampled=partial(_resampled, moment=_stereotype),
+    redrawn=partial(_redrawn, moment=_stereotype),
+    variant=_moment_variant,
+    contrasts=True,
+)
+METRICS = (SAME_SKEW, SAME_STEREOTYPE)

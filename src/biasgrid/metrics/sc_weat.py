@@ -40,7 +40,7 @@ def sc_weat(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     orientation
         "paper": the target sets are the groups, and the value covers the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
@@ -110,7 +110,7 @@ def nas(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     orientation
         "paper": the target sets are the groups, and the value covers the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
@@ -232,19 +232,18 @@ _SHARED: dict[str, Any] = {
     "by_item": roles.cosines_by_item,
     "item_note": "of the numerator: the word's own standard deviation is no sum",
 }
-METRICS = (
-    Metric(
-        name="sc_weat",
-        label="SC-WEAT",
-        function=sc_weat,
-        reference=f"{REFERENCE}, supplement (WEFAT); Toney, Caliskan. ValNorm. EMNLP 2021",
-        **_SHARED,
-    ),
-    Metric(
-        name="nas",
-        label="NAS",
-        function=nas,
-        reference=f"{REFERENCE}; Chan. sweater. JOSS 7(72), 2022",
-        **_SHARED,
-    ),
+SC_WEAT = Metric(
+    name="sc_weat",
+    label="SC-WEAT",
+    function=sc_weat,
+    reference=f"{REFERENCE}, supplement (WEFAT); Toney, Caliskan. ValNorm. EMNLP 2021",
+    **_SHARED,
 )
+NAS = Metric(
+    name="nas",
+    label="NAS",
+    function=nas,
+    reference=f"{REFERENCE}; Chan. sweater. JOSS 7(72), 2022",
+    **_SHARED,
+)
+METRICS = (SC_WEAT, NAS)

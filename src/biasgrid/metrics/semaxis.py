@@ -37,7 +37,7 @@ def semaxis(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     orientation
         "paper": the target sets are the groups, and the value covers the words of all attribute sets.
         "wefe_benchmark": the attribute sets are the groups, and the value covers the words of the first target set
@@ -189,24 +189,23 @@ def _variant(*, orientation: str, neighbours: int, vocabulary: int) -> dict[str,
     return roles.fields_of_orientation(orientation, (2, "n")) | (overrides if neighbours else {})
 
 
-METRICS = (
-    Metric(
-        name="semaxis",
-        label="SemAxis",
-        function=semaxis,
-        asks="Where do the words of {W} lie on the axis from {G2} to {G1}?",
-        above="the words of {W} lie towards {G1}",
-        below="the words of {W} lie towards {G2}",
-        details={"score": "cosine with the axis: positive lies towards {G1}, negative towards {G2}"},
-        template=(2, "n"),
-        range=(-1.0, 1.0),
-        neutral=0.0,
-        reference="An, Kwak, Ahn. SemAxis: a lightweight framework to characterize domain-specific word semantics "
-        "beyond sentiment. ACL 2018, section 3",
-        resampled=_resampled,
-        redrawn=_redrawn,
-        variant=_variant,
-        word_bias="score",
-        by_item=_by_item,
-    ),
+SEMAXIS = Metric(
+    name="semaxis",
+    label="SemAxis",
+    function=semaxis,
+    asks="Where do the words of {W} lie on the axis from {G2} to {G1}?",
+    above="the words of {W} lie towards {G1}",
+    below="the words of {W} lie towards {G2}",
+    details={"score": "cosine with the axis: positive lies towards {G1}, negative towards {G2}"},
+    template=(2, "n"),
+    range=(-1.0, 1.0),
+    neutral=0.0,
+    reference="An, Kwak, Ahn. SemAxis: a lightweight framework to characterize domain-specific word semantics "
+    "beyond sentiment. ACL 2018, section 3",
+    resampled=_resampled,
+    redrawn=_redrawn,
+    variant=_variant,
+    word_bias="score",
+    by_item=_by_item,
 )
+METRICS = (SEMAXIS,)

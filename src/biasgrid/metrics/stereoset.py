@@ -316,41 +316,40 @@ _SHARED: dict[str, Any] = {
     "reference": "Nadeem, Bethke, Reddy. StereoSet: measuring stereotypical bias in pretrained language models. "
     "ACL 2021, section 6",
 }
-METRICS = (
-    Metric(
-        name="stereoset_lms",
-        label="StereoSet lms",
-        function=stereoset_lms,
-        neutral=100.0,
-        resampled=_resampled("lms"),
-        no_test="it says how well a model tells sense from nonsense, whichever of the two sentences that make sense "
-        "is the stereotype",
-        asks="How often does a language model hold sentences of {T1} and {T2} for more probable than those of {T3}?",
-        below="the model holds sentences of {T3}, which make no sense, for more probable than others",
-        **_SHARED,
-    ),
-    Metric(
-        name="stereoset_ss",
-        label="StereoSet ss",
-        function=stereoset_ss,
-        neutral=50.0,
-        resampled=_resampled("ss"),
-        pairs_won=_pairs_won,
-        asks="Does a language model, which is to know sentences of {T3} for nonsense, prefer sentences of {T1} to "
-        "their partners of {T2}?",
-        above="the model prefers sentences of {T1}",
-        below="the model prefers sentences of {T2}",
-        **_SHARED,
-    ),
-    Metric(
-        name="stereoset_icat",
-        label="StereoSet icat",
-        function=stereoset_icat,
-        neutral=100.0,
-        resampled=_resampled("icat"),
-        asks="Does a language model prefer sentences of {T1} and {T2} to those of {T3}, and neither of the two to "
-        "the other?",
-        below="the model prefers one of {T1} and {T2} to the other, or holds sentences of {T3} for probable",
-        **_SHARED,
-    ),
+STEREOSET_LMS = Metric(
+    name="stereoset_lms",
+    label="StereoSet lms",
+    function=stereoset_lms,
+    neutral=100.0,
+    resampled=_resampled("lms"),
+    no_test="it says how well a model tells sense from nonsense, whichever of the two sentences that make sense "
+    "is the stereotype",
+    asks="How often does a language model hold sentences of {T1} and {T2} for more probable than those of {T3}?",
+    below="the model holds sentences of {T3}, which make no sense, for more probable than others",
+    **_SHARED,
 )
+STEREOSET_SS = Metric(
+    name="stereoset_ss",
+    label="StereoSet ss",
+    function=stereoset_ss,
+    neutral=50.0,
+    resampled=_resampled("ss"),
+    pairs_won=_pairs_won,
+    asks="Does a language model, which is to know sentences of {T3} for nonsense, prefer sentences of {T1} to "
+    "their partners of {T2}?",
+    above="the model prefers sentences of {T1}",
+    below="the model prefers sentences of {T2}",
+    **_SHARED,
+)
+STEREOSET_ICAT = Metric(
+    name="stereoset_icat",
+    label="StereoSet icat",
+    function=stereoset_icat,
+    neutral=100.0,
+    resampled=_resampled("icat"),
+    asks="Does a language model prefer sentences of {T1} and {T2} to those of {T3}, and neither of the two to "
+    "the other?",
+    below="the model prefers one of {T1} and {T2} to the other, or holds sentences of {T3} for probable",
+    **_SHARED,
+)
+METRICS = (STEREOSET_LMS, STEREOSET_SS, STEREOSET_ICAT)

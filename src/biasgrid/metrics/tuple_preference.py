@@ -172,26 +172,25 @@ def _resampled(
     return lambda targets, _: targets[0] @ shares / targets[0].sum(axis=1)
 
 
-METRICS = (
-    Metric(
-        name="tuple_preference",
-        label="Tuple preference",
-        function=tuple_preference,
-        needs="language_model",
-        template=("k", 0),
-        paired=True,
-        range=(0.0, 1.0),
-        neutral=0.5,
-        resampled=_resampled,
-        no_test="it compares the first version with all others, and the test exchanges two sentences; p_exact is its "
-        "test",
-        of_model=_of_model,
-        unscored=_unscored,
-        asks="Does a language model hold sentences of {T1} for more probable than their versions in the other "
-        "sets of {T}?",
-        above="the model prefers sentences of {T1}",
-        below="the model prefers the other versions to sentences of {T1}",
-        details={"share": "share of the other versions that the sentence is more probable than"},
-        reference="EmbeddingBiasScores, unmasking_bias/pll_bias.py, test_multi_group_stereotype (Schröder et al.)",
-    ),
+TUPLE_PREFERENCE = Metric(
+    name="tuple_preference",
+    label="Tuple preference",
+    function=tuple_preference,
+    needs="language_model",
+    template=("k", 0),
+    paired=True,
+    range=(0.0, 1.0),
+    neutral=0.5,
+    resampled=_resampled,
+    no_test="it compares the first version with all others, and the test exchanges two sentences; p_exact is its "
+    "test",
+    of_model=_of_model,
+    unscored=_unscored,
+    asks="Does a language model hold sentences of {T1} for more probable than their versions in the other "
+    "sets of {T}?",
+    above="the model prefers sentences of {T1}",
+    below="the model prefers the other versions to sentences of {T1}",
+    details={"share": "share of the other versions that the sentence is more probable than"},
+    reference="EmbeddingBiasScores, unmasking_bias/pll_bias.py, test_multi_group_stereotype (Schröder et al.)",
 )
+METRICS = (TUPLE_PREFERENCE,)

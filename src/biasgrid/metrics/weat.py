@@ -35,7 +35,7 @@ def weat(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     return_effect_size
         Whether the value is the effect size, as in `weat_es`, instead of the statistic.
     ddof
@@ -99,7 +99,7 @@ def weat_es(
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of each target set's and each attribute set's words.
+        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
     ddof
         The standard deviation divides by the number of words minus `ddof`: 0, as in WEFE, or 1, which gives the
         printed values of Caliskan et al.
@@ -204,28 +204,27 @@ _SHARED: dict[str, Any] = {
     "reference": "Caliskan, Bryson, Narayanan. Semantics derived automatically from language corpora. "
     "Science 356, 2017",
 }
-METRICS = (
-    Metric(
-        name="weat",
-        label="WEAT",
-        function=weat,
-        asks="Are the words of {T1} more associated with {A1} than with {A2}, compared with the words of {T2}?",
-        range=(-np.inf, np.inf),
-        variant=lambda *, return_effect_size, **_: {"one_word": "targets" if return_effect_size else ""},
-        resampled=_resampled,
-        redrawn=_redrawn,
-        **_SHARED,
-    ),
-    Metric(
-        name="weat_es",
-        label="WEAT-ES",
-        function=weat_es,
-        asks="How well are the words of {T1} and of {T2} told apart by their associations with {A1} and {A2}?",
-        range=(-2.0, 2.0),
-        sized=_es_sized,
-        one_word="targets",
-        resampled=partial(_resampled, return_effect_size=True),
-        redrawn=partial(_redrawn, return_effect_size=True),
-        **_SHARED,
-    ),
+WEAT = Metric(
+    name="weat",
+    label="WEAT",
+    function=weat,
+    asks="Are the words of {T1} more associated with {A1} than with {A2}, compared with the words of {T2}?",
+    range=(-np.inf, np.inf),
+    variant=lambda *, return_effect_size, **_: {"one_word": "targets" if return_effect_size else ""},
+    resampled=_resampled,
+    redrawn=_redrawn,
+    **_SHARED,
 )
+WEAT_ES = Metric(
+    name="weat_es",
+    label="WEAT-ES",
+    function=weat_es,
+    asks="How well are the words of {T1} and of {T2} told apart by their associations with {A1} and {A2}?",
+    range=(-2.0, 2.0),
+    sized=_es_sized,
+    one_word="targets",
+    resampled=partial(_resampled, return_effect_size=True),
+    redrawn=partial(_redrawn, return_effect_size=True),
+    **_SHARED,
+)
+METRICS = (WEAT, WEAT_ES)

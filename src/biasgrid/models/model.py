@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core.completions import complete
 from ..core.errors import BiasgridError, InputError, WordError, not_allowed, quote
 from ..core.letters import lookalikes
 from ..core.wefe_names import MODEL, no_attribute
@@ -293,7 +292,10 @@ class Model(ABC):
         DiskError
             The file cannot be written.
         """
-        complete(__name__).save(self, path)
+        # Imported late: what saves models also applies transforms, which are above models.
+        from ..debias.saving import save
+
+        save(self, path)
 
     # Type checkers do not see this method, so that they report unknown attributes.
     if not TYPE_CHECKING:

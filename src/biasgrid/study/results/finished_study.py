@@ -67,9 +67,9 @@ class FinishedStudy(Study):
         noted: Metric | None = self.plugins.find("metrics", entry.metric or key)
         return noted.under(entry.params or {}) if noted else super().metric(criterion, key)
 
-    def method(self, name: str) -> Method:
+    def method(self, name: str) -> Method[...]:
         """Return the debias method of a name."""
-        noted: Method | None = self.plugins.find("methods", name)
+        noted: Method[...] | None = self.plugins.find("methods", name)
         return noted or super().method(name)
 
     def kind(self, model: str) -> Kind:
