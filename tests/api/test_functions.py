@@ -291,6 +291,7 @@ PAIR = ["w0", "w1"]
             "to debias it again, save it",
         ),
         (lambda m, _: debias.hard(m, pairs=[PAIR]), "unknown option 'pairs' of hard; …definitional_pairs"),
+        (lambda m, _: debias.hard(m, [PAIR]), "hard: name all words and options, …definitional_pairs=..."),
         (
             lambda m, _: metrics.weat(QUERY, m, bootstrap=1000),
             "bootstrap: 1000 is not allowed; allowed: True, False, and a mapping",

@@ -186,10 +186,9 @@ class Method(CalledEntry, Generic[P]):
                 allowed = [*names, "seed"] if self.seeded else names
                 raise InputError(unknown_name("option", name, allowed, of=self.name))
         options = {name: plain(value) for name, value in options.items()}
-        for name in options.keys() & self.parameters.keys() - {
-            "preprocessors"
-        }:  # preprocessors may be functions
-            check_plain(name, options[name])
+        for name in options.keys() & self.parameters.keys():
+            if name != "preprocessors":  # they may be functions
+                check_plain(name, options[name])
         words = {name: value for name, value in options.items() if name in self.words and value is not None}
         words = {name: _as_lists(value) for name, value in words.items()}
         parameters = {name: value for name, value in options.items() if name not in self.words}
