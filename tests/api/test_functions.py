@@ -77,6 +77,8 @@ def test_the_signature_is_the_methods_own(method):
 def test_the_help_is_whole(function):
     parts = docstrings.sections(function)
     name = function.__name__
+    titles = docstrings.SECTION.findall(function.__doc__)
+    assert len(titles) == len(set(titles)), f"{name}: the docstring has a section twice: {titles}"
     lacking = {"Parameters", "Returns", "References", "Examples"} - set(parts)
     assert not lacking, f"{name}: its function's docstring lacks {lacking}"
     summary, _, formula = parts[""].partition("\n\n")

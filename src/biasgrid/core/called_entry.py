@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from .docstrings import wrap
+from .docstrings import sections, wrap
 from .registry import UnknownAttributeError
 
 
@@ -76,6 +76,9 @@ def _find(package: str, name: str) -> Any:
 
 @lru_cache(maxsize=256)
 def _documentation(function: Callable[..., Any], label: str, see: str, reference: str) -> str:
-    sections = {"See Also": see, "References": wrap(reference)}
-    texts = [f"{title}\n{'-' * len(title)}\n{text}" for title, text in sections.items() if text]
+    own = sections(function)
+    more = {"See Also": see, "References": wrap(reference)}
+    texts = [
+        f"{title}\n{'-' * len(title)}\n{text}" for title, text in more.items() if text and title not in own
+    ]
     return "\n\n".join([inspect.getdoc(function) or f"{label}.", *texts])

@@ -1,4 +1,7 @@
-"""CEAT, the Contextualized Embedding Association Test: WEAT's effect size over contexts (Guo, Caliskan 2021)."""
+"""CEAT, the Contextualized Embedding Association Test: WEAT's effect size over contexts (Guo, Caliskan 2021).
+
+Its random-effects model: DerSimonian, Laird. Meta-analysis in clinical trials. Controlled Clinical Trials 7, 1986.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def ceat(
     """Combine WEAT's effect sizes over contexts. Contextualized Embedding Association Test (CEAT).
 
     In each context i the words have their own vectors, and so an effect size d_i, as in `weat_es`, with a variance
-    V_i. A random-effects model (DerSimonian and Laird) combines the effect sizes of the k contexts::
+    V_i. A random-effects model (DerSimonian and Laird 1986) combines the effect sizes of the k contexts::
 
         w_i = 1 / V_i,    m = sum of w_i d_i / sum of w_i,    Q = sum of w_i (d_i - m)^2
         tau2 = max(0, (Q - (k - 1)) / (sum of w_i - sum of w_i^2 / sum of w_i))
@@ -71,13 +74,6 @@ def ceat(
     Code that reproduces the paper takes "associations", which has the unit of a squared cosine and not of an effect
     size. That variance is so small that tau2 is nearly all of the total variance, and contexts weigh nearly alike.
     The default is the variance for which the random-effects model is made.
-
-    References
-    ----------
-    Guo, W., Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
-    distribution of human-like biases. AIES, 122-133.
-
-    DerSimonian, R., Laird, N. (1986). Meta-analysis in clinical trials. Controlled Clinical Trials 7, 177-188.
 
     Examples
     --------

@@ -83,12 +83,6 @@ def fise(
     their unions. The permutation test exchanges words between the first two groups, and between the other two, so
     that x does not change. Similar words fall to one side of any y, so that the test hardly ever rejects for them.
 
-    References
-    ----------
-    Charlesworth, T. E. S., Ghate, K., Caliskan, A., Banaji, M. R. (2024). Extracting intersectional stereotypes from
-    embeddings: developing and validating the Flexible Intersectional Stereotype Extraction procedure. PNAS Nexus
-    3(3), pgae089.
-
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
@@ -146,12 +140,6 @@ def fise_share(
     **Defaults.** As in `fise`. The paper reports the four shares; minus the expected share, a share has a neutral
     value. The bootstrap interval covers the words of the groups, with which axes and centre change, and the other
     words.
-
-    References
-    ----------
-    Charlesworth, T. E. S., Ghate, K., Caliskan, A., Banaji, M. R. (2024). Extracting intersectional stereotypes from
-    embeddings: developing and validating the Flexible Intersectional Stereotype Extraction procedure. PNAS Nexus
-    3(3), pgae089.
 
     Examples
     --------

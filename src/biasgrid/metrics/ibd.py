@@ -67,11 +67,6 @@ def ibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Litera
     the two pairs, such as race, does not change. Name the sets in the order C11, C21, C12, C22 to exchange along
     the other constituent; an intersection is distinct both ways.
 
-    References
-    ----------
-    Guo, W., Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
-    distribution of human-like biases. AIES, 122-133.
-
     Examples
     --------
     >>> from biasgrid import Query, load, metrics
@@ -122,11 +117,6 @@ def eibd(targets: list[np.ndarray], attributes: list[np.ndarray], *, ddof: Liter
 
     **Defaults.** As in `ibd`. The paper leaves out words that are associated with a constituent in every contrast
     of it; with two races and two genders there is one contrast each.
-
-    References
-    ----------
-    Guo, W., Caliskan, A. (2021). Detecting emergent intersectional biases: contextualized word embeddings contain a
-    distribution of human-like biases. AIES, 122-133.
 
     Examples
     --------
