@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.in_memory import File, InMemory, parts_of
+from ..core.in_memory import File, parts_of
 from ..core.resources import find_file
 from ..debias import UNTOUCHED
 from ..measure.aggregation import OVERALL
@@ -90,11 +90,10 @@ def _rating_correlations(path: Path, queries: Mapping[str, str]) -> dict[tuple, 
 
 def _inputs(study: Planned) -> dict[str, Any]:
     published, computed = study.config.published, study.config.computed
-    numbers = [file for file in (*published, *computed) if not isinstance(file, InMemory)]
-    files = {find_file(file).with_name(FILE) for file in numbers}
+    files = {find_file(file).with_name(FILE) for file in (*published, *computed)}
     return {
-        "published": list(map(_file, published)),
-        "computed": list(map(_file, computed)),
+        "published": [str(find_file(file)) for file in published],
+        "computed": [str(find_file(file)) for file in computed],
         # `read` finds these files in the folders of the numbers.
         "published_queries": sorted(str(file) for file in files if file.is_file()),
         **({"frequencies": SOURCES["frequencies"](study)} if _needs_frequencies(study) else {}),
@@ -107,14 +106,9 @@ def _needs_frequencies(study: Planned) -> bool:
     Missing files, such as in results that were copied elsewhere, count as files without such numbers.
     """
     files = (*study.config.published, *study.config.computed)
-    present = [file for file in files if isinstance(file, InMemory) or find_file(file).is_file()]
+    present = [file for file in files if find_file(file).is_file()]
     quantities = {row[QUANTITY] for row in rows_of(present)}
     return not quantities.isdisjoint((FREQUENCY, OF_FREQUENCY))
-
-
-def _file(numbers: File) -> File:
-    """Return the location of a file of published numbers: the study's own file, or a file of biasgrid."""
-    return numbers if isinstance(numbers, InMemory) else str(find_file(numbers))
 
 
 def published_as(study: Planned) -> dict[tuple[str, str], str]:
