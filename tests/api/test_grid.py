@@ -152,7 +152,7 @@ def test_processes_change_nothing(study, picklable):
     pd.testing.assert_frame_equal(parallel.frame("aggregates"), grid.frame("aggregates"), check_exact=True)
     pd.testing.assert_frame_equal(parallel.scores, grid.scores, check_exact=True)
     pd.testing.assert_frame_equal(parallel.frame("rankings"), grid.frame("rankings"), check_exact=True)
-    assert list(parallel.study.outcomes) == list(grid.study.outcomes)
+    assert list(parallel.study.memory) == list(grid.study.memory)
 
 
 pytestmark = [
@@ -278,6 +278,18 @@ def test_a_debiased_model_stands_beside_its_model(tiny):
     assert grid.rank().index.tolist() == grid.models
     same = measured_tiny(tiny, [BOSS], debias={"flip": {"first": flipped(tiny["first"])}})
     assert same.models == ["first", "first under flip", "second"]
+
+
+def test_names_that_look_like_paths_are_kept_apart(tiny):
+    first = tiny["first"]
+    models = {"/a": first, "a": first.under(flipped(first)), "../a": first}
+    grid = measure_grid(
+        {"rnd": {"distance": "cos"}}, {"c/": {"/q": COOK, "q": BOSS}}, models, bootstrap=True, progress=False
+    )
+    assert grid.table("rnd").to_numpy().ravel().tolist() == pytest.approx([-0.2, 0.2, -0.2, -0.2, -0.2, 0.2])
+    rest = grid.without("/q")
+    assert rest.table("rnd").iloc[:, 0].tolist() == pytest.approx([0.2, -0.2, 0.2])
+    assert set(rest.frame("intervals")["query_id"]) == {"q"}
 
 
 def test_criteria_make_columns_of_pairs(study, grid):

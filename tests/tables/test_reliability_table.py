@@ -71,14 +71,16 @@ def test_a_sign_that_another_list_may_turn(table):
 def test_an_order_of_models_is_that_of_the_same_resamples(grid, table):
     rows = of(table, coefficient="order", metric="ripa", query="M and F wrt X")
     assert set(rows["items"]) == {3}
-    first = next(name for name in grid.study.outcomes if "/ripa/" in name).rpartition("/")[2]
-    values = {m.name: grid.study.outcomes[f"{m.name}/none/ripa/{first}"] for m in MODELS}
+    first = {
+        i.cell.model: i for i in reversed(grid.study.grid.inferences.values()) if i.cell.metric == "ripa"
+    }
+    values = {model: grid.study.paths.samples_file(i).content[0] for model, i in first.items()}
     scores = of(grid.scores, metric="ripa", query="M and F wrt X").set_index("model")["value"].abs()
     assert scores["strong"] > scores["other"]
     for row in rows.itertuples():
         shares = []
         for other in set(values) - {row.model}:
-            mine, theirs = (np.abs(values[m].samples[0]) for m in (row.model, other))
+            mine, theirs = (np.abs(values[m]) for m in (row.model, other))
             alike = np.sum((mine > theirs) == (scores[row.model] > scores[other]))
             shares.append(norm.cdf(norm.ppf((alike + 0.5) / (len(mine) + 1)) / math.sqrt(2)))
         assert row.value == pytest.approx(np.mean(shares))

@@ -18,7 +18,7 @@ import pandas as pd
 from biasgrid import open_study
 from biasgrid.core.in_memory import InMemory
 from biasgrid.measure.statistics.two_models import ALIKE, DIFFERENT, MODELS
-from biasgrid.study.in_memory.measured_study import frame_of
+from biasgrid.study.views.frames import frame_of
 from biasgrid.tables.pairs import PAIRS
 
 NUMBERS = Path(__file__).parent / "numbers"

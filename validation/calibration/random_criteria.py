@@ -49,8 +49,9 @@ from biasgrid.measure.statistics.two_models import DIFFERENT, LEVEL
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
 from biasgrid.measure.statistics.two_models import RAW as RAW_SCALE
 from biasgrid.study.in_memory import study_from_arguments
-from biasgrid.study.in_memory.measure_cells import measure_cell
-from biasgrid.study.in_memory.measured_study import MeasuredStudy, frame_of
+from biasgrid.study.in_memory.measure_cells import measure_cell, results_of_cells
+from biasgrid.study.study import Study
+from biasgrid.study.views.frames import frame_of
 from biasgrid.tables.conclusions.least_biased import Pairs, find_least_biased
 from biasgrid.tables.pairs import PAIRS
 
@@ -165,7 +166,7 @@ def measure(
     metrics: Mapping[str, Mapping[str, Any]] = METRICS,
     groups: int = GROUPS,
     resamples: int = RESAMPLES,
-) -> list[MeasuredStudy]:
+) -> list[Study]:
     """Measure criteria on models, each `TOGETHER` of them as a study.
 
     The scores are the same as from `measure_grid`. They are measured in the order of their target sets, so that
@@ -205,10 +206,13 @@ def measure(
         model = models[cell.model]
         inference = studies[place].grid.inferences[cell.name].spec["inference"]
         outcomes[place][cell.name] = measure_cell(model, cell, query, inference, pool_of(model))
-    return [replace(study, outcomes=of_study) for study, of_study in zip(studies, outcomes, strict=True)]
+    return [
+        replace(study, memory=results_of_cells(study, of_study))
+        for study, of_study in zip(studies, outcomes, strict=True)
+    ]
 
 
-def compare(study: MeasuredStudy) -> dict[str, pd.DataFrame]:
+def compare(study: Study) -> dict[str, pd.DataFrame]:
     """Return the pairs of models with their answers by claim, with the column names of the claim on these queries."""
     # Include metrics without a common zero, which a study does not use to compare models.
     spec = PAIRS.spec_of(study) | {"no_common_zero": []}
@@ -230,7 +234,7 @@ def least_biased(pairs: pd.DataFrame) -> str | None:
     return found[0] if found else None
 
 
-def answers(studies: Sequence[MeasuredStudy], kind: str) -> pd.DataFrame:
+def answers(studies: Sequence[Study], kind: str) -> pd.DataFrame:
     """Make one row per criterion, metric and claim: whether any two models differ, and the least biased model."""
     rows = []
     for study in studies:

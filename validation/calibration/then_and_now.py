@@ -30,7 +30,7 @@ from biasgrid.measure.results import KEYS, cells, results
 from biasgrid.measure.statistics.scale import Scale
 from biasgrid.measure.statistics.two_models import CANNOT_TELL, DIFFERENT
 from biasgrid.measure.statistics.two_models import MODELS as FAMILY
-from biasgrid.study.in_memory.measured_study import frame_of
+from biasgrid.study.views.frames import frame_of
 from biasgrid.tables.conclusions.direction import directions
 from biasgrid.tables.pairs import ANSWERS, PAIRS
 from biasgrid.tables.read_conclusions import sides_of

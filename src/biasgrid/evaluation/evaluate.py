@@ -40,11 +40,17 @@ def evaluate_state(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: P
     """
     check_archives(inputs["archives"])
     transform = Transform.load(inputs["transform"]) if "transform" in inputs else None
-    # Locations of archives are not in the spec, as results do not depend on them.
-    evaluation_spec = Spec.of(spec["spec"], inputs["benchmarks"])
+    record = record_of(inputs["store"].open(), transform, spec, inputs["benchmarks"])
+    write_text(output, dumps(with_version(record), separators=(",", ":")) + "\n")
+
+
+def record_of(
+    model: EmbeddingStore, transform: Transform | None, spec: Mapping[str, Any], benchmarks: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the record of an evaluation: what `evaluate` returns, and the entries of the spec that name it."""
     place = {key: spec[key] for key in ("criterion", "model", "debias", "seed")}
-    record = evaluate(inputs["store"].open(), transform, evaluation_spec, spec["seed"])
-    write_text(output, dumps(with_version(place | record), separators=(",", ":")) + "\n")
+    # Locations of benchmarks are not in the spec, as results do not depend on them.
+    return place | evaluate(model, transform, Spec.of(spec["spec"], benchmarks), spec["seed"])
 
 
 def check_archives(archives: Mapping[Path, Any]) -> None:

@@ -88,7 +88,8 @@ class StudyGrid:
                 if model in self.study.absent:
                     continue
                 spec = {
-                    "method": self.study.method(entry.method).name,
+                    # A transform that was fitted elsewhere, for a grid in memory, has no method.
+                    "method": entry.method and self.study.method(entry.method).name,
                     "words": entry.words,
                     "params": entry.params,
                     "seed": seed_of(self.study.config.seed, f"{model}/{key}"),
@@ -196,8 +197,7 @@ class StudyGrid:
             for model, key in states:
                 if model in self.study.absent:
                     continue
-                spec = self._evaluated_on(model, entry, seed)
-                evaluation = Evaluation(criterion, key, model, spec)
+                evaluation = self._evaluation(criterion, key, model, entry, seed)
                 evaluations[evaluation.name] = evaluation
         return evaluations
 
@@ -213,19 +213,20 @@ class StudyGrid:
             return {}
         entry = quality | {"items": True}
         evaluations = [
-            Evaluation(None, debias, model, self._evaluated_on(model, entry, 0))
+            self._evaluation(None, debias, model, entry, 0)
             for model, debias in self._ranked_states()
             if self.study.kind(model).is_model
         ]
         return {evaluation.name: evaluation for evaluation in evaluations}
 
-    def _evaluated_on(self, model: str, entry: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """Return the spec of a model's evaluation."""
+    def _evaluation(
+        self, criterion: str | None, debias: str, model: str, entry: Mapping[str, Any], seed: int
+    ) -> Evaluation:
         # Add `sorted` only for unsorted models, so that the specs of other models do not change.
         order = {} if self.study.models[model].get("sorted", True) else {"sorted": False}
-        return sort_keys(
-            {"spec": not_downloaded.without_files(entry, self.study.absent) | order, "seed": seed}
-        )
+        spec = sort_keys(not_downloaded.without_files(entry, self.study.absent) | order)
+        place = {"criterion": criterion, "model": model, "debias": debias}
+        return Evaluation(criterion, debias, model, {**place, "seed": seed, "spec": spec})
 
     def _ranked_states(self) -> list[tuple[str, str]]:
         """Return model and debias key of all models, original or debiased, that are ranked together.

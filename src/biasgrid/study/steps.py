@@ -171,12 +171,6 @@ def fit_step(study: Study, model: str, key: str) -> Step:
 
 def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
     """Return the step that evaluates an original or debiased model."""
-    spec = {
-        "criterion": evaluation.criterion,
-        "model": evaluation.model,
-        "debias": evaluation.debias,
-        **evaluation.spec,
-    }
     raw, archives, input_files, places = study.embeddings / "raw", {}, [], {}
     records: list[Path] = []
     for path in study.evaluation_specs[evaluation.criterion].files:
@@ -201,7 +195,7 @@ def evaluation_step(study: Study, evaluation: Evaluation) -> Step:
         f"evaluation {evaluation.name}",
         inputs,
         study.paths.evaluation_file(evaluation),
-        spec,
+        evaluation.spec,
         "biasgrid.evaluation.evaluate:evaluate_state",
         modules,
         present=when_run(study, lambda present: _present_evaluation(study, present, evaluation)),

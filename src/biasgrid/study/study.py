@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ..models.building import store_of
 from ..models.kinds import Kind
 from ..models.store_of import StoreOf
 from ..queries.query import Query
+from ..tables.planned import Paths
 from .config import load
 from .config.check import check, metrics_of
 from .config.debias import Debias
@@ -32,6 +33,7 @@ from .config.metrics import look_up
 from .config.models import Trained, frequency_source_of
 from .config.study import StudyConfig
 from .labels import labels_of
+from .memory_paths import MemoryPaths
 from .paths import ENCODED_STORES, Folders
 from .planned_grid import StudyGrid
 
@@ -42,11 +44,15 @@ class Study(Folders):
 
     The plan is computed on first access: `grid` has all scores, fits and evaluations, `paths` the paths of files, and
     `labels` the labels of keys. `tables` and `figures` have the files from which each is made.
+
+    `memory` has results that are read in place of files: the arguments of `Paths.file` -> the content, as readers
+    return it. For a grid in memory, these are all results. None: all results are files, which steps write.
     """
 
     KEY = "study"
     config: StudyConfig
     queries: dict[str, Query]
+    memory: dict[tuple[str, ...], Any] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, config: Mapping[str, Any], where: str = "config", root: Path = Path(".")) -> Study:
@@ -83,6 +89,11 @@ class Study(Folders):
             self.figures  # noqa: B018
         except BiasgridError as error:
             raise type(error)(f"{where}: figures: {error}") from None
+
+    @cached_property
+    def paths(self) -> Paths:
+        """Return the paths of the result files, or results in memory."""
+        return Paths(self.results) if self.memory is None else MemoryPaths(self.results, self, self.memory)
 
     @cached_property
     def models(self) -> dict[str, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Parts of a study, and the protocols by which tables and figures see a study (`Planned`).
+"""Parts of a study, the files of its results, and the protocols by which tables and figures see it (`Planned`).
 
 The parts are the cells of its grid, their inference, fitted debias methods and evaluations.
 """
@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core.files import slug
 
 if TYPE_CHECKING:
-    from ..core.in_memory import File
     from ..debias import Method
     from ..metrics import Metric
     from ..models.kinds import Kind
@@ -46,6 +47,11 @@ class Cell:
         """Return model/debias/metric/query, the cell's path below the study's cells."""
         return f"{self.model}/{self.debias}/{self.metric}/{self.query}"
 
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """Return the parts of the name."""
+        return self.model, self.debias, self.metric, self.query
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -64,7 +70,8 @@ class Fit:
 class Evaluation:
     """An evaluation of recoverable bias and quality of a model, original or debiased.
 
-    Without a criterion, it measures quality on the benchmarks that the study uses for all its models.
+    Without a criterion, it measures quality on the benchmarks that the study uses for all its models. `spec` contains
+    what its record names and everything that the record depends on except the store and the transform.
     """
 
     criterion: str | None
@@ -75,7 +82,12 @@ class Evaluation:
     @property
     def name(self) -> str:
         """Return model/debias/criterion or model/debias/quality, the path below the study's evaluations."""
-        return f"{self.model}/{self.debias}/{slug(self.criterion) if self.criterion else QUALITY}"
+        return "/".join(self.place)
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Return the parts of the name."""
+        return self.model, self.debias, slug(self.criterion) if self.criterion else QUALITY
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,97 @@ class Inference:
     @property
     def group(self) -> str:
         """Return model/debias/metric; inference for all its queries is one step with one file."""
-        return f"{self.cell.model}/{self.cell.debias}/{self.cell.metric}"
+        return "/".join(self.place)
+
+    @property
+    def place(self) -> tuple[str, str, str]:
+        """Return the parts of the group's name."""
+        return self.cell.place[:3]
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Paths of result files, inside the folder `results`."""
+
+    results: Path
+
+    def file(self, folder: str, *place: str, suffix: str = ".json") -> Path:
+        """Return the path of a file in a folder of results; `place` are the parts of its name there."""
+        return self.results.joinpath(folder, *place[:-1], f"{place[-1]}{suffix}")
+
+    def query_file(self, key: str) -> Path:
+        """Return the path of a query's file."""
+        return self.file("queries", key)
+
+    def model_file(self, model: str) -> Path:
+        """Return the path of the record of a model's store, a copy of the model.json of the measured model."""
+        return self.file("models", model)
+
+    def source_file(self, name: str) -> Path:
+        """Return the path of the record of a fetched archive: a copy of its manifest.json, or the download error."""
+        return self.file("sources", name)
+
+    def pool_file(self, model: str) -> Path:
+        """Return the path of the words from which a model's random groups are drawn."""
+        return self.file("pools", model, suffix=".npz")
+
+    def frequency_file(self, model: str) -> Path:
+        """Return the path of the frequencies of the words of a model's queries."""
+        return self.file("frequency", model)
+
+    def transform_file(self, model: str, debias: str) -> Path:
+        """Return the path of a fitted debias method."""
+        return self.file("debias", model, debias, suffix=".npz")
+
+    def sentence_scores_file(self, model: str, sentences: str) -> Path:
+        """Return the path of a language model's scores of the sentences of a query or of a file."""
+        return self.file("sentence_scores", model, sentences)
+
+    def cell_file(self, cell: Cell) -> Path:
+        """Return the path of a cell's results."""
+        name = cell.name
+        if name not in self._cell_files:
+            self._cell_files[name] = self.file("cells", *cell.place)
+        return self._cell_files[name]
+
+    @cached_property
+    def _cell_files(self) -> dict[str, Path]:
+        """Cache the paths, because a plan of thousands of cells needs each path dozens of times."""
+        return {}
+
+    def null_file(self, cell: Cell) -> Path:
+        """Return the path of a cell's null distributions."""
+        return self.file("null", *cell.place, suffix=".npz")
+
+    def inference_file(self, inference: Inference) -> Path:
+        """Return the path of the p-values, intervals and sensitivity of a cell and of its metric's other queries."""
+        return self.file("inference", *inference.place)
+
+    def samples_file(self, inference: Inference) -> Path:
+        """Return the path of the bootstrap resamples of a group, an array (sub-queries of all queries, draws)."""
+        return self.file("inference", *inference.place, suffix=".npy")
+
+    def aggregates_file(self, inference: Inference) -> Path:
+        """Return the path of the tests of a metric's aggregates on one original or debiased model."""
+        return self.file("aggregates", *inference.place)
+
+    def evaluation_file(self, evaluation: Evaluation) -> Path:
+        """Return the path of an evaluation's results."""
+        return self.file("evaluation", *evaluation.place)
+
+    @property
+    def ranks_file(self) -> Path:
+        """Return the path of the ranks in bootstrap resamples (`tables.rank_samples`)."""
+        return self.results / "rank_samples.npy"
+
+    def table_file(self, name: str) -> Path:
+        """Return the path of a table."""
+        return self.results / f"{name}.csv"
+
+    @property
+    def report_file(self) -> Path:
+        """Return the path of the report."""
+        return self.results / "report.html"
 
 
 class PlannedGrid(Protocol):
@@ -114,24 +216,6 @@ class PlannedGrid(Protocol):
     @property
     def models_with_frequencies(self) -> list[str]: ...
     def suitable_models(self, criterion: str, key: str) -> list[str]: ...
-
-
-class PlannedPaths(Protocol):
-    """The files that tables and figures are made from, or their contents for a grid in memory: see
-    `study.paths.Paths`."""
-
-    @property
-    def ranks_file(self) -> File: ...
-    def table_file(self, name: str) -> File: ...
-    def query_file(self, key: str) -> File: ...
-    def transform_file(self, model: str, debias: str) -> File: ...
-    def cell_file(self, cell: Cell) -> File: ...
-    def null_file(self, cell: Cell) -> File: ...
-    def inference_file(self, inference: Inference) -> File: ...
-    def samples_file(self, inference: Inference) -> File: ...
-    def aggregates_file(self, inference: Inference) -> File: ...
-    def evaluation_file(self, evaluation: Evaluation) -> File: ...
-    def frequency_file(self, model: str) -> File: ...
 
 
 class Asked(Protocol):
@@ -177,4 +261,4 @@ class Planned(Asked, Protocol):
     @property
     def grid(self) -> PlannedGrid: ...
     @property
-    def paths(self) -> PlannedPaths: ...
+    def paths(self) -> Paths: ...

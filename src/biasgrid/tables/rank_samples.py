@@ -95,6 +95,14 @@ def read_ranks(path: File, rows: int, draws: int) -> np.ndarray:
     return _load(path, (len(RANKS), len(RESAMPLED), rows, draws), "biasgrid step rank_samples --study CONFIG")
 
 
+def read_samples(path: File, group: str, shape: tuple[int, int]) -> np.ndarray:
+    """Read the values of a group's scores in bootstrap resamples, (sub-queries, draws).
+
+    Raises BiasgridError if the file is missing, or belongs to another study.
+    """
+    return _load(path, shape, f'biasgrid step "inference {group}" --study CONFIG')
+
+
 def value_samples(
     scores: pd.DataFrame, inputs: Files, spec: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -114,10 +122,8 @@ def value_samples(
         cell_queries = [(cell, result["query"]) for cell, part in cells([record]) for result in part]
         first = cell_queries[0][0]
         group = "/".join(first[name] for name in ("model", "debias", "metric"))
-        command = f'biasgrid step "inference {group}" --study CONFIG'
-        for (cell, name), row in zip(
-            cell_queries, _load(values, (len(cell_queries), draws), command), strict=True
-        ):
+        of_group = read_samples(values, group, (len(cell_queries), draws))
+        for (cell, name), row in zip(cell_queries, of_group, strict=True):
             # As in the scores, a sub-query of several queries belongs to the first cell.
             key = cell["criterion"], name, cell["metric"], cell["model"], cell["debias"]
             place = places.pop(key, None)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import biasgrid as bg
-from biasgrid.study.in_memory.measured_study import frame_of
+from biasgrid.study.views.frames import frame_of
 from validation.calibration.random_criteria import (
     ATTRIBUTES,
     INDEPENDENT,

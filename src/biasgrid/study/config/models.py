@@ -273,7 +273,7 @@ def frequency_source_of(model: Model, study_frequencies: str) -> str | None:
     are not known.
     """
     reader, kind = readers.REGISTRY.get(model.format), model.of_kind
-    if kind.scores:
+    if kind.scores or model.source == IN_MEMORY:
         return None
     if isinstance(model.source, Trained) or kind.counts:
         return COUNTS

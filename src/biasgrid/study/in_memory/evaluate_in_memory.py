@@ -8,7 +8,7 @@ from typing import Any
 from ...core.errors import BiasgridError, quote
 from ...core.resources import find_file
 from ...debias import UNTOUCHED
-from .measured_study import MeasuredStudy
+from ..study import Study
 
 
 def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
@@ -46,9 +46,9 @@ def evaluation_config(options: Any, has_debias: bool) -> dict[str, Any]:
 
 
 def evaluate_models(
-    study: MeasuredStudy, models: Mapping[tuple[str, str], Any], *, progress: bool
-) -> dict[str, dict[str, Any]]:
-    """Return the records of a study's evaluations by name, with the content of their files.
+    study: Study, models: Mapping[tuple[str, str], Any], *, progress: bool
+) -> dict[tuple[str, ...], Any]:
+    """Return the records of a study's evaluations, as `Study.memory` has them.
 
     Parameters
     ----------
@@ -61,22 +61,15 @@ def evaluate_models(
         return {}
     from tqdm import tqdm  # tqdm.auto would warn in notebooks without ipywidgets
 
-    from ...evaluation import Spec, evaluate
+    from ...evaluation.evaluate import record_of
 
     records = {}
-    for name, evaluation in tqdm(
-        study.grid.evaluations.items(), desc="evaluating", unit="model", disable=not progress
+    for evaluation in tqdm(
+        study.grid.evaluations.values(), desc="evaluating", unit="model", disable=not progress
     ):
-        spec = evaluation.spec["spec"]
-        spec = Spec.of(spec, {path: str(find_file(path)) for path in Spec.of(spec).files})
-        transform = None
-        if evaluation.debias != UNTOUCHED:
-            transform = models[evaluation.model, evaluation.debias].transform
-        place = {
-            "criterion": evaluation.criterion,
-            "model": evaluation.model,
-            "debias": evaluation.debias,
-        }
-        record = evaluate(models[evaluation.model, UNTOUCHED], transform, spec, evaluation.spec["seed"])
-        records[name] = place | record
+        state = evaluation.model, evaluation.debias
+        transform = None if evaluation.debias == UNTOUCHED else models[state].transform
+        files = {path: str(find_file(path)) for path in study.evaluation_specs[evaluation.criterion].files}
+        record = record_of(models[evaluation.model, UNTOUCHED], transform, evaluation.spec, files)
+        records["evaluation", *evaluation.place, ".json"] = record
     return records

@@ -3,33 +3,56 @@
 from __future__ import annotations
 
 import math
-import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from ... import metrics
+import numpy as np
+
 from ...core.errors import BiasgridError, not_allowed
-from ...core.processes import RANDOM_GROUPS
-from ...core.registry import load_plugins, loaded_plugins
 from ...core.schema import as_finite
-from ...core.user_warnings import stacklevel
 from ...measure import significance
+from ...measure.candidate_words import pool_of
 from ...measure.measurement_spec import MeasurementSpec
 from ...measure.metric_input import look_up
 from ...measure.result import as_json
+from ...measure.results import cells as cells_of
 from ...queries.query import Query
 from ...tables.planned import Cell
-from .measured_study import MeasuredStudy, Outcome
+from ..study import Study
+from .processes import run
+
+if TYPE_CHECKING:
+    from ...measure.null_distributions import Null
 
 CHUNKS = 8  # per process, which keeps all processes busy to the end
 Work = tuple[Cell, Query, "Mapping[str, Any] | None"]  # a cell, its query, its options of inference
-Session = tuple[list[Path], list[metrics.Metric], str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The results of a cell.
+
+    Attributes
+    ----------
+    record
+        The content of its file.
+    inference
+        Its part of the inference file, or None.
+    samples
+        Its values in bootstrap resamples (sub-queries, draws), or None.
+    null
+        Its null distributions if they are kept, or None.
+    """
+
+    record: Mapping[str, Any]
+    inference: Mapping[str, Any] | None = None
+    samples: np.ndarray | None = None
+    null: Null | None = None
 
 
 def measure_cells(
-    study: MeasuredStudy,
+    study: Study,
     models: Mapping[tuple[str, str], Any],
     *,
     n_jobs: int,
@@ -39,8 +62,7 @@ def measure_cells(
 ) -> dict[str, Outcome]:
     """Measure every cell of the study; return the results by the cells' names.
 
-    `models` are given by model and debias key. `shared` is a folder in which several processes share the random
-    groups that one of them drew.
+    `models` are given by model and debias key. `n_jobs` and `shared` are as in `processes.run`.
     """
     from tqdm import tqdm  # tqdm.auto would warn in notebooks without ipywidgets
 
@@ -48,158 +70,112 @@ def measure_cells(
         raise BiasgridError(
             not_allowed("n_jobs", n_jobs, "whole numbers of processes; -1: one for each processor")
         )
-    by_model: dict[tuple[str, str], list[Work]] = {}
-    for name, cell in study.grid.cells.items():
-        inference = study.grid.inferences.get(name)
-        work = cell, study.queries[cell.query], inference.spec["inference"] if inference else None
-        by_model.setdefault((cell.model, cell.debias), []).append(work)
     outcomes: dict[str, Outcome] = {}
     with tqdm(total=len(study.grid.cells), desc="measuring", unit="cell", disable=not progress) as bar:
-        for part in (
-            _measure_in_parallel(models, by_model, n_jobs, shared, keep_null)
-            if n_jobs != 1
-            else _measure_in_turn(models, by_model, keep_null)
-        ):
+        for part in run(_measure_cells_of_model, _tasks(study, models, n_jobs, keep_null), n_jobs, shared):
             outcomes |= part
             bar.update(len(part))
     return {name: outcomes[name] for name in study.grid.cells}
 
 
+def _tasks(
+    study: Study, models: Mapping[tuple[str, str], Any], n_jobs: int, keep_null: bool
+) -> Iterator[tuple[Any, ...]]:
+    """Yield arguments of `_measure_cells_of_model`: of one cell each, or CHUNKS for each of several processes."""
+    by_model: dict[tuple[str, str], list[Work]] = {}
+    for name, cell in study.grid.cells.items():
+        inference = study.grid.inferences.get(name)
+        work = cell, study.queries[cell.query], inference.spec["inference"] if inference else None
+        by_model.setdefault((cell.model, cell.debias), []).append(work)
+    for state, cells in by_model.items():
+        chunks = len(cells)
+        if n_jobs != 1:
+            import joblib
+
+            chunks = min(chunks, math.ceil(CHUNKS * joblib.effective_n_jobs(n_jobs) / len(by_model)))
+        # Make the pool here, because each process would make it again.
+        needs_pool = any(significance.needs_pool(inference or {}) for _, _, inference in cells)
+        pool = pool_of(models[state]) if needs_pool else None
+        # Take every n-th cell, because consecutive cells have the same metric and take equally long.
+        yield from ((models[state], cells[first::chunks], pool, keep_null) for first in range(chunks))
+
+
+def results_of_cells(study: Study, outcomes: Mapping[str, Outcome]) -> dict[tuple[str, ...], Any]:
+    """Return the results of a study's queries and cells, as `Study.memory` has them."""
+    contents: dict[tuple[str, ...], Any] = {
+        ("queries", key, ".json"): query for key, query in study.queries.items()
+    }
+    for name, cell in study.grid.cells.items():
+        contents["cells", *cell.place, ".json"] = outcomes[name].record
+        if (null := outcomes[name].null) is not None:
+            contents["null", *cell.place, ".npz"] = null
+    for group in study.grid.inference_groups.values():
+        place, of_group = group[0].place, [outcomes[inference.cell.name] for inference in group]
+        contents["inference", *place, ".json"] = {"cells": [outcome.inference for outcome in of_group]}
+        samples = [outcome.samples for outcome in of_group if outcome.samples is not None]
+        if samples:
+            contents["inference", *place, ".npy"] = np.concatenate(samples)
+    return contents
+
+
 def infer_aggregates(
-    study: MeasuredStudy,
+    study: Study,
     models: Mapping[tuple[str, str], Any],
     *,
     n_jobs: int,
     shared: str,
     progress: bool,
-) -> dict[str, list[dict[str, Any]]]:
-    """Test the means over queries, by group of inference; return the records of `measure.aggregates`.
+) -> dict[tuple[str, ...], Any]:
+    """Test the means over queries of each group of inference; return the results as `Study.memory` has them.
 
     The study's cells are measured. An aggregation by a function is in no table, and is not tested.
     """
-    groups = study.grid.aggregate_criteria if isinstance(study.config.aggregation, str) else {}
-    if not groups:
-        return {}
-    import joblib
-    from tqdm import tqdm
+    groups = {name: study.grid.inference_groups[name][0] for name in study.grid.aggregate_criteria}
+    tests: dict[str, list[dict[str, Any]]] = {}
+    if groups and isinstance(study.config.aggregation, str):
+        from tqdm import tqdm
 
-    from ...measure.candidate_words import pool_of
-
-    tasks = []
-    for name, criteria in groups.items():
-        members = [
-            m.cell for m in study.grid.inference_groups[name] if m.cell.criterion in study.averaged_criteria
-        ]
-        cells = [(study.outcomes[cell.name].inference, study.queries[cell.query]) for cell in members]
-        model = models[members[0].model, members[0].debias]
-        pool = pool_of(model)
-        work = (
-            name,
-            cells,
-            model,
-            pool,
-            criteria,
-            sorted(study.ranked_criteria),
-            study.config.aggregation,
-            _session(shared if n_jobs != 1 else ""),
-        )
-        tasks.append(joblib.delayed(_infer_aggregates_of_group)(*work))
-    parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
-    bar = tqdm(parallel(tasks), total=len(tasks), desc="aggregates", unit="test", disable=not progress)
-    tests = dict(bar)
-    return {name: tests[name] for name in groups}
+        tasks = []
+        for name, first in groups.items():
+            cells = [
+                (cell, study.queries[cell["query"]], results)
+                for cell, results in cells_of([study.paths.inference_file(first)])
+                if cell["criterion"] in study.averaged_criteria
+            ]
+            options = {
+                "criteria": study.grid.aggregate_criteria[name],
+                "ranked": sorted(study.ranked_criteria),
+                "aggregation": study.config.aggregation,
+            }
+            model = models[first.cell.model, first.cell.debias]
+            tasks.append((name, cells, model, pool_of(model), options))
+        found = run(_infer_aggregates_of_group, tasks, n_jobs, shared)
+        tests |= tqdm(found, total=len(tasks), desc="aggregates", unit="test", disable=not progress)
+    return {
+        ("aggregates", *first.place, ".json"): {"aggregates": tests.get(name, [])}
+        for name, first in groups.items()
+    }
 
 
 def _infer_aggregates_of_group(
     name: str,
-    cells: Sequence[tuple[Mapping[str, Any], Query]],
+    cells: Sequence[tuple[Mapping[str, Any], Query, Sequence[Mapping[str, Any]]]],
     model: Any,
     pool: Any,
-    criteria: Sequence[str],
-    ranked: Sequence[str],
-    aggregation: str,
-    session: Session,
+    options: Mapping[str, Any],
 ) -> tuple[str, list[dict[str, Any]]]:
     from ...measure import aggregates
 
-    _restore_session(session)
-    of_cells = [(cell, query, cell["results"]) for cell, query in cells]
-    return name, as_finite(
-        aggregates.infer_aggregates(
-            of_cells, model, pool, criteria=criteria, ranked=ranked, aggregation=aggregation
-        )
-    )
-
-
-def _session(shared: str) -> Session:
-    """Return the session's plugins, the metrics defined in it, and the folder of random groups, if any."""
-    return loaded_plugins(), metrics.REGISTRY.session_entries, shared
-
-
-def _restore_session(session: Session) -> None:
-    """Load plugins and metrics of the session that started this process."""
-    plugins, session_metrics, shared = session
-    load_plugins(plugins)
-    if shared:
-        os.environ[RANDOM_GROUPS] = shared
-    for metric in session_metrics:
-        metrics.REGISTRY.add(metric)
-
-
-def _measure_in_turn(
-    models: Mapping[tuple[str, str], Any], by_model: Mapping[tuple[str, str], list[Work]], keep_null: bool
-) -> Iterator[dict[str, Outcome]]:
-    for state, cells in by_model.items():
-        for cell, query, inference in cells:
-            yield {cell.name: measure_cell(models[state], cell, query, inference, keep_null=keep_null)}
-
-
-def _measure_in_parallel(
-    models: Mapping[tuple[str, str], Any],
-    by_model: Mapping[tuple[str, str], list[Work]],
-    n_jobs: int,
-    shared: str,
-    keep_null: bool,
-) -> Iterator[dict[str, Outcome]]:
-    import joblib
-
-    processes = joblib.effective_n_jobs(n_jobs)
-    chunks = max(1, math.ceil(CHUNKS * processes / len(by_model)))
-    tasks, session = [], _session(shared)
-    for state, cells in by_model.items():
-        pool = None
-        if any(significance.needs_pool(inference or {}) for _, _, inference in cells):
-            from ...measure.candidate_words import pool_of
-
-            pool = pool_of(models[state])
-        # Take every n-th cell, because consecutive cells have the same metric and take equally long.
-        parts = [cells[first::chunks] for first in range(min(chunks, len(cells)))]
-        tasks += [
-            joblib.delayed(_measure_cells_of_model)(models[state], part, pool, keep_null, session)
-            for part in parts
-        ]
-    shown_messages: set[tuple[type[Warning], str]] = set()
-    for outcomes, messages in joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
-        for category, message in messages:
-            # Each process warns by itself; show every message once.
-            if (category, message) not in shown_messages:
-                shown_messages.add((category, message))
-                warnings.warn(message, category, stacklevel=stacklevel())
-        yield outcomes
+    return name, as_finite(aggregates.infer_aggregates(cells, model, pool, **options))
 
 
 def _measure_cells_of_model(
-    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool, session: Session
-) -> tuple[dict[str, Outcome], list[tuple[type[Warning], str]]]:
-    """Measure cells of one model; return the results, and the warnings, which a worker process cannot show."""
-    _restore_session(session)
-    with warnings.catch_warnings(record=True) as records:
-        warnings.simplefilter("always")
-        outcomes = {
-            cell.name: measure_cell(model, cell, query, inference, pool, keep_null)
-            for cell, query, inference in cells
-        }
-    return outcomes, [(warning.category, str(warning.message)) for warning in records]
+    model: Any, cells: Sequence[Work], pool: Any, keep_null: bool
+) -> dict[str, Outcome]:
+    return {
+        cell.name: measure_cell(model, cell, query, inference, pool, keep_null)
+        for cell, query, inference in cells
+    }
 
 
 def measure_cell(

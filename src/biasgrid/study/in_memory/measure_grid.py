@@ -18,11 +18,11 @@ from ...measure.caveats import lookalike_text
 from ...measure.value_warnings import LostWordsWarning
 from ...models.checks import plain
 from ..views.caveats_of_study import caveats
+from ..views.frames import left_out
 from ..views.grid import By, Grid, Ties
 from . import study_from_arguments
 from .evaluate_in_memory import evaluate_models
-from .measure_cells import infer_aggregates, measure_cells
-from .measured_study import Outcome, left_out
+from .measure_cells import Outcome, infer_aggregates, measure_cells, results_of_cells
 
 if TYPE_CHECKING:
     from ...metrics import Metric
@@ -178,17 +178,15 @@ def measure_grid(
         )
         if sentence := _describe_lost_words(outcomes):
             warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
-        measured_study = dataclasses.replace(study, outcomes=outcomes)
-        for sentence in caveats(measured_study, _lowest_p_values(outcomes)):
-            warnings.warn(sentence, stacklevel=stacklevel())
+        contents = results_of_cells(study, outcomes)
         cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
         config = study.config.model_copy(update={"null_distributions": cells_with_null})
-        records = evaluate_models(study, states, progress=progress)
-        measured_study = dataclasses.replace(study, config=config, outcomes=outcomes, records=records)
-        aggregate_tests = infer_aggregates(
-            measured_study, states, n_jobs=n_jobs, shared=shared, progress=progress
-        )
-    return Grid(dataclasses.replace(measured_study, aggregate_tests=aggregate_tests))
+        measured_study = dataclasses.replace(study, config=config, memory=contents)
+        for sentence in caveats(measured_study, _lowest_p_values(outcomes)):
+            warnings.warn(sentence, stacklevel=stacklevel())
+        contents |= evaluate_models(measured_study, states, progress=progress)
+        contents |= infer_aggregates(measured_study, states, n_jobs=n_jobs, shared=shared, progress=progress)
+    return Grid(measured_study)
 
 
 def _lowest_p_values(outcomes: Mapping[str, Outcome]) -> dict[tuple[str, str, str], float]:

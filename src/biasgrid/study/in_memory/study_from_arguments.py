@@ -31,8 +31,8 @@ from ..config.metrics import Metric, Words
 from ..config.models import IN_MEMORY, Model, model_of_kinds
 from ..config.query_names import check_subquery_names
 from ..config.study import Ranking, ReliabilityCard, StudyConfig
+from ..study import Study
 from .evaluate_in_memory import evaluation_config
-from .measured_study import MeasuredStudy
 
 QUERIES = "queries"  # the criterion of queries that are given without one
 LOOK_UP = tuple(option.name for option in fields(WordOptions))
@@ -54,7 +54,7 @@ def study_of(
     ranking: Mapping[str, Any],
     aggregation: Aggregation,
     seed: int,
-) -> MeasuredStudy:
+) -> Study:
     """Return the study that the arguments of `measure_grid` describe, without any results."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise BiasgridError(not_allowed("seed", seed, "whole numbers from 0 on"))
@@ -78,7 +78,7 @@ def study_of(
         # The debias methods belong to the first criterion.
         evaluation={next(iter(criteria)): evaluation} if evaluation else {},
     )
-    study = MeasuredStudy(config, by_id, states)
+    study = Study(config, by_id, memory={})
     _check_metrics(study)
     return study
 
@@ -317,13 +317,13 @@ def _debias(states: Iterable[tuple[str, str]], criteria: list[str]) -> dict[str,
     for model, key in states:
         models.setdefault(key, []).append(model)
     entries = {
-        key: Debias.model_construct(label=key, models=names, criteria=criteria, words={})
+        key: Debias.model_construct(method="", label=key, models=names, criteria=criteria, words={})
         for key, names in models.items()
     }
     return {criteria[0]: entries} if entries else {}
 
 
-def _check_metrics(study: MeasuredStudy) -> None:
+def _check_metrics(study: Study) -> None:
     """Raise BiasgridError if a metric cannot measure any query, or if two queries have the same name."""
     for criterion, entry in study.config.criteria.items():
         for key in metrics_of(study.config, criterion):

@@ -27,11 +27,11 @@ from ...models import not_downloaded
 from ...models.kinds import VECTORS, Kind
 from ...models.not_downloaded import STATUS
 from ...queries.query import Query
+from ...tables.planned import Paths
 from .. import checksums
 from ..config import load
 from ..config.criteria import Ratings
 from ..config.study import StudyConfig
-from ..paths import Paths
 from ..planned_grid import StudyGrid
 from ..plugins import FILE, Plugins, read_plugins
 from ..study import Study

@@ -13,7 +13,7 @@ from ... import tables
 from ...core.errors import BiasgridError
 from ...core.in_memory import InMemory
 from ...tables.derived_columns import with_ends
-from ..in_memory.made_paths import MadePaths
+from ..memory_paths import MemoryPaths
 from ..steps import table_step
 from .finished_study import FinishedStudy
 
@@ -32,7 +32,7 @@ class ExistingStudy(FinishedStudy):
 
     @cached_property
     def paths(self) -> ExistingPaths:
-        return ExistingPaths(self.results, self)
+        return ExistingPaths(self.results, self, {})
 
     @property
     def tables(self) -> dict[str, Mapping[str, Any]]:
@@ -66,10 +66,15 @@ class TableOfStudy(InMemory):
 
 
 @dataclass(frozen=True)
-class ExistingPaths(MadePaths):
+class ExistingPaths(MemoryPaths):
     """The files of a finished study, and the tables made from them."""
 
     study: ExistingStudy
+
+    @cached_property
+    def missing(self) -> dict[str, str]:
+        """Return the reasons why tables could not be computed, by name."""
+        return {}
 
     def table_file(self, name: str) -> Any:
         """Return a table's file, or the table in memory; if neither exists, `missing` has the reason."""
@@ -124,7 +129,7 @@ class ExistingPaths(MadePaths):
 
 def existing(study: FinishedStudy) -> ExistingStudy:
     """Return a study that was read from its folder, with the tables that can be made from its files."""
-    made = ExistingStudy(study.config, study.queries, study.folder, plugins=study.plugins)
+    made = ExistingStudy(study.config, study.queries, study.folder, memory={}, plugins=study.plugins)
     vars(made)["plain"] = study  # its plan is computed already
     return made
 

@@ -1,92 +1,21 @@
-"""A finished study without some of its queries, with results of the others computed in memory from its files."""
+"""A study that is finished, or a grid in memory, without some of its queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from ...core.errors import BiasgridError, is_among, unknown_name
 from ...core.in_memory import InMemory
-from ...core.untrusted import read_npy
 from ...measure.aggregation import OVERALL
 from ...measure.records import read_aggregates
 from ...measure.results import cells_in
-from ...tables.planned import Inference
-from ..in_memory.made_paths import MadePaths
-from ..in_memory.measured_study import MeasuredStudy
+from ...tables.rank_samples import read_samples
 from ..study import Study
-from .finished_study import FinishedStudy
-
-
-@dataclass(frozen=True)
-class PartialStudy(FinishedStudy):
-    """A finished study without some queries.
-
-    Nothing is measured: cells, inference and values of resamples come from the study's files, and tables are
-    computed from them in memory. Every number equals the number in a study without these queries in its
-    config, because words are drawn by set, and queries within their criterion. `published` and `computed`
-    numbers refer to all queries, so they are not compared. Aggregates of the criteria that lose queries
-    (`changed_criteria`) are not tested, because this would need the models.
-    """
-
-    changed_criteria: frozenset[str]
-
-    @cached_property
-    def paths(self) -> PartialPaths:
-        return PartialPaths(self.results, self)
-
-
-@dataclass(frozen=True)
-class PartialPaths(MadePaths):
-    """The files of a study without the queries that are left out."""
-
-    study: PartialStudy
-
-    def aggregates_file(self, inference: Inference) -> Any:
-        path = super().aggregates_file(inference)
-        records = unchanged(read_aggregates(path), self.study.changed_criteria)
-        return InMemory(tuple(inference.group.split("/")), {"aggregates": records})
-
-    def inference_file(self, inference: Inference) -> Any:
-        return self._files_of(inference)[0]
-
-    def samples_file(self, inference: Inference) -> Any:
-        return self._files_of(inference)[1]
-
-    def _files_of(self, inference: Inference) -> tuple[Any, Any]:
-        """Return inference and resamples of a cell's metric without the queries that are left out.
-
-        The files themselves are returned if no query is left out.
-        """
-        group = inference.group
-        if group not in self._inference_in_memory:
-            path, samples_path = super().inference_file(inference), super().samples_file(inference)
-            files: tuple[Any, Any] = path, samples_path
-            cells = cells_in(path)
-            mask = [cell["query"] in self.study.queries for cell in cells]
-            if not all(mask):
-                rows = np.repeat(mask, [len(cell["results"]) for cell in cells])
-                cells = [cell for cell, keep in zip(cells, mask, strict=True) if keep]
-                parts = tuple(group.split("/"))
-                files = InMemory(parts, {"cells": cells}), samples_path
-                if samples_path.is_file():
-                    samples = read_npy(samples_path)
-                    if len(samples) != len(rows):
-                        raise BiasgridError(
-                            f"{samples_path}: has {len(samples)} rows, not {len(rows)}; make it again: biasgrid "
-                            f'step "inference {inference.cell.name}"'
-                        )
-                    files = files[0], InMemory(parts, samples[rows])
-            self._inference_in_memory[group] = files
-        return self._inference_in_memory[group]
-
-    @cached_property
-    def _inference_in_memory(self) -> dict[str, tuple[Any, Any]]:
-        return {}
 
 
 def without(study: Study, queries: Iterable[str]) -> Study:
@@ -99,6 +28,8 @@ def without(study: Study, queries: Iterable[str]) -> Study:
     BiasgridError
         The study does not have a query, or none would be left.
     """
+    # Tables in files are of all queries.
+    study = getattr(study, "plain", study)
     absent = {key for query in queries for key in _query_keys(study, query)}
     if absent >= set(study.queries):
         raise BiasgridError(f"{study.name}: without all of its {len(study.queries)} queries nothing is left")
@@ -131,26 +62,37 @@ def without(study: Study, queries: Iterable[str]) -> Study:
             "computed": [],
         }
     )
-    changed_criteria = frozenset(
-        name for name, entry in whole.criteria.items() if absent.intersection(entry.queries)
-    )
+    changed = {name for name, entry in whole.criteria.items() if absent.intersection(entry.queries)}
     rest = {key: query for key, query in study.queries.items() if key not in absent}
-    if isinstance(study, FinishedStudy):
-        lost = changed_criteria | (study.changed_criteria if isinstance(study, PartialStudy) else frozenset())
-        return PartialStudy(config, rest, study.folder, lost, plugins=study.plugins)
-    part = replace(study, config=config, queries=rest)
-    if isinstance(part, MeasuredStudy):
-        tests = {
-            group: unchanged(records, changed_criteria) for group, records in part.aggregate_tests.items()
-        }
-        part = replace(part, aggregate_tests=tests)
-    return part
+    return replace(study, config=config, queries=rest, memory=_results_without(study, absent, changed))
 
 
-def unchanged(records: Iterable[dict[str, Any]], changed_criteria: frozenset[str]) -> list[dict[str, Any]]:
-    """Return the tests of aggregates that keep all their queries."""
-    lost = {*changed_criteria, OVERALL} if changed_criteria else set()
-    return [record for record in records if record["criterion"] not in lost]
+def _results_without(
+    study: Study, absent: set[str], changed_criteria: set[str]
+) -> dict[tuple[str, ...], Any]:
+    """Return a study's results in memory, with inference and aggregates of fewer queries."""
+    contents = dict(study.memory or {})
+    for members in study.grid.inference_groups.values():
+        first = members[0]
+        if all(member.cell.query not in absent for member in members):
+            continue
+        cells = cells_in(study.paths.inference_file(first))
+        is_left = [cell["query"] not in absent for cell in cells]
+        contents["inference", *first.place, ".json"] = {"cells": list(compress(cells, is_left))}
+        file = study.paths.samples_file(first)
+        if study.config.inference.bootstrap and (isinstance(file, InMemory) or file.is_file()):
+            rows = np.repeat(is_left, [len(cell["results"]) for cell in cells])
+            samples = read_samples(file, first.group, (len(rows), study.config.inference.resamples))
+            contents["inference", *first.place, ".npy"] = samples[rows]
+    for name in study.grid.aggregate_criteria:
+        first = study.grid.inference_groups[name][0]
+        tests = [
+            test
+            for test in read_aggregates(study.paths.aggregates_file(first))
+            if test["criterion"] not in (*changed_criteria, OVERALL)
+        ]
+        contents["aggregates", *first.place, ".json"] = {"aggregates": tests}
+    return contents
 
 
 def _query_keys(study: Study, query: str) -> list[str]:

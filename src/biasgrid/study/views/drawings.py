@@ -16,7 +16,7 @@ from ...core.in_memory import File, InMemory
 from ...figures import Drawing
 from ...figures.showing import check_path, hand_out
 from ...measure.results import KEYS
-from ..in_memory.measured_study import MeasuredStudy
+from ..memory_paths import MemoryPaths
 from ..study import Study
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def plot_study(
     if published is not None:
         table = InMemory(("comparison",), compare_with(study, published))
         study = _with_published(study)
-        if isinstance(study, MeasuredStudy):
+        if isinstance(study.paths, MemoryPaths):
             study.paths.made["comparison"] = table
         drawings = [
             dataclasses.replace(drawing, inputs={**drawing.inputs, "comparison": table})

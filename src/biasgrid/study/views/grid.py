@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...core import wefe_names
 from ...core.errors import BiasgridError, is_among, not_allowed, quote, unknown_name
 from ...core.keywords import checked_keywords
 from ...measure.aggregation import OVERALL
-from ..in_memory.measured_study import frame_of, left_out, states_of
 from ..study import Study
+from .frames import frame_of, left_out, states_of
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     from matplotlib.figure import Figure
-
-    from ..in_memory.measured_study import MeasuredStudy
-    from ..results.finished_study import FinishedStudy
 
     Aggregation = str | Callable[[np.ndarray], float]
     Correlation = str | Callable[[np.ndarray, np.ndarray], float]
@@ -106,7 +103,7 @@ class Grid:
         """
         from ..results.partial_study import without
 
-        return Grid(without(cast("FinishedStudy | MeasuredStudy", self.study), queries))
+        return Grid(without(self.study, queries))
 
     def table(self, metric: str, criterion: str | None = None) -> pd.DataFrame:
         """Return a metric's values as models by queries, like WEFE's `run_queries`.

@@ -16,7 +16,7 @@ from ...measure.statistics.scale import NO_BASELINE
 from ...tables.aggregates import STANDARDIZED, of_ranking
 from ...tables.conclusions.text import join_names, pluralize
 from ...tables.scales import metrics_without_common_zero
-from ..in_memory.measured_study import frame_of, states_of
+from .frames import frame_of, states_of
 from .notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 
 if TYPE_CHECKING:
