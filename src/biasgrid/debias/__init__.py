@@ -55,7 +55,7 @@ def _replacement(method: Method[...], name: str) -> str:
 
 
 REGISTRY: Registry[Method[...]] = Registry(__name__, "METHODS", "debias method", replacement=_replacement)
-# A method's module has the method's name: the attribute is the method.
+# `debias.hard` is the method, although its module is also called `hard`.
 globals().update(REGISTRY)
 
 

@@ -1,4 +1,4 @@
-"""Task that writes the null distributions of a cell, with which its tests compare the score, and the resamples.
+"""Step that writes the null distributions of a cell's tests, and the values of its bootstrap resamples.
 
 They are computed again from the cell's own seeds, so that they equal the distributions behind its inference file.
 """

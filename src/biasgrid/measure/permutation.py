@@ -32,7 +32,7 @@ BARS = 40
 
 @dataclass(frozen=True)
 class Permutation:
-    """Result of a permutation test.
+    """Result of a permutation test, or of another test that compares a statistic with random draws.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Permutation:
     observed
         Statistic of the words without permutation.
     null_distribution
-        These values (draws,).
+        The values that the observed one is compared with, (draws,).
     neutral
         For the alternative "distance", the value from which distances are measured; otherwise None.
     """

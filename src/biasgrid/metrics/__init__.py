@@ -107,7 +107,7 @@ def _replacement(metric: Metric, name: str) -> str:
 
 
 REGISTRY: Registry[Metric] = Registry(__name__, "METRICS", "metric", replacement=_replacement)
-# A metric's module has the metric's name: the attribute is the metric.
+# `metrics.weat` is the metric, although its module is also called `weat`.
 globals().update(REGISTRY)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..measure import sentence_scores
 from ..models.language import encoding
-from ..models.language.answers import MeasurementSpec, of_sentence, of_word
+from ..models.language.answers import TextRequest, of_sentence, of_word
 from ..models.language.formats import ANSWERS
 from ..models.language.model import LanguageModel
 from ..models.language.templates import Templates
@@ -25,13 +25,13 @@ def answer_files(study: Study) -> dict[str, Path]:
     }
 
 
-def requests(study: Study, name: str) -> dict[str, MeasurementSpec]:
+def requests(study: Study, name: str) -> dict[str, TextRequest]:
     """Return the requests of a study to a language model or an encoder, by the requests' keys."""
     of_name = _of_language_model(study, name) if name in study.models else _of_encoder(study, name)
     return {request["key"]: request for request in of_name}
 
 
-def _of_language_model(study: Study, name: str) -> Iterator[MeasurementSpec]:
+def _of_language_model(study: Study, name: str) -> Iterator[TextRequest]:
     masked = study.models[name]["source"].get("masked", False)
     model = LanguageModel(Path(), name, {"name": name, "format": ANSWERS, "masked": masked})
     for (of_model, sentences), cells in cells_by_sentences(study).items():
@@ -43,7 +43,7 @@ def _of_language_model(study: Study, name: str) -> Iterator[MeasurementSpec]:
                 yield of_sentence(sentence, masked)
 
 
-def _of_encoder(study: Study, name: str) -> Iterator[MeasurementSpec]:
+def _of_encoder(study: Study, name: str) -> Iterator[TextRequest]:
     for model in study.models.values():
         source = model["source"]
         if source["type"] == "encoded" and source["encoder"]["name"] == name:

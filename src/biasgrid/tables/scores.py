@@ -211,8 +211,8 @@ def read_ranked(path: File, ranking: Mapping[str, Any]) -> pd.DataFrame:
     metrics = table.loc[table["criterion"].isin(ranking["ranked"]), "metric"]
     if foreign := sorted(set(metrics) - set(ranking["neutral"])):
         raise BiasgridError(
-            f"{path}: {unknown_name('metric', foreign[0], sorted(ranking['neutral']))}; make it again: biasgrid "
-            "table --study CONFIG --table scores"
+            f"{path}: {unknown_name('metric', foreign[0], sorted(ranking['neutral']))}; make it again: "
+            'biasgrid step "table scores" --study CONFIG'
         )
     return table
 

@@ -35,7 +35,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 __all__ = ["ANY", "Column", "Files", "Table"]
 
-# Map a role to a file (`files.File`), or to a list of files.
+# Map a role to a file (`core.in_memory.File`), or to a list of files.
 Files = Mapping[str, Any]
 
 

@@ -33,7 +33,7 @@ HOW = (
     "biasgrid score --study CONFIG --import answers.jsonl puts the answers in place"
 )
 
-MeasurementSpec = dict[str, Any]
+TextRequest = dict[str, Any]
 
 
 class Answer(NamedTuple):
@@ -46,7 +46,7 @@ class Answer(NamedTuple):
 # Requests.
 
 
-def of_sentence(sentence: Sentence, masked: bool) -> MeasurementSpec:
+def of_sentence(sentence: Sentence, masked: bool) -> TextRequest:
     """Return the request to a masked or a causal model for the score of a sentence."""
     if sentence.part and not masked:
         prefix, text = sentence.continuation
@@ -59,7 +59,7 @@ def of_sentence(sentence: Sentence, masked: bool) -> MeasurementSpec:
     return _request(LOG_LIKELIHOOD, sentence.text, beside=sentence.beside, hidden=hidden, options=options)
 
 
-def of_word(word: PlacedWord, pool: str, layer: int) -> MeasurementSpec:
+def of_word(word: PlacedWord, pool: str, layer: int) -> TextRequest:
     """Return the request to an encoder for the vector of a word in its sentence, or of the sentence."""
     options: dict[str, Any] = {"layer": layer} if layer != -1 else {}
     if pool == "word":
@@ -74,8 +74,8 @@ def _request(
     beside: str = "",
     hidden: list[int] | None = None,
     options: Mapping[str, Any] | None = None,
-) -> MeasurementSpec:
-    content: MeasurementSpec = {
+) -> TextRequest:
+    content: TextRequest = {
         "kind": kind,
         "text": text,
         "prefix": prefix,
@@ -86,12 +86,12 @@ def _request(
     return {"key": hashlib.sha256(canonical(content).encode()).hexdigest(), **content}
 
 
-def needs_pieces(request: MeasurementSpec) -> bool:
+def needs_pieces(request: TextRequest) -> bool:
     """Return whether a request needs access to a model's tokens, which an API for texts does not give."""
     return bool(request["beside"] or request["hidden"] or request["options"].keys() - {"masked"})
 
 
-def header(study: str, asked: Mapping[str, MeasurementSpec], count: int) -> dict[str, Any]:
+def header(study: str, asked: Mapping[str, TextRequest], count: int) -> dict[str, Any]:
     """Return the first line of a file with `count` of the requests of a study, given by key."""
     return {HEADER: FORM, "study": study, "digest": _digest(asked), "count": count}
 
@@ -103,7 +103,7 @@ def _digest(asked: Iterable[str]) -> str:
 # Answers.
 
 
-def read(path: Path, asked: Mapping[str, MeasurementSpec] | None = None) -> dict[str, Answer]:
+def read(path: Path, asked: Mapping[str, TextRequest] | None = None) -> dict[str, Answer]:
     """Read the answers in a file, by key.
 
     Parameters
@@ -160,7 +160,7 @@ def write(path: Path, answers: Mapping[str, Answer]) -> None:
             file.write(json.dumps({"key": key, "value": number, **notes}).encode() + b"\n")
 
 
-def put_in_place(path: Path, former: Path, asked: Mapping[str, MeasurementSpec]) -> int:
+def put_in_place(path: Path, former: Path, asked: Mapping[str, TextRequest]) -> int:
     """Write the answers in a file to their place, `former`, together with existing answers to the other requests.
 
     Return the number of answers in the file.
@@ -210,7 +210,7 @@ class Answers:
         """Return the vector of each word in its sentence (sentences, dimensions). Raise errors like `score`."""
         return np.array(self._values([of_word(word, pool, layer) for word in sentences]), dtype=np.float64)
 
-    def _values(self, requests: Sequence[MeasurementSpec]) -> list[float | NDArray[np.float64]]:
+    def _values(self, requests: Sequence[TextRequest]) -> list[float | NDArray[np.float64]]:
         values = []
         for request in requests:
             answer = self._answers.get(request["key"])
@@ -257,7 +257,7 @@ def _field(record: Mapping[str, Any], name: str) -> Any:
     return record.get(name, record.get(OTHER_NAMES.get(name, name)))
 
 
-def _check_header(record: Mapping[str, Any], asked: Mapping[str, MeasurementSpec] | None, where: str) -> None:
+def _check_header(record: Mapping[str, Any], asked: Mapping[str, TextRequest] | None, where: str) -> None:
     if record[HEADER] != FORM:
         raise BiasgridError(f"{where}: {HEADER}: {quote(record[HEADER])} is not allowed; allowed: {FORM}")
     if asked is not None and record.get("digest") != _digest(asked):
@@ -267,7 +267,7 @@ def _check_header(record: Mapping[str, Any], asked: Mapping[str, MeasurementSpec
         )
 
 
-def _check_request(record: Mapping[str, Any], request: MeasurementSpec, where: str) -> None:
+def _check_request(record: Mapping[str, Any], request: TextRequest, where: str) -> None:
     """Check that fields of an answer that repeat its request are equal to the request's."""
     for name in request.keys() - {"key"}:
         given = _field(record, name)

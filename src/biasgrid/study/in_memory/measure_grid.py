@@ -178,14 +178,15 @@ def measure_grid(
         )
         if sentence := _describe_lost_words(outcomes):
             warnings.warn(sentence, LostWordsWarning, stacklevel=stacklevel())
-        contents = results_of_cells(study, outcomes)
+        memory = results_of_cells(study, outcomes)
         cells_with_null = [name for name, outcome in outcomes.items() if outcome.null is not None]
         config = study.config.model_copy(update={"null_distributions": cells_with_null})
-        measured_study = dataclasses.replace(study, config=config, memory=contents)
+        measured_study = dataclasses.replace(study, config=config, memory=memory)
         for sentence in caveats(measured_study, _lowest_p_values(outcomes)):
             warnings.warn(sentence, stacklevel=stacklevel())
-        contents |= evaluate_models(measured_study, states, progress=progress)
-        contents |= infer_aggregates(measured_study, states, n_jobs=n_jobs, shared=shared, progress=progress)
+        # Tables read `memory`, so what follows is added to it.
+        memory |= evaluate_models(measured_study, states, progress=progress)
+        memory |= infer_aggregates(measured_study, states, n_jobs=n_jobs, shared=shared, progress=progress)
     return Grid(measured_study)
 
 
