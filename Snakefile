@@ -4,6 +4,8 @@
 #   snakemake --cores 2 --configfile config/embedded.yaml     the embedded study, from package registries alone
 #   snakemake --cores 2 results/embedded/scores.csv --configfile config/embedded.yaml
 #                                                             one file of it; the file stands before --configfile
+#   snakemake -s FOLDER/Snakefile --cores 2 --configfile my-study.yaml
+#                                                             a config elsewhere, such as one of `biasgrid init`
 #
 # Snakemake loads profiles/default/config.yaml by itself. It has the settings that this workflow needs, such as what makes
 # a step out of date (rerun-triggers), and that what is under `run:` is a thread (force-use-threads).

@@ -26,7 +26,7 @@ EMBEDDINGS = str(STUDY.embeddings)
 LOGS = str(setup.logs_of(STUDY))
 # How a step is run in a process of its own. It reads the study from {LOGS}/study.json. `read_study` writes that file each
 # time, and it is no input: so a changed config makes again only the steps whose params changed. A rule of your own needs no
-# step: use `script:`, or `run:` with `log_failure(log[0], function, ...)`, which writes an error to the rule's log.
+# step: use `script:`, whose edits Snakemake notices. It does not notice an edited function that `run:` calls.
 STEP = f"biasgrid step --study {setup.study_file(STUDY)} --notes {LOGS}"
 
 

@@ -116,12 +116,17 @@ def verify(args: argparse.Namespace) -> dict[str, Any]:
     inputs = checksums.input_differences(args.results)
     gone = [f"{name}: {checksums.GONE}; it cannot be compared" for name in inputs.get(checksums.GONE, ())]
     changed = [f"{name}: {checksums.CHANGED}" for name in inputs.get(checksums.CHANGED, ())]
+    others = differences.pop(checksums.NOT_RECORDED, [])
     damaged = [f"{args.results / name}: {how}" for how, names in differences.items() for name in names]
     _say(gone, "")
+    _say(
+        [f"{args.results / name}: {checksums.NOT_RECORDED}" for name in others],
+        "the run did not make such files: a rule of your own did, or delete them",
+    )
     _say(changed, "run the study again: it updates the results that depend on them")
     remedy = "delete the files that differ and run the study again, which restores them"
     _say(damaged, remedy)
-    if changed or damaged:
+    if changed or damaged or others:
         raise SystemExit(1)
     return {"results": str(args.results), "files": count, "verdict": "every file is as recorded"}
 

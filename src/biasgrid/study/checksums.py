@@ -32,6 +32,7 @@ LINE = re.compile(r"([0-9a-f]{64})  ([^\n\\]+)")
 REMEDY = "run the study again to write them anew"
 
 CHANGED, GONE = "differs from the file that the results were made from", "is not there"
+NOT_RECORDED = "is not recorded"
 
 # Digests that are known without reading the file: name -> nanoseconds of its last change, size, digest.
 Known = dict[str, list]
@@ -242,7 +243,7 @@ def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
             f"{results}: {what}; expected a folder of results, such as results/embedded, that a run has finished, "
             f"which writes {NAME}{'' if results.is_dir() else did_you_mean_file(results)}"
         )
-    outcome: dict[str, list[str]] = {"differs": [], "is missing": [], "is not recorded": []}
+    outcome: dict[str, list[str]] = {"differs": [], "is missing": [], NOT_RECORDED: []}
     for name, digest in records.items():
         if not (results / name).is_file():
             outcome["is missing"].append(name)
@@ -252,7 +253,7 @@ def differences(results: Path) -> tuple[int, dict[str, list[str]]]:
         place = file.relative_to(results)
         hidden = any(part.startswith(".") for part in place.parts)
         if not hidden and place.as_posix() not in records.keys() | LEFT_OUT and not file.is_dir():
-            outcome["is not recorded"].append(place.as_posix())
+            outcome[NOT_RECORDED].append(place.as_posix())
     return len(records), {kind: names for kind, names in outcome.items() if names}
 
 
