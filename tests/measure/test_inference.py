@@ -249,6 +249,24 @@ def test_groups_at_once_have_the_values_of_each_alone(name):
     assert metric.redrawn(pool, places, words, **parameters) == pytest.approx(np.array(expected), abs=1e-9)
 
 
+@pytest.mark.parametrize("name", [name for name, metric in metrics.REGISTRY.items() if metric.redrawn_words])
+def test_words_of_groups_at_once_have_the_numbers_of_each_alone(name):
+    metric = metrics.metric(name)
+    rng = np.random.default_rng(5)
+    pool, words = rng.normal(size=(40, 6)), rng.normal(size=(5, 6))
+    pool[[8, 9]] = pool[[10, 11]]  # equal words, as in a pair that differs in nothing
+    draws = np.argsort(rng.random((7, 12)), axis=1)
+    draws[0, [0, 4, 1, 5]] = [8, 10, 9, 11]
+    places = [draws[:, :4], draws[:, 4:8]]
+    detail, selection = metric.scored_by
+    expected = []
+    for draw in zip(*places, strict=True):
+        (numbers,) = metric.function([pool[rows] for rows in draw], [words]).detail[detail].values
+        expected.append(numbers[:, 0] - numbers[:, 1] if selection == "difference" else numbers)
+    (found,) = metric.redrawn_words(pool, places, [words])
+    assert found == pytest.approx(np.array(expected), abs=1e-12)
+
+
 def test_sets_keep_their_sizes_and_no_word_is_drawn_twice():
     seen = []
 

@@ -203,14 +203,20 @@ def _means_by_halves(
 ) -> list[list[np.ndarray]]:
     """Score the words of each set, from their numbers by item, by both halves of each list: (words, splits)."""
 
-    def mean(tables: Sequence[np.ndarray], split: Split, half: int) -> np.ndarray:
-        parts = zip(weights, tables, split, strict=True)
-        return sum(weight * table[:, places[half]].mean(axis=1) for weight, table, places in parts)
+    def mean(tables: Sequence[np.ndarray], half: int) -> np.ndarray:
+        parts = []
+        for weight, table, places in zip(weights, tables, _places(splits, half), strict=True):
+            share = np.zeros((len(splits), table.shape[1]))
+            np.put_along_axis(share, places, weight / places.shape[1], axis=1)
+            parts.append(table @ share.T)
+        return np.sum(parts, axis=0)
 
-    return [
-        [np.stack([mean(tables, split, half) for split in splits], axis=1) for half in (0, 1)]
-        for tables in scores
-    ]
+    return [[mean(tables, half) for half in (0, 1)] for tables in scores]
+
+
+def _places(splits: Sequence[Split], half: int) -> list[np.ndarray]:
+    """Return the places of one half's items in each list: (splits, items of the half)."""
+    return [np.stack([split[half] for split in of_list]) for of_list in zip(*splits, strict=True)]
 
 
 def _random_splits(lists: Sequence[WordVectors], sizes: Sequence[int], splits: int, seed: int) -> list[Split]:
@@ -224,11 +230,24 @@ def _scores_by_halves(
 ) -> list[list[np.ndarray]]:
     """Score the words of each set by one half of each list of items, and by the other: (words, splits)."""
     metric = sample.request.metric
+    # Split lists in pairs alike.
+    splits = [split * len(lists) if len(split) < len(lists) else split for split in splits]
+    if metric.redrawn_words:
+        items, words = ([s.vectors for s in of_side] for of_side in (lists, sets))
+        starts = np.cumsum([0, *map(len, items[:-1])])
+        by_half = [
+            metric.redrawn_words(
+                np.concatenate(items),
+                [start + places for start, places in zip(starts, _places(splits, half), strict=True)],
+                words,
+                **sample.request.parameters,
+            )
+            for half in (0, 1)
+        ]
+        return [[table.T for table in tables] for tables in zip(*by_half, strict=True)]
     arguments = {**sample.request.arguments, **metric.halved}
     halves: list[list[list[np.ndarray]]] = [[], []]
     for split in splits:
-        # Split lists in pairs alike.
-        split = split * len(lists) if len(split) < len(lists) else split
         for number, half in enumerate(halves):
             parts = [s.vectors[places[number]] for s, places in zip(lists, split, strict=True)]
             sides = (sample.vectors[0], parts) if lists is sample.attributes else (parts, sample.vectors[1])

@@ -162,6 +162,13 @@ def _ranks(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return ranks
 
 
+def _redrawn_words(
+    pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray]
+) -> list[np.ndarray]:
+    to_first, to_second = (cosines(means_of_groups(pool, group), attributes[0]) for group in places)
+    return [to_first - to_second]
+
+
 def _redrawn(pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray]) -> np.ndarray:
     directions, ones = unit(attributes[0]).T, np.ones((1, len(attributes[0])))
 
@@ -188,6 +195,7 @@ ECT = Metric(
     neutral=1.0,
     resampled=_resampled,
     redrawn=_redrawn,
+    redrawn_words=_redrawn_words,
     reference="Dev, Phillips. Attenuating bias in word vectors. AISTATS 2019",
 )
 METRICS = (ECT,)

@@ -121,6 +121,10 @@ class Metric(CalledEntry):
         **parameters) -> values (draws,). `pool` (n, d) are all words of such groups; `places` are the indices of
         each group's words, one array (draws, words) per group; `words` are the sets on the other side. None:
         `function` is called draw by draw, which is slow.
+    redrawn_words
+        Function that computes the number of each word (`scored_by`) for many draws of groups at once, with the
+        arguments of `redrawn`: an array (draws, words) for each set of `words`. None: `function` is called draw by
+        draw.
     regrouped
         Sets that a test of random groups replaces by random ones: "targets", the sets of protected groups, or
         "attributes".
@@ -220,6 +224,7 @@ class Metric(CalledEntry):
     sized: Callable[..., tuple[float, float]] | None = None
     resampled: Callable[..., Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]] | None = None
     redrawn: Callable[..., np.ndarray] | None = None
+    redrawn_words: Callable[..., list[np.ndarray]] | None = None
     regrouped: Literal["targets", "attributes"] = "targets"
     exchanged: Literal["targets", "pairs", "attributes", "constituents", ""] = ""
     test_of: Literal["words", "labels"] = "words"

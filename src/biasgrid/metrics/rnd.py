@@ -94,21 +94,27 @@ def _resampled(
     return statistic
 
 
-def _redrawn(
+def _redrawn_words(
     pool: np.ndarray,
     places: Sequence[np.ndarray],
     attributes: Sequence[np.ndarray],
     *,
     distance: Literal["norm", "cos"] = "norm",
-) -> np.ndarray:
+) -> list[np.ndarray]:
     (words,) = attributes
     measure = distances if distance == "norm" else cosines
+    to_first, to_second = (measure(means_of_groups(pool, group), words) for group in places)
+    return [to_first - to_second]
 
+
+def _redrawn(
+    pool: np.ndarray, places: Sequence[np.ndarray], attributes: Sequence[np.ndarray], **parameters: Any
+) -> np.ndarray:
     def value(*places: np.ndarray) -> np.ndarray:
-        to_first, to_second = (measure(means_of_groups(pool, group), words) for group in places)
-        return (to_first - to_second).mean(axis=1)
+        (by_word,) = _redrawn_words(pool, places, attributes, **parameters)
+        return by_word.mean(axis=1)
 
-    return in_blocks(value, len(words), *places)
+    return in_blocks(value, len(attributes[0]), *places)
 
 
 def _by_item(
@@ -154,6 +160,7 @@ RND = Metric(
     neutral=0.0,
     resampled=_resampled,
     redrawn=_redrawn,
+    redrawn_words=_redrawn_words,
     scaled=True,
     variant=_variant,
     reference="Garg, Schiebinger, Jurafsky, Zou. Word embeddings quantify 100 years of gender and ethnic "
