@@ -59,7 +59,7 @@ def groups(states=("one/none", "two/none", "one/hard"), metrics=METRICS) -> set[
 
 def measured(of_cells: set[str], of_groups: set[str]) -> dict[str, set[str]]:
     """Return the jobs of cells and of what is made of them."""
-    return {"cell": of_cells, "inference": of_groups, "aggregates": of_groups, **FOLLOWS}
+    return {"cell": of_cells, "inference": of_groups, **FOLLOWS}
 
 
 # made of everything: one job makes all tables, and one all figures
@@ -154,7 +154,7 @@ EDITS: dict[str, tuple[Callable[[Project], None], dict[str, set[str]]]] = {
     ),
     "a removed query": (
         configure(lambda c: c["criteria"]["First"]["queries"].pop("q2")),
-        STUDY | {"inference": groups(), "aggregates": groups(), **FOLLOWS},
+        STUDY | {"inference": groups(), **FOLLOWS},
     ),
     "a figure's code": (edit_code("figures/rankings"), {"figures": {"rankings"}}),
     "a model's label": (
@@ -168,7 +168,7 @@ def names(jobs: dict[str, set[str]]) -> dict[str, set[str]]:
     """Return the names of jobs, without folder and suffix; which tables there are is another test's."""
     found = {}
     for rule, paths in jobs.items():
-        deep = rule in ("cell", "inference", "aggregates", "debias")
+        deep = rule in ("cell", "inference", "debias")
         found[rule] = {
             str(Path(path).with_suffix("")).partition("/")[2] if deep else Path(path).stem for path in paths
         }
@@ -185,7 +185,7 @@ def test_an_edit_runs_exactly_what_depends_on_it(project, edit):
     assert names(planned(project)) == expected
     ran = made(project)
     # as the plan says: each step notes what it was made of
-    kinds = {"cell": "cell", "inference": "inference", "aggregates": "aggregates", "store": "store"}
+    kinds = {"cell": "cell", "inference": "inference", "aggregates": "inference", "store": "store"}
     for kind, rule in kinds.items():
         in_run = {name.partition("/")[2] for name in ran if name.partition("/")[0] == kind}
         assert in_run == expected.get(rule, set()), kind

@@ -45,12 +45,12 @@ wildcard_constraints:
     sentences=one_of(sentences for _, sentences in steps.cells_by_sentences(STUDY)),
 
 
-def depends_on(name):
-    """For params: what the step of a name depends on besides its files: its settings, and a digest of its code.
+def depends_on(*names):
+    """For params: what the steps of these names depend on besides their files: settings, and a digest of their code.
 
-    `name` has the wildcards of the rule in braces. The digest follows the imports of the code (src/biasgrid/study/code.py).
+    A name has the wildcards of the rule in braces. The digest follows the imports of the code (src/biasgrid/study/code.py).
     """
-    return lambda wildcards: PLAN[name.format(**wildcards)].depends_on
+    return lambda wildcards: [PLAN[name.format(**wildcards)].depends_on for name in names]
 
 
 def reads(name, role):

@@ -117,17 +117,25 @@ class _Runner:
             hint = f"of the kinds {', '.join((*kinds, 'null', *OTHERS))}"
             raise BiasgridError(f"{where}: {unknown_name('step', name, plan, hint)}") from None
 
-    def run(self, names: Sequence[str], jobs: int) -> dict[str, str]:
+    def run(self, names: Sequence[str], jobs: int) -> dict[str, str | None]:
         """Run steps, up to `jobs` at a time. Each begins when those that make its files have ended.
 
-        Return for each step why it failed, or an empty text.
+        Return for each step why it failed, or an empty text; None for a step that was left out, because a step that
+        makes its files failed.
         """
         makers = {file: name for name in names for file in self.outputs(name)}
-        order = TopologicalSorter({name: self._steps_before(name, makers) for name in names})
+        before = {name: self._steps_before(name, makers) for name in names}
+        order = TopologicalSorter(before)
+        reasons: dict[str, str | None] = {}
+
+        def has_inputs(name: str) -> bool:
+            return all(reasons[other] == "" for other in before[name])
+
         if jobs == 1:
-            return {name: self.reason(name) for name in order.static_order()}
+            for name in order.static_order():
+                reasons[name] = self.reason(name) if has_inputs(name) else None
+            return reasons
         order.prepare()
-        reasons: dict[str, str] = {}
         runner = _Runner(self._study, self._notes)  # without the plan, which each process makes for itself
         os.environ |= environment()
         with ProcessPoolExecutor(
@@ -139,7 +147,12 @@ class _Runner:
         ) as processes:
             running: dict[Future[str], str] = {}
             while order.is_active():
-                running |= {processes.submit(runner.reason, name): name for name in order.get_ready()}
+                for name in order.get_ready():
+                    if has_inputs(name):
+                        running[processes.submit(runner.reason, name)] = name
+                    else:
+                        reasons[name] = None
+                        order.done(name)
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     name = running.pop(done)
                     reasons[name] = done.result()
