@@ -110,16 +110,22 @@ def _ranks_by_level(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
     far less than its variation between samples.
     """
     all_ones = counts.strides[0] == 0 and (counts[0] == 1).all()
-    ranks, middles = np.empty(values.shape), np.empty(LEVELS)
+    ranks, middles = np.empty(values.shape), np.zeros(LEVELS)
     # Work row by row: a row and its levels fit the processor's cache.
     for row_ranks, similarity, row_counts in zip(ranks, values, counts, strict=True):
         low = similarity.min()
         level = similarity - low
         level *= (LEVELS - 1) / max(similarity.max() - low, 1e-300)
         level = level.astype(np.int16)  # fast to sort
-        sorted_levels = np.sort(level)
-        last = np.append(np.flatnonzero(sorted_levels[1:] != sorted_levels[:-1]), len(level) - 1)
-        counts_through = last + 1 if all_ones else row_counts[level.argsort(kind="stable")].cumsum()[last]
+        if all_ones:
+            sorted_levels = np.sort(level)
+        else:
+            # Words that are not in the sample count nothing, whatever their rank.
+            order = np.flatnonzero(row_counts)
+            order = order[level[order].argsort(kind="stable")]
+            sorted_levels = level[order]
+        last = np.append(np.flatnonzero(sorted_levels[1:] != sorted_levels[:-1]), len(sorted_levels) - 1)
+        counts_through = last + 1 if all_ones else row_counts[order].cumsum()[last]
         # Compute twice the rank of a level's words, relative to the mean rank.
         middle = counts_through - counts_through[-1]
         middle[1:] += counts_through[:-1]

@@ -231,9 +231,10 @@ def _draw(
         # Assign the drawn words to the block's words at random.
         picks[:, block] = rng.permuted(of_block, axis=1)
         np.put_along_axis(in_draw, of_block, True, axis=1)
-    unique_picks, inverse = np.unique(picks, return_inverse=True)
-    free_places = free[unique_picks]
-    places = inverse.astype(np.int32).reshape(picks.shape)
+    # Number the picked words in order; sorting millions of picks would take longer than drawing them.
+    is_picked = in_draw.any(axis=0)
+    free_places = free[is_picked]
+    places = (np.cumsum(is_picked, dtype=np.int32) - 1)[picks]
     return tuple(entries[i] for i in free_places.tolist()), rows[free_places], places
 
 
