@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import forks
 import numpy as np
@@ -231,6 +232,17 @@ def test_every_step_can_be_run_by_hand(finished, monkeypatch):
         (("step", "table quality", "--study", study), "unknown step 'table quality'; "),
     ):
         refusal(*arguments, parts=[says])
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_step_is_left_out_if_what_it_reads_could_not_be_made(finished, monkeypatch, jobs):
+    monkeypatch.chdir(finished.folder)
+    Path("results/small/cells/one/none/weat/q1.json").write_text("[1]")
+    Path("results/small/rankings.csv").unlink()
+    steps = ["table rankings", "table scores"]
+    reason = refusal("step", *steps, "--study", "config/config.yaml", "--jobs", jobs, parts=["table scores: "])
+    assert "rankings" not in reason
+    assert not Path("results/small/rankings.csv").exists()
 
 
 @pytest.mark.slow
