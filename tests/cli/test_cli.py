@@ -240,7 +240,9 @@ def test_a_step_is_left_out_if_what_it_reads_could_not_be_made(finished, monkeyp
     Path("results/small/cells/one/none/weat/q1.json").write_text("[1]")
     Path("results/small/rankings.csv").unlink()
     steps = ["table rankings", "table scores"]
-    reason = refusal("step", *steps, "--study", "config/config.yaml", "--jobs", jobs, parts=["table scores: "])
+    reason = refusal(
+        "step", *steps, "--study", "config/config.yaml", "--jobs", jobs, parts=["table scores: "]
+    )
     assert "rankings" not in reason
     assert not Path("results/small/rankings.csv").exists()
 

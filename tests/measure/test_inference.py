@@ -254,9 +254,7 @@ def test_words_of_groups_at_once_have_the_numbers_of_each_alone(name):
     metric = metrics.metric(name)
     rng = np.random.default_rng(5)
     pool, words = rng.normal(size=(40, 6)), rng.normal(size=(5, 6))
-    pool[[8, 9]] = pool[[10, 11]]  # equal words, as in a pair that differs in nothing
-    draws = np.argsort(rng.random((7, 12)), axis=1)
-    draws[0, [0, 4, 1, 5]] = [8, 10, 9, 11]
+    draws = np.argsort(rng.random((7, 40)), axis=1)
     places = [draws[:, :4], draws[:, 4:8]]
     detail, selection = metric.scored_by
     expected = []
