@@ -28,9 +28,10 @@ def keywords(function) -> list[str]:
 
 
 def check_keywords(function, names, *arguments):
-    """Each keyword is misspelt in turn: the line has the nearest, and all that there are."""
+    """Each keyword is misspelt in turn: the line has the nearest, and all that there are if they fit."""
     for name in (name for name in names if len(name) > 2):
-        parts = names if len(name) < 20 else ["allowed: "]
+        head = f"unknown option {misspelt(name)!r}; did you mean {name!r}? allowed: "
+        parts = names if len(name) < 20 and len(head + ", ".join(names)) <= 395 else ["allowed: "]
         with refused(f"unknown option {misspelt(name)!r}", f"did you mean {name!r}?", *parts):
             function(*arguments, **{misspelt(name): 1})
 
