@@ -266,7 +266,7 @@ def test_sub_queries_count_as_their_query():
 @pytest.mark.parametrize(
     ("evidence", "text"),
     [
-        ({"a": "all", "b": "none"}, "Model A has more bias on Gender than unrelated words"),
+        ({"a": "all", "b": "none"}, "GloVe has more bias on Gender than unrelated words"),
         ({"a": "all", "b": "all"}, "both models have more bias on Gender than unrelated words"),
     ],
 )
@@ -276,8 +276,9 @@ def test_an_average_with_evidence_is_named_where_no_query_has_any(evidence, text
         | {"evidence": found, "tests": 1}
         for model, found in evidence.items()
     )
-    spec = SPEC | {"labels": SPEC["labels"] | {"a": "Model A"}}
-    headline = "Gender bias on average; no query shows clear evidence"
+    spec = SPEC | {"labels": SPEC["labels"] | {"a": "GloVe"}}
+    named = "GloVe: Gender bias on average; no query shows clear evidence"
+    headline = named if evidence["b"] == "none" else named.removeprefix("GloVe: ")
     assert concluded(spec=spec, scores=scores(none=2), aggregates=rows).headline == headline
     said_of_bias = said("Bias", spec=spec, scores=scores(none=2), aggregates=rows)
     assert said_of_bias.endswith(f"On average over queries, {text}, according to WEAT.")
@@ -412,7 +413,7 @@ def test_scores_with_too_few_words_are_counted():
 
 def rows_without(**counts):
     """500 rows of scores.csv per model, so many of them without a value."""
-    row = {"criterion": "Gender", "metric": "weat", "query": "Q"}
+    row = {"criterion": "Gender", "metric": "weat", "query": "Q", "debias": "none"}
     return [
         row | {"model": model, "value": nan if i < n else 1.0, "status": "lost_words:A" if i < n else "ok"}
         for model, n in counts.items()
@@ -428,6 +429,10 @@ def test_what_is_missing_of_which_model_and_where_it_is_not_ranked():
         f"queries have a value. {ONE_SCORE}"
     )
     assert said("Missing", scores=rows_without(a=1, b=1)) == f"2 of 1,000 scores {lacks} {ONE_SCORE}"
+    debiased = [row | {"debias": "hard"} for row in rows_without(a=1)]
+    assert said("Missing", scores=rows_without(a=1) + debiased) == (
+        f"2 of 1,000 scores (debiased models included) {lacks} {ONE_SCORE}"
+    )
     assert said("Missing", scores=rows_without(a=0)) == "None: all 500 scores could be computed."
     several = rows_without(a=3)
     several[0]["status"], several[1]["status"] = "degenerate", "of_a_plugin:x"

@@ -84,7 +84,7 @@ def find_averages(
         tested = rows[(rows["criterion"] == topic) & (rows["evidence"] != UNTESTED)]
         clear = tested[tested["evidence"] == ALL]
         if not clear.empty:
-            models = tuple(clear["model"].unique())
+            models = tuple(spec["labels"].get(model, model) for model in clear["model"].unique())
             found.append(Average(topic, models, frozenset(clear["metric"]), tested["model"].nunique()))
     return found
 
@@ -93,7 +93,7 @@ def _on_average(average: Average, spec: Mapping[str, Any]) -> str:
     """Say which models have more bias on a topic than unrelated words, on average over its queries."""
     models = of_models(len(average.models), average.tested)
     if len(average.models) == 1 < average.tested:
-        models = spec["labels"].get(average.models[0], average.models[0])
+        (models,) = average.models
     verb = "has" if len(average.models) == 1 else "have"
     return (
         f"On average over queries, {models} {verb} more bias on {average.topic} than unrelated words, according to "

@@ -54,10 +54,10 @@ def headline_of(
         texts = _clear_headlines(findings)
     elif averages:
         of_topic = f"{averages[0].topic} bias" if len(averages) == 1 else "Bias"
-        texts = [
-            f"{of_topic} on average; no query shows {evidence}",
-            f"Bias on average; no query shows {evidence}",
-        ]
+        texts = [f"{bias} on average; no query shows {evidence}" for bias in (of_topic, "Bias")]
+        models_with_bias = {model for average in averages for model in average.models}
+        if len(models_with_bias) == 1:
+            texts.insert(0, f"{models_with_bias.pop()}: {texts[0]}")
     elif findings.weak and not findings.is_weak_beside_groups:
         texts = ["Weak evidence of bias: there is no random-word baseline", "Weak evidence of bias"]
     elif findings.weak:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...debias import UNTOUCHED
 from ...measure.aggregation import OVERALL
 from ...measure.statistics.scale import TOO_FEW_TOPICS
 from ..published.verdict import UNJUDGED, VERDICTS
@@ -54,8 +55,9 @@ def missing(scores: pd.DataFrame | None, answers: Iterable[Answer], labels: Mapp
     of_model = ""
     if len(counts) > 1 and 2 * most > len(missing):
         of_model = f", {most:,} of them for {labels.get(model, model)},"
+    included = " (debiased models included)" if (scores["debias"] != UNTOUCHED).any() else ""
     sentences = [
-        f"{len(missing):,} of {len(scores):,} scores{of_model} could not be computed: {join_names(why)}."
+        f"{len(missing):,} of {len(scores):,} scores{included}{of_model} could not be computed: {join_names(why)}."
     ]
     unranked: dict[str, list[str]] = {}
     for answer in answers:

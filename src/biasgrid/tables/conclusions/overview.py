@@ -347,8 +347,8 @@ def how_to_read_models(cells: Iterable[ModelsCell], level: float = LEVEL) -> str
         unit = "Average distance from no bias, on each metric's own scale; further right is more bias."
     ring = " Ring: clearly lowest." if any(cell.clear for cell in cells) else ""
     return (
-        f"{unit} Lines: 50 % and {level * 100:g} % intervals for other words. Filled: significant for these words."
-        f"{ring} \N{LEFT DOUBLE QUOTATION MARK}Cannot tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
+        f"{unit} Lines: 50 % and {level * 100:g} % intervals for other words. Filled: significant mean.{ring} "
+        "\N{LEFT DOUBLE QUOTATION MARK}Cannot tell\N{RIGHT DOUBLE QUOTATION MARK} does not mean equal."
     )
 
 
