@@ -92,7 +92,7 @@ def test_a_submitted_job_infers_the_same_bytes(project):
     whole = project.results()
     for model in ("one", "two"):
         (project.folder / f"results/small/inference/{model}/none/weat.json").unlink()
-        done = steps_of_job(project, [f"inference:model={model},debias=none,metric=weat"])
+        done = steps_of_job(project, [f"inference:group={model}/none/weat"])
         assert done.returncode == 0, done.stdout + done.stderr
     assert project.results() == whole
 
