@@ -287,7 +287,9 @@ def test_leace_is_what_the_authors_library_makes_of_real_vectors(word2vec, n_wor
         svd_tol=1e-8,
     )
     ours = debias.leace(word2vec, **HE_SHE, n_words=n_words, shrinkage=shrinkage)
-    np.testing.assert_allclose(ours.apply(x, [""] * len(x)), theirs(torch.from_numpy(x)).numpy(), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        ours.apply(x, [""] * len(x)), theirs(torch.from_numpy(x)).numpy(), rtol=0, atol=1e-12
+    )
 
 
 def check_erased(x, labels):
