@@ -41,9 +41,7 @@ def measure_query(
     parameters
         The metric's parameters. Tests of plugins may be among them.
     parts
-        The parts of inference that `Metric.__call__` names, and what was asked of each.
-    others
-        As in `Metric.__call__`.
+        The parts of inference that `Metric.__call__` names, and what was asked of each. The other parameters are its.
     """
     check_query(query)
     check_model(model)

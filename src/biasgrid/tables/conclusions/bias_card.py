@@ -62,7 +62,8 @@ def _without_evidence(findings: Findings) -> list[str]:
 
 
 class Average(NamedTuple):
-    """Topic whose average over queries has evidence: its models and metrics with evidence, and tested models."""
+    """Topic whose average over queries has evidence: labels of the models with evidence, their metrics, and how many
+    models were tested."""
 
     topic: str
     models: tuple[str, ...]
