@@ -82,6 +82,15 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(autouse=True)
+def _same_environment():
+    """Give each test the environment variables that the one before it had, whatever that set."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture(autouse=True)
 def _no_plugins_of_other_tests():
     """What a test loads as plugins is gone after it."""
     yield

@@ -265,7 +265,7 @@ def _become(process: int, requests: int) -> None:
         elif program == "snakemake":
             sys.exit(sys.modules["snakemake.cli"].main())
         else:
-            os.execv = _execute
+            os.execve = _execute
             runpy.run_module(program, run_name="__main__", alter_sys=True)
     finally:
         threading._shutdown()
@@ -422,9 +422,10 @@ def _forget_biasgrid(but: str | None = None) -> None:
         del sys.modules[name]
 
 
-def _execute(_: str, command: Sequence[str]) -> None:
-    """What `biasgrid run` becomes: Snakemake, which imports biasgrid anew."""
+def _execute(_: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Become Snakemake, as `biasgrid run` does; it imports biasgrid anew."""
     assert command[1:3] == ["-m", "snakemake"]
+    os.environ.update(environment)
     _forget_biasgrid()
     sys.argv[1:] = command[3:]
     sys.exit(sys.modules["snakemake.cli"].main())

@@ -329,8 +329,7 @@ def test_init_takes_files_and_names_of_models(here):
 @pytest.mark.slow
 def test_run_is_snakemake_with_the_packaged_workflow(here, monkeypatch):
     ran = []
-    monkeypatch.setattr(os, "execv", lambda program, command: ran.append(command))
-    monkeypatch.setenv("PYTHONSAFEPATH", "1")  # `run` sets it; it is as before after this test
+    monkeypatch.setattr(os, "execve", lambda program, command, environment: ran.append(command))
     # signals wait until Snakemake is there, and it is not
     monkeypatch.setattr(signal, "pthread_sigmask", lambda how, signals: None)
     printed("init", "mine")

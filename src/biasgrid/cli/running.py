@@ -126,9 +126,8 @@ def run(args: argparse.Namespace) -> str:
         # a table of jobs; before the user's options, of which the last counts
         command[3:3] = ["--quiet", "rules"]
     sys.stdout.flush()
-    os.environ |= SAFE_PATH
     # Replace this process by Snakemake, so that signals reach it, and its exit code is the command's exit code.
-    os.execv(command[0], command)
+    os.execve(command[0], command, os.environ | SAFE_PATH)
 
 
 def _explain(command: list[str], args: argparse.Namespace) -> str:
