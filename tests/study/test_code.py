@@ -295,6 +295,28 @@ def test_modules_together_have_one_digest_in_any_order(package):
     )
 
 
+def test_code_is_read_once_until_a_file_of_the_package_changes(tmp_path):
+    package, logs = put(tmp_path / "p", m="from .n import x\n", n="x = 1\n"), tmp_path / "logs"
+    first = tree(package)
+    first.recall(logs)  # there is nothing yet
+    former = first.digest("biasgrid.m")
+    logs.mkdir()
+    first.remember(logs)
+    second = tree(package)
+    second.recall(logs)
+    second.ast = None  # nothing can be parsed
+    assert second.digest("biasgrid.m") == former
+    put(package, n="x = 2\n")
+    third = tree(package)
+    third.recall(logs)
+    assert third.digest("biasgrid.m") != former
+    for damage in ("", "[1]", "[[], {}]", "{}"):
+        (logs / code.FILE).write_text(damage)
+        fourth = tree(package)
+        fourth.recall(logs)
+        assert fourth.digest("biasgrid.m") == third.digest("biasgrid.m")
+
+
 def test_a_plugin_counts_with_what_it_imports(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "PLUGINS", {})
     plugin = tmp_path / "my_metric_of_digests.py"
@@ -482,7 +504,8 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
         (folder,) = (folder for folder in copies if folder in path.parents)
         with (copies[folder] / path.relative_to(folder)).open("a", encoding="utf-8") as file:
             file.write("EDITED = 1\n")
-    edited = {module: read.__wrapped__(module) for module in NAMES}
+    after = tree(tmp_path / "biasgrid")
+    edited = {module: after._read(module) for module in NAMES}
 
     def is_stale(root, modules):
         """Whether an edit of these modules makes a step stale."""

@@ -20,7 +20,7 @@ from ..core.errors import BiasgridError, not_allowed, unknown_name
 from ..core.processes import end_with_starter, environment
 from ..core.registry import load_plugins
 from ..core.user_warnings import warn_in_a_line
-from ..study import checksums
+from ..study import checksums, code
 from .arguments import STUDY, Commands, read_study
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
         raise BiasgridError(not_allowed("--jobs", args.jobs, "1 or more"))
     study = _study_to_write(args)
     runner = _Runner(study, args.notes)
+    if args.notes:
+        code.recall(args.notes)
     for name in args.names:
         runner.check(name, str(args.study))
     reasons = runner.run(args.names, min(args.jobs, len(args.names)))
@@ -214,7 +216,7 @@ class _Runner:
         from ..workflow import explain_rerun, stores
 
         kind, _, key = name.partition(" ")
-        settings = code = ""
+        settings = own_code = ""
         if kind == "query":
             self._write_query(key)
         elif kind == "archive":
@@ -229,9 +231,9 @@ class _Runner:
             step = self._step(name)
             self._write_queries(step)
             step.run()
-            settings, code = step.settings, step.code
+            settings, own_code = step.settings, step.code
         if self._notes:
-            explain_rerun.note(self._notes, name, settings, code)
+            explain_rerun.note(self._notes, name, settings, own_code)
 
     def _write_queries(self, step: Step) -> None:
         """Write the queries that a step reads, if they are missing or out of date."""

@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..core.files import write_text
+
 PACKAGE = __name__.partition(".")[0]
+FILE = ".code.json"  # in the folder of a study's logs
 ROOT = Path(__file__).parents[1]
 # Leave out modules that change no value: checks of stores and arguments, messages, discovery and help of entries, and
 # reports of versions.
@@ -88,12 +93,38 @@ def _closure(modules: tuple[str, ...]) -> frozenset[str]:
 @cache
 def _read(module: str) -> tuple[str, frozenset[str]]:
     """Return the digest of a module's own code, and the modules that it imports."""
-    text = _file(module).read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    statements = list(_statements(tree))
-    code = _bare(text, statements)
-    imports = (name for node in statements for name in _imports_of(node, module))
-    return hashlib.sha256(code.encode()).hexdigest(), frozenset(imports)
+    if module not in _KNOWN:
+        text = _file(module).read_text(encoding="utf-8")
+        statements = list(_statements(ast.parse(text)))
+        own = hashlib.sha256(_bare(text, statements).encode()).hexdigest()
+        _KNOWN[module] = own, [name for node in statements for name in _imports_of(node, module)]
+    own, imports = _KNOWN[module]
+    return own, frozenset(imports)
+
+
+_KNOWN: dict[str, tuple[str, list[str]]] = {}
+
+
+def remember(logs: Path) -> None:
+    """Write down what this process has read of the package's code, so that others need not parse it again."""
+    of_package = {module: read for module, read in _KNOWN.items() if module.startswith(f"{PACKAGE}.")}
+    write_text(logs / FILE, json.dumps([_package_state(), of_package]))
+
+
+def recall(logs: Path) -> None:
+    """Take over what another process has read of the package's code (`remember`), if no file has changed since."""
+    with suppress(OSError, ValueError, TypeError):
+        state, of_package = json.loads((logs / FILE).read_text(encoding="utf-8"))
+        if state == _package_state():
+            _KNOWN.update(of_package)
+
+
+@cache
+def _package_state() -> str:
+    """Return a digest of the names, sizes and times of the package's files when this was first called."""
+    files = {str(file): file.stat() for file in ROOT.rglob("*.py")}
+    states = sorted((name, state.st_size, state.st_mtime_ns) for name, state in files.items())
+    return hashlib.sha256(repr(states).encode()).hexdigest()
 
 
 def _file(module: str) -> Path:

@@ -19,6 +19,7 @@ from ..core.errors import BiasgridError
 from ..core.files import write_text
 from ..core.processes import RANDOM_GROUPS
 from ..models.language.blocks import AT_WORK
+from ..study import code
 from ..study.paths import Folders
 from ..study.study import Study
 from . import config_file, disk, explain_rerun, results_record, run_messages, run_summary, stores
@@ -53,6 +54,7 @@ def begin(study: Folders, config_files: Sequence[str | Path], replaces: bool = F
     if not isinstance(study, Study):
         return
     explain_rerun.record(logs)
+    code.remember(logs)
     try:
         stores.make_folder(study)
         downloads = [name for name in study.sources if not study.paths.source_file(name).is_file()]

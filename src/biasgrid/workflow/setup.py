@@ -18,6 +18,7 @@ from ..core.files import refuse_links, write_text
 from ..core.user_warnings import warn_in_a_line
 from ..core.web_addresses import share_secrets
 from ..evaluation import ratings
+from ..study import code
 from ..study.config import load, overlay
 from ..study.paths import Folders
 from ..study.study import Study
@@ -124,6 +125,7 @@ def read_study(files: Sequence[str], options: Mapping[str, Any]) -> Study:
     except BiasgridError as error:
         stop(error)
     input_files[:] = configs.files_read
+    code.recall(logs_of(study))
     check_folders(study, files, replaces, study.to_json())
     return study
 
