@@ -7,7 +7,6 @@ from biasgrid.core.files import write_text
 from biasgrid.study import plugins, steps
 from biasgrid.workflow import notebooks as of_notebooks
 from biasgrid.workflow import setup, stores
-from biasgrid.workflow.evaluation_split import split
 from biasgrid.workflow.plan import Plan
 from biasgrid.workflow.run import begin, end, fail, log_failure, make, warn_in_logs
 from biasgrid.workflow.wildcards import one_of

@@ -1,14 +1,16 @@
 # Tables -> figures, as PDF, SVG and PNG. Each figure says in src/biasgrid/figures which files it reads. One job draws all
 # figures, several at a time: a process that draws takes longer to start than most figures take. Those that read a table of
 # evaluations are a second job, as in tables.smk.
-FIGURES = split(PLAN, [f"figure {name}" for name in STUDY.figures], TABLES.with_evaluations)
+ALL_FIGURES = [f"figure {name}" for name in STUDY.figures]
+FIGURES = [name for name in ALL_FIGURES if name not in PLAN.evaluated]
+EVALUATION_FIGURES = [name for name in ALL_FIGURES if name in PLAN.evaluated]
 
 
 rule figures:
     input:
-        files=FIGURES.files_read(FIGURES.without_evaluations),
+        files=PLAN.files_read(FIGURES),
     output:
-        in_report(FIGURES.files_made(FIGURES.without_evaluations)),
+        in_report(PLAN.files_made(FIGURES)),
     log:
         f"{LOGS}/figures.txt",
     threads: 4
@@ -16,24 +18,24 @@ rule figures:
         mem_mb=lambda wildcards, threads, attempt: 500 * threads * attempt,
         runtime=lambda wildcards, attempt: 30 * attempt,
     params:
-        depends_on=[PLAN[name].depends_on for name in FIGURES.without_evaluations],
-        steps=FIGURES.without_evaluations,
+        depends_on=[PLAN[name].depends_on for name in FIGURES],
+        steps=FIGURES,
     shell:
         f"{STEP} {{params.steps:q}} --jobs {{threads}} 2> {{log}}"
 
 
 use rule figures as evaluation_figures with:
     input:
-        files=FIGURES.files_read(FIGURES.with_evaluations),
+        files=PLAN.files_read(EVALUATION_FIGURES),
     output:
-        in_report(FIGURES.files_made(FIGURES.with_evaluations)),
+        in_report(PLAN.files_made(EVALUATION_FIGURES)),
     log:
         f"{LOGS}/evaluation_figures.txt",
     # they are few, and are drawn while the report is written
     threads: 1
     params:
-        depends_on=[PLAN[name].depends_on for name in FIGURES.with_evaluations],
-        steps=FIGURES.with_evaluations,
+        depends_on=[PLAN[name].depends_on for name in EVALUATION_FIGURES],
+        steps=EVALUATION_FIGURES,
 
 
 # The null distributions of a tested cell, as numbers and as a figure: of cells that a config lists, or on request.

@@ -12,7 +12,7 @@ rule notebooks:
 rule notebook:
     input:
         notebook="notebooks/{notebook}.ipynb",
-        studies=of_notebooks.studies(RESULTS, [f"{RESULTS}/report.html", *FIGURES.files_made(FIGURES.names)]),
+        studies=of_notebooks.studies(RESULTS, [f"{RESULTS}/report.html", *PLAN.files_made(ALL_FIGURES)]),
     output:
         notebook=f"{PAGES}/{{notebook}}.ipynb",
         page=f"{PAGES}/{{notebook}}.html",

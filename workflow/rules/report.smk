@@ -3,7 +3,7 @@ rule report:
     input:
         # It reads cells and inference also. Each of them is an input of a table, so the page follows a change of one. To
         # name them again here would double the time of planning.
-        tables=TABLES.files_made(TABLES.names),
+        tables=PLAN.files_made(ALL_TABLES),
         models=[f"{RESULTS}/models/{model}.json" for model in STUDY.models],
         study=f"{RESULTS}/study.json",
     output:

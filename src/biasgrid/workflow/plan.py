@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 
 from ..figures.null import drawing
 from ..report.report_step import report_step
@@ -33,6 +33,30 @@ class Plan(Mapping[str, Step]):
         if name not in self._steps:
             self._steps[name] = self._makers[name]() if name in self._makers else self._on_request(name)
         return self._steps[name]
+
+    @cached_property
+    def evaluated(self) -> set[str]:
+        """Return the names of the evaluations, and of the steps that read one, or what is made of one."""
+        names: set[str] = set()
+        files: set[str] = set()
+        for name, step in self.items():
+            if name.startswith("evaluation ") or not files.isdisjoint(step.files):
+                names.add(name)
+                files.update(step.outputs)
+        return names
+
+    def files_made(self, names: Iterable[str]) -> list[str]:
+        """Return the files that steps make."""
+        return [file for name in names for file in self[name].outputs]
+
+    def files_read(self, names: Sequence[str]) -> list[str]:
+        """Return the files that steps read and none of them makes."""
+        made = set(self.files_made(names))
+        return [
+            file
+            for file in dict.fromkeys(file for name in names for file in self[name].files)
+            if file not in made
+        ]
 
     def _on_request(self, name: str) -> Step:
         """Return the step of null distributions, which exist for any tested cell and are made on request alone."""
