@@ -80,11 +80,11 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
 
 
 def test_queries_of_the_pages(tmp_path):
-    (query,) = blocks("use-your-own-vectors", "json")
+    (query,) = blocks("add-a-model", "json")
     assert len(Query.from_dict(json.loads(query)).target_sets) == 2
-    (sets,) = blocks("change-words", "json")
+    (sets,) = blocks("write-a-query", "json")
     assert json.loads(sets)["sets"]
-    added, listed = map(yaml.safe_load, blocks("add-a-query", "yaml"))
+    added, listed = map(yaml.safe_load, blocks("write-a-query", "yaml"))
     assert listed["criteria"][0] == "config/queries/case_study.yaml"
     (file := tmp_path / "my-queries.yaml").write_text(yaml.safe_dump(added))
     config = {
@@ -101,7 +101,7 @@ def test_queries_of_the_pages(tmp_path):
 
 
 def test_the_words_of_an_added_query_are_in_a_shipped_model(word2vec):
-    added = yaml.safe_load(blocks("add-a-query", "yaml")[0])["Gender"]["queries"]["home"]
+    added = yaml.safe_load(blocks("write-a-query", "yaml")[0])["Gender"]["queries"]["home"]
     words = [word for part in added["attributes"].values() if isinstance(part, list) for word in part]
     assert not [word for word in words if word not in word2vec]
 
