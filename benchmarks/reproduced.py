@@ -1,11 +1,11 @@
 """Fails where a published number that was reproduced before no longer is.
 
-    python benchmarks/reproduced.py results/embedded [results/case_study ...] [--write]
+    python benchmarks/reproduced.py results/embedded [results/case_study ...] [--write] [--issue issue.md]
 
 data/published/reproduced.json lists, by study and model, the published numbers that a run has reproduced (ranks and
 correlations, too, whose verdict is of the whole ranking or matrix). Those of the study that have another verdict now,
 or are missing, are printed, and the exit status is 1. What is reproduced for the first time is printed; --write puts
-it into the list.
+it into the list. --issue writes the ranks and correlations beside the published ones, as the text of an issue.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("results", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--issue", type=Path, help="a file for the text of an issue")
     args = parser.parse_args()
     listed, lost_count = json.loads(LIST.read_text(encoding="utf-8")), 0
     for results in args.results:
@@ -47,6 +48,8 @@ def main() -> int:
         for model, number in sorted(before | now):
             by_model.setdefault(model, []).append(number)
         listed[results.name] = by_model
+    if args.issue:
+        args.issue.write_text("\n".join(map(issue_text, args.results)), encoding="utf-8")
     if args.write:
         LIST.write_text(f"{json.dumps(listed, indent=1, ensure_ascii=False)}\n", encoding="utf-8")
     return int(lost_count > 0)
@@ -59,6 +62,24 @@ def verdicts_of(file: Path) -> dict[tuple[str, str], str]:
         (row.model, f"{row.criterion}, {row.metric}, {row.quantity}"): row.verdict
         for row in table.itertuples()
     }
+
+
+def issue_text(results: Path) -> str:
+    """Return the ranks and correlations of a study beside the published ones, as Markdown."""
+    table = pd.read_csv(results / "comparison.csv", keep_default_na=False)
+    table = table[table["quantity"].isin(["rank", "correlation", "correlation_kendall"])]
+    counts = table["verdict"].value_counts()
+    lines = [
+        f"# {results.name}: {counts.get('reproduced', 0)} of {len(table)} published ranks and correlations reproduced",
+        "",
+        *(f"- {verdict}: {count}" for verdict, count in counts.items()),
+        "",
+        "| criterion | metric | model | quantity | published | ours | |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    columns = ["criterion", "metric", "model", "quantity", "published", "ours", "verdict"]
+    lines += [f"| {' | '.join(map(str, row))} |" for row in table[columns].itertuples(index=False)]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -79,6 +79,18 @@ def test_commands_of_pages_are_right():
     assert not {place: why for place, whole in found.items() if (why := wrong(place[1], whole))}
 
 
+def test_the_public_ci_tries_the_lowest_versions_and_faults_by_hand():
+    jobs = {
+        path.stem: yaml.safe_load(path.read_text())["jobs"]
+        for path in (ROOT / ".github/workflows").glob("*.yml")
+    }
+    commands = {
+        name: [step.get("run") for job in of.values() for step in job["steps"]] for name, of in jobs.items()
+    }
+    assert {"make test", "make test-portable", "make test-lowest"} <= set(commands["tests"])
+    assert "make faults" in commands["faults"]
+
+
 @pytest.mark.parametrize("name", ["tests", "case_study"])
 def test_commands_of_the_public_ci_are_right(name):
     """Of the workflow files; actionlint has the rest (1.7.7 finds nothing)."""

@@ -131,3 +131,26 @@ def test_what_is_no_longer_reproduced_is_named(tmp_path):
         pd.DataFrame(rows).assign(verdict=["reproduced"] * 16 + [verdict] + ["reproduced"] * 15).to_csv(file)
         done = subprocess.run(command, capture_output=True, text=True)
         assert (done.returncode, line in done.stdout) == (code, True), done.stdout + done.stderr
+
+
+def test_the_issue_has_ranks_and_correlations(tmp_path):
+    (folder := tmp_path / "embedded").mkdir()
+    columns = ["criterion", "metric", "model", "quantity", "published", "ours", "verdict"]
+    rows = [
+        ["Gender", "weat", "one", "rank", 2, 1, "differs"],
+        ["Gender", "weat~rnd", "", "correlation", 0.75, 0.75, "reproduced"],
+        ["Gender", "weat", "one", "abs_avg", 0.2, 0.2, "reproduced"],
+    ]
+    pd.DataFrame(rows, columns=columns).to_csv(folder / "comparison.csv", index=False)
+    command = [
+        sys.executable,
+        ROOT / "benchmarks" / "reproduced.py",
+        folder,
+        "--issue",
+        tmp_path / "issue.md",
+    ]
+    subprocess.run(command, capture_output=True)
+    text = (tmp_path / "issue.md").read_text()
+    assert text.startswith("# embedded: 1 of 2 published ranks and correlations reproduced\n")
+    assert "| Gender | weat | one | rank | 2.0 | 1.0 | differs |" in text
+    assert "abs_avg" not in text
