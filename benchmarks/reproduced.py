@@ -70,7 +70,7 @@ def issue_text(results: Path) -> str:
     table = table[table["quantity"].isin(["rank", "correlation", "correlation_kendall"])]
     counts = table["verdict"].value_counts()
     lines = [
-        f"# {results.name}: {counts.get('reproduced', 0)} of {len(table)} published ranks and correlations reproduced",
+        f"# {results.name}: {counts.get('reproduced', 0)} of {len(table)} published ranks and correlations hold",
         "",
         *(f"- {verdict}: {count}" for verdict, count in counts.items()),
         "",

@@ -151,6 +151,6 @@ def test_the_issue_has_ranks_and_correlations(tmp_path):
     ]
     subprocess.run(command, capture_output=True)
     text = (tmp_path / "issue.md").read_text()
-    assert text.startswith("# embedded: 1 of 2 published ranks and correlations reproduced\n")
+    assert text.startswith("# embedded: 1 of 2 published ranks and correlations hold\n")
     assert "| Gender | weat | one | rank | 2.0 | 1.0 | differs |" in text
     assert "abs_avg" not in text
