@@ -53,6 +53,12 @@ def test_they_are_there_and_the_index_has_each():
 
 
 @each
+def test_each_ends_with_what_it_shows_and_what_it_does_not(name):
+    last = text(cells(name, "markdown")[-1]["source"])
+    assert re.findall(r"^## (What .+)$", last, re.M) == ["What this shows", "What it does not"]
+
+
+@each
 def test_they_call_only_the_public_door(name):
     tree = ast.parse(code(name))
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
