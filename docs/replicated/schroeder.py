@@ -54,7 +54,7 @@ def published(results: Results) -> str:
     return paragraph(
         f"Other code ([data/computed](../../data/computed/README.md)) computed {len(computed)} numbers on these "
         f"vectors: {verdicts(computed)}.",
-        f"The paper's {len(printed)} numbers stand beside ours without a verdict, as they are of other vectors.",
+        f"The paper's {len(printed)} numbers are of other vectors, so they are not judged.",
     )
 
 
