@@ -196,10 +196,10 @@ report-test: .venv/installed-for-tests .node/installed ## a study's page in Chro
 	  { echo "report-test: install chromium and chromedriver (Debian: chromium, chromium-driver)" >&2; exit 1; }
 	$(BIN)/python -m pytest -m browser tests/report
 
-# tests/fuzz/run.py
+# tests/fuzz/test_fuzz.py
 FUZZ ?= 20000
 fuzz: .venv/installed-for-tests ## damaged and hostile input, figures of any table. FUZZ=200: fewer than 20,000
-	$(BIN)/python tests/fuzz/run.py --inputs $(FUZZ)
+	FUZZ=$(FUZZ) $(BIN)/python -m pytest -n $(CORES) tests/fuzz --hypothesis-show-statistics
 
 # tests/faults.py
 FAULTS ?=
