@@ -289,7 +289,7 @@ def test_level_of_two_models():
     errors = [percent(row["family_error_largest"]) for row in (these, other)]
     assert f"called different in {errors[0]} of runs (these queries) and {errors[1]} (other queries)" in PROSE
     level, found = SUMMARY["two models, these queries · other queries"]
-    assert level == f"at most {' · '.join(errors)} of families have a wrong difference"
+    assert level == f"four equal models get a wrong difference in at most {' · '.join(errors)}"
     alike = [percent(row["alike_at_margin_largest"]) for row in (these, other)]
     assert f"called alike in at most {alike[0]} and {alike[1]}" in PROSE
     covers = [percent(row["covers_smallest"]) for row in (these, other)]
@@ -299,7 +299,10 @@ def test_level_of_two_models():
     assert f"err in {percent(min(rejected))} or more in some design" in PROSE
     twelve = [row for row in file("two_models_queries") if row["queries"] == "12"]
     ones = {row["claim"]: power(row).split(" · ")[1] for row in twelve}
-    assert found == f"12 queries find 1 SD in {' · '.join(f'{ones[claim]} %' for claim in chosen)}"
+    assert (
+        found
+        == f"12 queries find one standard deviation in {' · '.join(f'{ones[claim]} %' for claim in chosen)}"
+    )
 
 
 def test_two_models_by_number_of_queries():
