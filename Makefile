@@ -90,7 +90,7 @@ simulation: .venv/installed ## on simulated embeddings and real vectors: are p-v
 simulation-frequency: .venv/installed ## on shuffled corpora: do tests take frequency for bias? 50 small models; needs npm
 	$(EXPERIMENT) validation/calibration/simulation_frequency.yaml
 
-# docs/factory.md
+# docs/known-bias.md
 factory: .venv/installed ## the planted-bias benchmark: how well does each metric recover a bias that is known?
 	$(EXPERIMENT) validation/planted_bias/factory.yaml
 

@@ -6,7 +6,7 @@
 Of each of the two GloVe models of the embedded study: Spearman's rank correlation of RND's word scores (the distance
 to the second group less that to the first) with the words' rank in the model, turned round, for all attribute words
 of the study; then the same for 400 random pairs of groups that are as frequent, word by word within a factor of
-two in rank, and for 400 of any frequency. docs/frequency.md has what it prints.
+two in rank, and for 400 of any frequency. docs/p-values.md has what it prints.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from biasgrid import debias, metrics, tables
 ROOT = Path(__file__).resolve().parents[1]
 # one page of the whole folder or file
 WHOLE = {
+    "docs/defaults.csv": "docs/reference/defaults.md",
     "src/biasgrid/__init__.py": "docs/reference/api.md",
     "src/biasgrid/cli": "docs/reference/command-line.md",
     "src/biasgrid/study/config": "docs/reference/configuration.md",
@@ -29,8 +30,11 @@ WHOLE = {
 @cache
 def texts() -> dict[Path, str]:
     """The files, and what is in them."""
-    limits = {ROOT / WHOLE["src/biasgrid/metrics"]: pages.limits_page()}
-    return reference.written() | limits | {path: page() for path, page in pages.pages().items()}
+    of_metrics = {
+        ROOT / WHOLE["src/biasgrid/metrics"]: pages.limits_page(),
+        ROOT / WHOLE["docs/defaults.csv"]: pages.defaults_page(),
+    }
+    return reference.written() | of_metrics | {path: page() for path, page in pages.pages().items()}
 
 
 @cache

@@ -2,12 +2,14 @@
 reference` draws, a test compares them. Pages that mention all metrics or methods get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
-docs/properties.md (from the table beside the picture `counterexamples`), and the tables of docs/defaults.md and
-of the picture `hidden-bias`.
+docs/properties.md (from the table beside the picture `counterexamples`), docs/defaults.csv, and the table of the
+picture `hidden-bias`.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import textwrap
@@ -71,6 +73,13 @@ From the metrics' own docstrings. Which of these are theorems, with counterexamp
 How often each test is wrong: [calibration](../calibration.md).
 
 """
+OPTIONS = """# Every option: its default, the paper's setting and WEFE's
+
+"-": WEFE does not have the metric. Which differences matter: [comparing with WEFE](../comparing-with-wefe.md).
+
+"""
+DEFAULTS = DOCS / "defaults.csv"
+DEFAULTS_HEAD = ("option", "our default", "its paper", "WEFE 1.0.1", "to get WEFE's numbers, or a peer's")
 COLOURS = 48
 NUMBERS = (
     "no",
@@ -303,19 +312,25 @@ def answers(metric: Metric) -> Iterator[str]:
 
 
 def beside(name: str) -> str:
-    """The rows of defaults.md that are of this metric."""
-    rows = [cells[1:] for cells in _defaults() if cells[0] == f"`{name}`" and cells[1] != "none"]
-    if not rows:
-        return "[All metrics side by side](../defaults.md)"
-    head = ("option", "our default", "its paper", "WEFE 1.0.1", "to get WEFE's numbers, or a peer's")
-    return "\n".join(table(head, rows)) + "\n\n[All metrics side by side](../defaults.md)"
+    """Return a metric's rows of defaults.csv."""
+    rows = [cells for metric, *cells in _defaults() if metric == name and cells[0] != "none"]
+    link = "[All metrics side by side](../reference/defaults.md)"
+    return "\n".join([*table(DEFAULTS_HEAD, rows), "", link]) if rows else link
+
+
+def defaults_page() -> str:
+    """Return the page of all options, their defaults, and the settings of the papers and of WEFE."""
+    rows = [(f"[`{metric}`](../metrics/{metric}.md)", *cells) for metric, *cells in _defaults()]
+    return f"{OPTIONS}{GENERATED}" + "\n".join(table(("metric", *DEFAULTS_HEAD), rows)) + "\n"
 
 
 @cache
 def _defaults() -> list[list[str]]:
-    lines = (DOCS / "defaults.md").read_text(encoding="utf-8").splitlines()
+    with DEFAULTS.open(encoding="utf-8", newline="") as file:
+        rows = [[*row.values()] for row in csv.DictReader(file)]
     return [
-        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| `")
+        [metric, option if option == "none" else f"`{option}`", default and f"`{default}`", *others]
+        for metric, option, default, *others in rows
     ]
 
 
@@ -696,9 +711,9 @@ def overviews() -> dict[Path, str]:
 
     A row that is there stays as somebody wrote it.
     """
-    names = {"metrics": _own(metrics), "defaults": _own(metrics), "debias": _own(debias)}
-    rows = {"metrics": row_of_metric, "defaults": rows_of_defaults, "debias": row_of_method}
-    texts = {}
+    names = {"metrics": _own(metrics), "debias": _own(debias)}
+    rows = {"metrics": row_of_metric, "debias": row_of_method}
+    texts = {DEFAULTS: DEFAULTS.read_text(encoding="utf-8") + new_defaults()}
     for stem, known in names.items():
         text = (DOCS / f"{stem}.md").read_text(encoding="utf-8")
         lacking = [name for name in known if f"| `{name}` |" not in text and f"| [`{name}`](" not in text]
@@ -728,12 +743,17 @@ def row_of_metric(name: str) -> str:
     return table([f"[`{name}`](../{code_of(metrics, name)})", *cells], [])[0]
 
 
-def rows_of_defaults(name: str) -> str:
-    parameters = metrics.REGISTRY[name].parameters
-    cells = [(f"`{name}`", f"`{key}`", _default(value)) for key, value in parameters.items()]
-    return "\n".join(
-        table((*row, "not compared", "-", ""), [])[0] for row in cells or [(f"`{name}`", "none", "")]
-    )
+def new_defaults() -> str:
+    """Return the rows that defaults.csv lacks."""
+    known, text = {metric for metric, *_ in _defaults()}, io.StringIO()
+    for name in _own(metrics):
+        if name not in known:
+            options = metrics.REGISTRY[name].parameters
+            rows = [(key, _default(value).strip("`")) for key, value in options.items()] or [("none", "")]
+            csv.writer(text, lineterminator="\n").writerows(
+                (name, *row, "not compared", "-", "") for row in rows
+            )
+    return text.getvalue()
 
 
 def row_of_method(name: str) -> str:

@@ -7,7 +7,7 @@ what it is over. Checks:
 
 coverage  how often 95 % intervals hold the true value, in made tables: words are normal, heavy-tailed (t with 4
           degrees of freedom) or in six clusters of like words; items have twice the words' variance as noise. The
-          bootstrap over words is what is not used: see docs/reliability.md. ICC(A,1) of 3 and 10 raters, the exact
+          bootstrap over words is what is not used: see docs/intervals.md. ICC(A,1) of 3 and 10 raters, the exact
           interval of models' variance, and the parts of variance of made grids of 6 models and 25 queries
 shuffled  alpha on the Brown corpus, and on its words in random order (word2vec of 50 dimensions, `SHUFFLES`
           trainings, each of a shuffle of its own): the items are the 23 pairs, the subjects words; and the reverse

@@ -1,6 +1,7 @@
 """Metrics of single words and their neighbourhoods: by hand, against printed numbers on real vectors, and against
 their definitions written out word by word."""
 
+import csv
 import json
 import re
 from importlib import import_module
@@ -615,31 +616,35 @@ def test_samples_of_real_vectors_one_by_one(word2vec, name):
     assert fast.tolist() == pytest.approx(slow.tolist(), rel=1e-9)
 
 
-def test_the_page_of_defaults_has_every_parameter_with_its_default():
-    text = (ROOT / "docs" / "defaults.md").read_text(encoding="utf-8")
-    rows = [
-        [cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line[:3] == "| `"
-    ]
-    assert {len(row) for row in rows} == {6, 3}
+def test_the_table_of_defaults_has_every_parameter_with_its_default():
     told: dict[str, dict] = {}
-    for metric, parameter, default, paper, wefe, _ in (row for row in rows if len(row) == 6):
-        assert paper
-        assert wefe
-        given = told.setdefault(metric.strip("`"), {})
-        if parameter == "none":
-            assert default == ""
-        else:
-            assert parameter not in given
-            given[parameter.strip("`")] = yaml.safe_load(default.strip("`"))
+    wefes = set()
+    with (ROOT / "docs" / "defaults.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            assert row["paper"]
+            assert row["wefe"]
+            if row["wefe"] != "-":
+                wefes.add(row["metric"])
+            given = told.setdefault(row["metric"], {})
+            if row["option"] == "none":
+                assert row["default"] == ""
+            else:
+                assert row["option"] not in given
+                given[row["option"]] = yaml.safe_load(row["default"])
     registered = {name: metric.parameters for name, metric in metrics.REGISTRY.items()}
     # as text: False is no 0
-    says = "docs/defaults.md has other defaults; `make reference` adds the rows of a new metric"
+    says = "docs/defaults.csv has other defaults; `make reference` adds the rows of a new metric"
     assert json.dumps(told, sort_keys=True) == json.dumps(registered, sort_keys=True), says
-    options = {row[0].strip("`"): yaml.safe_load(row[1].strip("`")) for row in rows if len(row) == 3}
-    assert options == {**vars(WordOptions()), "preprocessors": [*WordOptions().preprocessors]}
     # WEFE has seven of the metrics
-    wefes = {row[0].strip("`") for row in rows if len(row) == 6 and row[4] != "-"}
     assert wefes == {"weat", "weat_es", "rnd", "ripa", "ect", "mac", "rnsb"}
+
+
+def test_the_page_of_wefe_has_the_defaults_of_looking_words_up():
+    page = (ROOT / "docs" / "comparing-with-wefe.md").read_text(encoding="utf-8")
+    section = page.partition("### How words are looked up")[2].partition("\n#")[0]
+    rows = re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", section, re.MULTILINE)
+    options = {name: yaml.safe_load(default) for name, default in rows}
+    assert options == {**vars(WordOptions()), "preprocessors": [*WordOptions().preprocessors]}
 
 
 def test_the_documentation_has_every_metric_as_the_registry_has_it():

@@ -78,7 +78,7 @@ def test_questions_count_the_answers_about_neighbouring_ranks():
 
 def test_the_example_of_reliability_is_the_studys():
     table = pd.read_csv(FOLDER / "reliability.csv").query("criterion == 'Gender' and debias == 'none'")
-    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "intervals.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([A-Z].*) \| ([A-Z]+) \| (\.\d+), `(.+)` \| (.+), `(.+)` \|$", page, re.M)
     assert len(rows) == 5
     of_model = table[table["model"] == "glove-6b-50d"]

@@ -1,7 +1,7 @@
 """The benchmark with injected bias: corpora of templates with known frequencies of pronouns, and models of them.
 
 Schroeder et al. (Evaluating Metrics for Bias in Word Embeddings, 2021, section 5.1) use BERT. Here, the models are
-static models (docs/factory.md) and a small BERT (docs/replications/schroeder.md). The value of each metric on a
+static models (docs/known-bias.md) and a small BERT (docs/replications/schroeder.md). The value of each metric on a
 model's vectors is compared with the injected bias, and with the behaviour of the model.
 """
 

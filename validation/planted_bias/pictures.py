@@ -1,4 +1,4 @@
-"""Pictures of docs/factory.md and docs/replications/schroeder.md."""
+"""Pictures of docs/known-bias.md and docs/replications/schroeder.md."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class Result:
     standardized_low, standardized_high
         The ends of its interval, over words and over the random groups that were drawn; NaN without an interval.
     reliability
-        Answers on the value's reliability, one mapping each (docs/reliability.md): question "score" with a
+        Answers on the value's reliability, one mapping each (docs/intervals.md): question "score" with a
         bootstrap, "words" if `reliability` was requested; `verdict` is the answer in one word.
     tests
         The test of each column of p-values, for all tests. Each column is also an attribute: `p_value` of the

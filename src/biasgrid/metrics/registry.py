@@ -329,7 +329,7 @@ class Metric(CalledEntry):
             Whether to measure without each word and on random halves of the sets, which gives `influence` and
             `halves` in `inference`; or options: `halves`.
         reliability
-            Whether to measure how reliably the words are ordered (docs/reliability.md), which is in
+            Whether to measure how reliably the words are ordered (docs/intervals.md), which is in
             `Result.reliability`; or options: `splits`, `random_groups`.
         interval
             The kind of interval that `ci_low` and `ci_high` give.

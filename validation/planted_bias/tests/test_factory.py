@@ -497,6 +497,6 @@ def test_every_metric_of_the_committed_config_has_a_value(tmp_path, monkeypatch)
             if metric.needs == "vectors" and metric.template[0] != 4
         ]
         assert statuses == dict.fromkeys(of_vectors, "ok")
-    # as docs/factory.md says, these get occupations in two sets
+    # as README.md says, these get occupations in two sets
     two = {name for name, entry in factory.config.metrics.items() if entry.split}
     assert two == {"weat", "weat_es", "rnsb", "generalized_weat", "indirect_bias"}

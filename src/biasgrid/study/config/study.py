@@ -63,7 +63,7 @@ class Ranking(Strict):
 
 
 class ReliabilityCard(Reliability):
-    """Options of the reliability of each score (docs/reliability.md). Conclusions use the ends of intervals."""
+    """Options of the reliability of each score (docs/intervals.md). Conclusions use the ends of intervals."""
 
     acceptable: Threshold = field(
         "words are ordered acceptably where the whole interval lies above this", 0.7

@@ -241,7 +241,7 @@ class Grid:
         return least_biased(self.study, names, self.metrics, debiased)
 
     def reliability(self, criterion: str | None = None) -> pd.DataFrame:
-        """Return how reliable each score is: reliability.csv (docs/reliability.md).
+        """Return how reliable each score is: reliability.csv (docs/intervals.md).
 
         Parameters
         ----------
