@@ -261,8 +261,8 @@ def weat_frequency(results: Results) -> str:
     said = ", ".join(f"{n} by {name}" for name, n in by.items())
     notes = items(
         f"Significant, adjusted: of {len(scores)} effect sizes, {said}.",
-        f"*Son, husband; daughter, wife* with {int(drawn['words'].iloc[0])} of its 8 target words, drawn at random, has "
-        f"d of {spread}. This is 95 % of the draws (`subsamples.csv`).",
+        f"*Son, husband; daughter, wife* with {int(drawn['words'].iloc[0])} of its 8 target words, drawn at random, "
+        f"has d of {spread}. This is 95 % of the draws (`subsamples.csv`).",
     )
     return "\n\n".join([*parts, notes])
 

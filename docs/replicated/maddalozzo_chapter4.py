@@ -295,8 +295,8 @@ def robustness(results: Results) -> str:
                 f'"Robust" by the thesis\'s test in {len(robust)} of {len(verdict)} rows: {"; ".join(robust)}.',
                 " ".join(said),
                 f"Kappa with paraphrases, agreement beyond chance, is larger for sz than for cp at {higher} of "
-                f"{len(kappa)} widths up to ±10. It is {places(kappa['sz'].min())} to {places(kappa['sz'].max())} for "
-                f"sz, and {places(kappa['cp'].min())} to {places(kappa['cp'].max())} for cp.",
+                f"{len(kappa)} widths up to ±10. It is {places(kappa['sz'].min())} to {places(kappa['sz'].max())} "
+                f"for sz, and {places(kappa['cp'].min())} to {places(kappa['cp'].max())} for cp.",
                 f"{only[0]} pairs agree with the paraphrase alone, {only[1]} with the random pair alone (cp, ±3.5).",
                 f"The z-test that original and paraphrase differ by 0 has p "
                 f"{places(of('interval_cp', 'p_difference', 'es_with_paraphrase'), 4)}, that of original and "
