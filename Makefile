@@ -64,7 +64,7 @@ thesis4: ## Maddalozzo 2023, chapter 4: the measured likelihoods of sentences in
 # sweeney's own vectors are an npm package: without npm, the study has the others
 sweeney: OVERLAY := $(if $(shell command -v npm),config/with_npm.yaml)
 
-# docs/atlas.md
+# docs/models.md
 atlas: OVERLAY := $(if $(shell command -v npm),config/atlas_npm.yaml)
 atlas encoder_atlas: AFTER = $(BIN)/python docs/atlas.py
 

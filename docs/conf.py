@@ -31,12 +31,35 @@ ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(?<=\]\()[^()\s:]+(?=\))")
 ENTRY = re.compile(r"^/?[\w*-][\w/*-]*\n", re.MULTILINE)  # of a table of contents
 SITE_ONLY = re.compile(r"^<!-- site\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
-# a picture that is a link to itself: in the site, the gallery shows its upper part as a thumbnail
+# a picture that is a link: in the site, the pages of cards show its upper part as a thumbnail
 PICTURE = re.compile(r"(?<=\[!\[)([^\]]*)\]\(images/([^)]+)\)(?=\]\()")
+CARDS = ("docs/index", "docs/gallery")
 THUMBNAILS, THUMBNAIL = ROOT / "docs" / "thumbnails", (480, 360)  # their folder, and their size in pixels
 DOWNLOAD = re.compile(r'(<a class="reference )download (internal") download=""(?= href="[^"]+\.png")')
 # pages that lead a folder of others -> these
 LEADING = {"docs/metrics": "metrics/*", "docs/debias": "debias/*", "docs/reference/tables": "tables/*"}
+
+
+def theme_of_report() -> dict[str, dict[str, str]]:
+    """Return the colours and the font of a study's page as those of the site, light and dark."""
+    css = (ROOT / "src/biasgrid/report/templates/report.css").read_text(encoding="utf-8")
+    (font,) = re.findall(r"^ *font: 15px/1\.5 (.*);", css, re.MULTILINE)
+    found = {}
+    for shade, block in zip(("light", "dark"), re.findall(r":root \{(.*?)\}", css, re.DOTALL), strict=True):
+        colours = dict(re.findall(r"--(\w+): (#\w+)", block))
+        found[f"{shade}_css_variables"] = {
+            "font-stack": font,
+            "color-brand-primary": colours["accent"],
+            "color-brand-content": colours["accent"],
+            "color-brand-visited": colours["accent"],
+            "color-background-primary": colours["bg"],
+            "color-background-secondary": colours["soft"],
+            "color-background-border": colours["line"],
+            "color-foreground-primary": colours["fg"],
+            "color-foreground-secondary": colours["muted"],
+        }
+    return found
+
 
 project, version, release = "biasgrid", __version__, __version__
 author = "The biasgrid developers"
@@ -79,6 +102,7 @@ html_theme = "furo"
 html_title = f"biasgrid {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_theme_options = theme_of_report()
 html_copy_source = False
 html_show_sourcelink = False
 # formulas need no script, and nothing from the net
@@ -114,7 +138,7 @@ def source_read(app: Sphinx, page: str, source: list[str]) -> None:
         return f"/{made}" if made else link[0]
 
     source[0] = LINK.sub(to_page, SITE_ONLY.sub(shown, source[0]))
-    if page == "docs/gallery":
+    if page in CARDS:
         source[0] = PICTURE.sub(lambda picture: f"{picture[1]}]({write_thumbnail(picture[2])})", source[0])
     if page in LEADING:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{LEADING[page]}\n```\n"

@@ -1,4 +1,7 @@
-"""docs/gallery.md from the declarations of the figures: `make pictures` writes it, a test compares it."""
+"""docs/gallery.md from the declarations of the figures: `make pictures` writes it, a test compares it.
+
+How to read each figure is a page of the reference (generated.py).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from plugin_notes import plugin_note
+from plugin_notes import code_of, plugin_note
 
 from biasgrid import figures
 from biasgrid.figures import Figure, questions
@@ -15,19 +18,22 @@ from biasgrid.figures import Figure, questions
 OTHERS = "Others"
 COLUMNS = 4
 PAGE = Path(__file__).with_name("gallery.md")
-HEAD = """# Gallery: every kind of figure, and how to read it
+HEAD = """# Which figure answers my question?
 
-A picture opens in full size; the question below it leads to how to read it. The title of a figure is its finding.
-The file's description has what does not fit into the two lines below a plot (`biasgrid.figures.frame.caption`).
+Click a picture to open it in full size, or the question below it to learn how to read it. A figure's title is its
+finding.
 
-`grid.plot("...")` draws a figure in Python. A figure has at most 7 by 9 inches; `page=2` draws the second page of one
-with more rows. In a config, list the kinds under `figures:`. Each figure is saved as PDF, SVG and PNG in
-`results/<study>/figures`. The list replaces the default; a kind without its data is an error. `biasgrid list figures`
-names the installed kinds, plugins included. The default leaves out `rankings`, because sums of ranks do not show
-which models differ.
+In a config, list figures under `figures:`; the list replaces the default. In Python, `grid.plot("scores")` draws one,
+and `page=2` the second page of a long one. A study's figures are PDF, SVG and PNG files in `results/<study>/figures`.
+`biasgrid list figures` names all figures, also those of plugins.
 
 """
-READING = "How to read each figure"
+REFERENCE = """# How to read each figure
+
+[All figures, with pictures](../gallery.md). A figure has at most 7 by 9 inches. Its file's description has what does
+not fit into the two lines below the plot.
+
+"""
 # kinds whose pictures other pages show, too, and larger
 LARGE = (
     "rankings",
@@ -48,29 +54,37 @@ def stem(kind: str) -> str:
 
 
 def page() -> str:
-    """Return the page: a grid of pictures for each question, then how to read each figure."""
-    # in the order in which questions are declared
-    by_question: dict[str, list[Figure]] = {
+    """Return the page: a grid of pictures for each question."""
+    grids = [f"## {question}\n\n{grid(of_question)}" for question, of_question in by_question().items()]
+    return HEAD + "\n".join(grids)
+
+
+def reference() -> str:
+    """Return the page of the reference: how to read each figure."""
+    return REFERENCE + "\n".join(section(kind) for kinds in by_question().values() for kind in kinds)
+
+
+def by_question() -> dict[str, list[Figure]]:
+    """Return the figures of each question, in the order in which questions are declared."""
+    found: dict[str, list[Figure]] = {
         getattr(questions, name): [] for name in vars(questions) if name.isupper()
     }
     for kind in dict(sorted(figures.REGISTRY.items())).values():
-        by_question.setdefault(kind.question or OTHERS, []).append(kind)
-    asked = {question: of_question for question, of_question in by_question.items() if of_question}
-    grids = [f"## {question}\n\n{grid(of_question)}" for question, of_question in asked.items()]
-    sections = [section(kind) for of_question in asked.values() for kind in of_question]
-    return HEAD + "\n".join([*grids, f"## {READING}\n", *sections])
+        found.setdefault(kind.question or OTHERS, []).append(kind)
+    return {question: kinds for question, kinds in found.items() if kinds}
 
 
 def grid(kinds: Sequence[Figure]) -> str:
-    """Return a table of pictures, each with its question."""
+    """Return a table of pictures, each above its question, which leads to how to read it."""
     rows = ["| " * COLUMNS + "|", "| --- " * COLUMNS + "|"]
-    for start in range(0, len(kinds), COLUMNS):
-        of_row = kinds[start : start + COLUMNS]
-        file = [f"images/{stem(kind.name)}.png" for kind in of_row]
-        pictures = [f"[![{heading(kind)}]({path})]({path})" for kind, path in zip(of_row, file, strict=True)]
-        captions = [f"[{kind.asks or kind.meaning}](#{anchor(heading(kind))})" for kind in of_row]
-        empty = [""] * (COLUMNS - len(of_row))
-        rows += [f"| {' | '.join([*cells, *empty])} |" for cells in (pictures, captions)]
+    cells = []
+    for kind in kinds:
+        file, question = f"images/{stem(kind.name)}.png", kind.asks or kind.meaning
+        picture = f"[![{heading(kind)}]({file})]({file})"
+        cells.append(f"{picture}<br>[{question}](../{code_of(figures, kind.name)})")
+    cells += [""] * (-len(cells) % COLUMNS)
+    for start in range(0, len(cells), COLUMNS):
+        rows.append(f"| {' | '.join(cells[start : start + COLUMNS])} |")
     return "\n".join(rows) + "\n"
 
 
@@ -96,7 +110,7 @@ def section(kind: Figure) -> str:
     )
     needs = f" It needs {kind.needs}." if kind.needs else ""
     drawn = f'`grid.plot("{kind.name}")`; in a config, {listed}.{needs}{plugin_note(figures, kind.name)}'
-    return f"""### {heading(kind)}
+    return f"""## {heading(kind)}
 
 {wrapped(f"**{kind.learn or kind.meaning}** {kind.reading}")}
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import gallery
 import pages
 import reference
 
-from biasgrid import debias, metrics, tables
+from biasgrid import debias, figures, metrics, tables
 
 ROOT = Path(__file__).resolve().parents[1]
 # one page of the whole folder or file
@@ -20,6 +21,7 @@ WHOLE = {
     "docs/defaults.csv": "docs/reference/defaults.md",
     "src/biasgrid/__init__.py": "docs/reference/api.md",
     "src/biasgrid/cli": "docs/reference/command-line.md",
+    "src/biasgrid/figures": "docs/reference/figures.md",
     "src/biasgrid/study/config": "docs/reference/configuration.md",
     "src/biasgrid/metrics": "docs/reference/limits.md",
     "src/biasgrid/tables": "docs/reference/tables.md",
@@ -30,11 +32,12 @@ WHOLE = {
 @cache
 def texts() -> dict[Path, str]:
     """The files, and what is in them."""
-    of_metrics = {
+    whole = {
         ROOT / WHOLE["src/biasgrid/metrics"]: pages.limits_page(),
+        ROOT / WHOLE["src/biasgrid/figures"]: gallery.reference(),
         ROOT / WHOLE["docs/defaults.csv"]: pages.defaults_page(),
     }
-    return reference.written() | of_metrics | {path: page() for path, page in pages.pages().items()}
+    return reference.written() | whole | {path: page() for path, page in pages.pages().items()}
 
 
 @cache
@@ -44,6 +47,9 @@ def linked() -> dict[str, str]:
     for path in pages.pages():
         package = metrics if path.parent.name == "metrics" else debias
         found[pages.code_of(package, path.stem)] = path.relative_to(ROOT).as_posix()
+    for name, figure in figures.REGISTRY.items():
+        to = f"{WHOLE['src/biasgrid/figures']}#{gallery.anchor(gallery.heading(figure))}"
+        found[pages.code_of(figures, name)] = to
     for name in tables.REGISTRY:
         page = f"docs/reference/tables/{name}.md"
         found |= {pages.code_of(tables, name): page, f"src/biasgrid/tables#{name}": page}

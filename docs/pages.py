@@ -1,5 +1,5 @@
 """docs/metrics/<name>.md and docs/debias/<name>.md, which generated.py writes, and the metrics' pictures: `make
-reference` draws, a test compares them. Pages that mention all metrics or methods get the rows that they lack.
+reference` draws, a test compares them. Pages that list all metrics or methods get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
 docs/properties.md (from the table beside the picture `counterexamples`), docs/defaults.csv, and the table of the
@@ -20,11 +20,11 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
-import plugin_notes  # noqa: F401  (it loads the plugins)
 import yaml
 from matplotlib.figure import Figure
 from pictures import IMAGES, PICTURES, ROOT, read  # it has put the checkout on the path
 from PIL import Image
+from plugin_notes import code_of, plugin_note  # it loads the plugins
 
 from biasgrid import debias, load, metrics, properties
 from biasgrid.core import docstrings
@@ -67,7 +67,13 @@ PERMUTED = {
     "attributes": "the words of the attribute sets change sets",
     "constituents": "the words of the first two target sets change sets, and those of the other two",
 }
-LIMITS = """# Known limits of each metric
+LIMITS = """# All metrics: sets, ranges, tests and limits
+
+Template: how many target and attribute sets a metric takes; `n` is one or more, `k` two or more, `(k, k)` the same
+number on both sides. A query with more sets is measured on its sub-queries.
+
+"""
+KNOWN_LIMITS = """## Known limits
 
 From the metrics' own docstrings. Which of these are theorems, with counterexamples: [properties](../properties.md).
 How often each test is wrong: [calibration](../calibration.md).
@@ -114,7 +120,7 @@ def metric_page(name: str) -> str:
     return "\n\n".join(
         [
             f"# {metric.label}",
-            GENERATED + "[All metrics](../metrics.md)",
+            GENERATED + "[All metrics](../reference/limits.md)",
             linked(prose(summary), name),
             *of_plugin(metrics, name),
             "\n".join(facts(metric)),
@@ -133,7 +139,16 @@ def metric_page(name: str) -> str:
 
 
 def limits_page() -> str:
-    """What each metric cannot see, and which tests of words it has, in one table."""
+    """Return the page of all metrics: what each takes and gives, its tests, and what it cannot see."""
+    heads = (
+        "metric",
+        "what it measures",
+        "template",
+        "range",
+        "no-bias value",
+        "permutation test: what is permuted",
+    )
+    sets = "\n".join(table(heads, [row_of_metric(name) for name in _own(metrics)]))
     rows = []
     for name in _own(metrics):
         metric = metrics.REGISTRY[name]
@@ -147,7 +162,7 @@ def limits_page() -> str:
             (f"[{metric.label}](../metrics/{name}.md)", " and ".join(tests_of_words) or "none", cannot_see)
         )
     head = ("metric", "tests that count as evidence", "what it cannot see")
-    return f"{LIMITS}{GENERATED}" + "\n".join(table(head, rows)) + "\n"
+    return f"{LIMITS}{GENERATED}{sets}\n\n{KNOWN_LIMITS}" + "\n".join(table(head, rows)) + "\n"
 
 
 def documented(
@@ -707,12 +722,12 @@ def left(name: str) -> Image.Image:
 
 
 def overviews() -> dict[Path, str]:
-    """README and the pages that list all metrics and methods, with rows of those that they lack and true numbers.
+    """README and the pages that list all options or methods, with rows of those that they lack and true numbers.
 
     A row that is there stays as somebody wrote it.
     """
-    names = {"metrics": _own(metrics), "debias": _own(debias)}
-    rows = {"metrics": row_of_metric, "debias": row_of_method}
+    names = {"debias": _own(debias)}
+    rows = {"debias": row_of_method}
     texts = {DEFAULTS: DEFAULTS.read_text(encoding="utf-8") + new_defaults()}
     for stem, known in names.items():
         text = (DOCS / f"{stem}.md").read_text(encoding="utf-8")
@@ -734,13 +749,14 @@ def with_rows(text: str, rows: Sequence[str]) -> str:
     return text[: found.end()] + "\n".join(rows) + "\n" + text[found.end() :]
 
 
-def row_of_metric(name: str) -> str:
+def row_of_metric(name: str) -> tuple[str, ...]:
     metric = metrics.REGISTRY[name]
     summary = docstrings.sections(metric.function)[""].partition("\n\n")[0].removesuffix(".")
     template = "({}, {})".format(*metric.template)
     test = "none" if metric.no_test else PERMUTED[metric.exchanged].removeprefix("the ")
-    cells = (summary, template, range_of(metric), f"{metric.neutral:g}", test)
-    return table([f"[`{name}`](../{code_of(metrics, name)})", *cells], [])[0]
+    plugin = plugin_note(metrics, name)
+    label = f"[`{name}`](../metrics/{name}.md)" + (" (plugin)" if plugin else "")
+    return (label, summary, template, range_of(metric), f"{metric.neutral:g}", test)
 
 
 def new_defaults() -> str:
@@ -815,12 +831,6 @@ def _default(value: Any) -> str:
 
 def _module(package: Any, name: str) -> str:
     return package.REGISTRY.file(name).relative_to(ROOT).as_posix()
-
-
-def code_of(package: Any, name: str) -> str:
-    """The code of an entry as links name it: behind a file of several stands which one."""
-    file = _module(package, name)
-    return file if Path(file).stem == name else f"{file}#{name}"
 
 
 def pages() -> dict[Path, Callable[[], str]]:

@@ -104,7 +104,8 @@ def test_links_to_code_lead_to_the_pages_that_are_made_of_it(site):
     said = {
         "README.html": ["docs/reference/tables.html", "docs/reference/api.html"],
         "docs/metrics.html": ["metrics/weat.html", "metrics/weat_es.html"],
-        "docs/kinds.html": ["reference/tables/query_agreement.html"],
+        "docs/models.html": ["reference/tables/query_agreement.html"],
+        "docs/gallery.html": ["reference/figures.html#scores-of-every-query"],
         "docs/reference/files.html": ["configuration.html#words"],
     }
     for page, links in said.items():

@@ -70,12 +70,12 @@ def test_it_says_what_make_study_runs():
     study = Study.read(ROOT / "config" / "embedded.yaml")
     counts = len(study.queries), word(len(study.config.metrics)), word(len(study.config.models))
     assert "# {} queries, {} metrics, {} models".format(*counts) in README
-    install, faq = ((ROOT / "docs" / name).read_text() for name in ("install.md", "faq.md"))
+    install, concepts = ((ROOT / "docs" / name).read_text() for name in ("install.md", "concepts.md"))
     (packages,) = re.findall(r"^\| `make study` \| \d+ \| (\d+ MB) \|", install, re.M)
     assert f"downloads {packages} of packages and 190 MB of vectors" in PROSE
-    assert f"| packages of `make study` | {packages} downloaded |" in faq
+    assert f"| packages of `make study` | {packages} downloaded |" in concepts
     assert "190 MB" in SMALL_STUDY
-    assert "| `make study` | two to five minutes on 2 cores |" in faq
+    assert "| `make study` | two to five minutes on 2 cores |" in concepts
     assert "`make study` takes two to five minutes on two cores" in PROSE
 
 

@@ -209,7 +209,7 @@ def test_every_page_counts_the_published_numbers_alike():
     assert f"{judged} could be checked with models at hand" in text_of("README.md")
     reviewers = text_of("docs/reviewers.md")
     assert (
-        f"{rows} printed numbers, of which {reached} belong to models at hand and {judged} have a"
+        f"{rows} printed numbers, of which {reached} belong to models at hand and {judged} could be checked"
         in reviewers
     )
     assert "{} reproduced, {} compatible, {} explained, {} differ ".format(*by_verdict) in reviewers

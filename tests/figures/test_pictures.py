@@ -31,6 +31,7 @@ IMAGES = ROOT / "docs" / "images"
 
 sys.path.insert(0, str(ROOT / "docs"))
 import gallery  # noqa: E402
+import generated  # noqa: E402
 import pictures  # noqa: E402
 from picture_numbers import shown as numbers_shown  # noqa: E402
 
@@ -167,7 +168,8 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
     page = gallery.PAGE.read_text(encoding="utf-8")
     assert page == gallery.page(), "docs/gallery.md is older than the figures' declarations: make pictures"
     questions = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
-    sections = dict(re.findall(r"^### ([^\n]+)\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL))
+    reading, reference = gallery.reference(), generated.WHOLE["src/biasgrid/figures"]
+    sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^#|\Z)", reading, re.MULTILINE | re.DOTALL))
     for name, kind in figures.REGISTRY.items():
         assert len(kind.reading.split()) > 10, f"{name}: Figure.reading says how to read it"
         assert kind.example, f"{name}: Figure.example says which figure of which study the gallery shows"
@@ -180,7 +182,8 @@ def test_the_gallery_has_every_kind_of_figure_with_a_picture_of_it_and_how_to_re
             rf"\[!\[{re.escape(kind.heading)}\]\(images/([\w-]+)\.png\)\]\(images/\1\.png\)", grid
         )
         assert pictures.PICTURES[stem].kind == name
-        assert f"[{kind.asks}](#{gallery.anchor(kind.heading)})" in grid
+        (code,) = re.findall(rf"\[{re.escape(kind.asks)}\]\(\.\./([^)]+)\)", grid)
+        assert generated.page_of(code) == f"{reference}#{gallery.anchor(kind.heading)}"
         said = " ".join(sections[kind.heading].split())
         assert f"**{kind.learn}** {kind.reading}" in said
         assert f'`grid.plot("{name}")`' in said

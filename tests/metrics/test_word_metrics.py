@@ -645,22 +645,3 @@ def test_the_page_of_wefe_has_the_defaults_of_looking_words_up():
     rows = re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", section, re.MULTILINE)
     options = {name: yaml.safe_load(default) for name, default in rows}
     assert options == {**vars(WordOptions()), "preprocessors": [*WordOptions().preprocessors]}
-
-
-def test_the_documentation_has_every_metric_as_the_registry_has_it():
-    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    lines = [line.split(" | ") for line in text.splitlines() if line.startswith("| [`")]
-    rows = {re.search(r"`(\w+)`", line[0])[1]: line for line in lines if len(line) == 6}
-    says = "docs/metrics.md has other metrics; `make reference` adds the row of a new one"
-    assert set(rows) == set(metrics.REGISTRY), says
-    for name, metric in metrics.REGISTRY.items():
-        _, _, template, limits, neutral, test = rows[name]
-        assert template == "({}, {})".format(*metric.template)
-        low, high = metric.range
-        both = f"{low:g} to {high:g}" if np.isfinite(low) else "any number"
-        assert limits == (f"from {low:g}" if np.isfinite(low) and not np.isfinite(high) else both)
-        assert float(neutral) == metric.neutral
-        assert ("none" in test) == bool(metric.no_test)
-        assert ("pair" in test) == (metric.paired and "direction" not in metric.parameters)
-        assert ("attribute" in test) == (metric.exchanged == "attributes")
-        assert f"(../{metrics.REGISTRY.file(name).relative_to(ROOT).as_posix()}" in rows[name][0]

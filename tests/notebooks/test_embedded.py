@@ -68,7 +68,7 @@ def test_questions_count_the_answers_about_neighbouring_ranks():
         for pair in pairwise(models)
         if (metric, frozenset(pair)) in answers
     ]
-    page = " ".join((ROOT / "docs" / "faq.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "report.md").read_text(encoding="utf-8").split())
     assert (
         f"{len(found)} pairs of models with neighbouring overall ranks are compared: "
         f"{found.count('cannot tell')} *cannot tell*, {found.count('alike')} *alike*, "
