@@ -241,8 +241,9 @@ def cell_side(case: str, folder: Path, runs: int) -> dict:
 
 
 def materialize_side(case: str, folder: Path, runs: int, output: str) -> dict:
-    from biasgrid import EmbeddingStore
     from biasgrid.debias.saving import materialize
+
+    from biasgrid import EmbeddingStore
     from biasgrid.debias.transform import Transform
 
     model, transform = EmbeddingStore.open(folder / "store"), Transform.load(folder / "hard.npz")

@@ -30,9 +30,9 @@ from biasgrid.core.files import (
     write_bytes,
     write_text,
 )
-from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform, fitted
 from biasgrid.models import convert
+from biasgrid.models.saving import materialize
 
 WRITE = """
 import sys

@@ -202,8 +202,8 @@ def test_a_missing_package_is_one_sentence(tmp_path, monkeypatch):
     store = bg.EmbeddingStore
     model = make_store(folder, ["a", "b", "c"], np.eye(3))
     assert isinstance(model, store)
-    from biasgrid.debias.saving import materialize
     from biasgrid.figures.frame import style
+    from biasgrid.models.saving import materialize
 
     transform = bg.debias.linear_projection(model, definitional_pairs=[["a", "b"], ["a", "c"]])
     cases = (

@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 
 from biasgrid.core import numbers
+from biasgrid.core.phrases import join_names
 from biasgrid.measure.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
-from biasgrid.tables.conclusions.text import join_names
 
 WIDTH = 120
 BY = {

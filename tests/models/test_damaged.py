@@ -31,9 +31,9 @@ from biasgrid import debias, load
 from biasgrid.core import untrusted
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.untrusted import read_npy, read_npz
-from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.models import EmbeddingStore, build_store, convert, sources, writers
+from biasgrid.models.saving import materialize
 from biasgrid.models.sources import pypi
 
 HEADER = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
@@ -493,7 +493,7 @@ def test_a_full_disk_is_named_by_what_could_not_be_written(tmp_path):
         import os, resource, signal
         os.chdir({str(tmp_path)!r})
         from gensim.models import KeyedVectors
-        from biasgrid.debias.saving import materialize
+        from biasgrid.models.saving import materialize
         from biasgrid.debias.transform import Transform
         from biasgrid.models import EmbeddingStore, convert
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

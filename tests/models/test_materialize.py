@@ -23,9 +23,9 @@ from refusals import refused
 
 from biasgrid import debias, load
 from biasgrid.core.errors import BiasgridError
-from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.models import EmbeddingStore, convert, writers
+from biasgrid.models.saving import materialize
 from biasgrid.models.store_writer import StoreWriter
 
 FILES = (".bin", ".txt", ".vec", ".bin.gz", ".txt.gz", ".vec.gz", ".kv")
@@ -430,7 +430,7 @@ def test_memory_does_not_grow_with_the_model(tmp_path):
     code = """
 import sys
 import numpy as np
-from biasgrid.debias.saving import materialize
+from biasgrid.models.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.models import EmbeddingStore
 def peak():

@@ -12,12 +12,12 @@ from refusals import refused
 from sklearn.manifold import trustworthiness
 
 from biasgrid import Query, debias, load, metrics, tables, word_bias
-from biasgrid.debias.saving import materialize
 from biasgrid.debias.transform import Transform
 from biasgrid.evaluation.analogy_answers import METHODS, OF_SETS
 from biasgrid.evaluation.evaluate import evaluate
 from biasgrid.evaluation.evaluation import evaluations
 from biasgrid.models.directions import DIRECTIONS
+from biasgrid.models.saving import materialize
 from biasgrid.study.study import Study
 
 

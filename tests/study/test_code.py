@@ -457,11 +457,11 @@ def closures(parsed_once):
         "core.versions",
         "core.web_addresses",
         "core.wefe_names",
-        "debias.saving",
+        "models.saving",
         "measure.measure_query",
         "models.checks",
         "models.sources.trust",
-        "study.views.result_views",
+        "measure.result_views",
     )
     left_out = {f"biasgrid.{name}" for name in names}
     whole = {module: {module} | Imports(module).modules - left_out for module in NAMES}

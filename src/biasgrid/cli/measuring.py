@@ -152,8 +152,8 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     """
     from .. import debias as methods
     from ..core.configs import read_json
-    from ..debias.saving import materialize
     from ..models.folder import check_folder
+    from ..models.saving import materialize
     from ..models.writers import STORE, format_of
 
     method = methods.method(args.method)

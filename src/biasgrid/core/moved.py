@@ -8,6 +8,7 @@ MOVED = {
     "comparison": "tables.published",
     "config": "study.config",
     "configs": "core.configs",
+    "debias.saving": "models.saving",
     "directions": "models.directions",
     "embeddings": "models",
     "errors": "core.errors",

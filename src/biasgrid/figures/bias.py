@@ -7,10 +7,10 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from ..core.labels import sic
+from ..core.phrases import query_labels
 from ..tables.conclusions.headline import LONGEST_HEADLINE, headline
 from ..tables.conclusions.overview import FILLED as FILLED_MARK
 from ..tables.conclusions.overview import ZEROS, BiasPicture, Row, bias_pictures
-from ..tables.conclusions.text import query_labels
 from .figure import Drawing, Example, Figure, legend_height, page_name
 from .frame import Frame, empty_page, styled
 from .palette import GREY, model_looks, models_in_order, open_mark, series_mark

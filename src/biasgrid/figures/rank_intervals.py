@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..core.numbers import plain
+from ..core.phrases import join_names, with_note
 from ..measure.aggregation import OVERALL
 from ..measure.ranks import most_resampled
 from ..measure.statistics.shared import FEW_SHARED, NO_VALUE
 from ..measure.statistics.two_models import MODELS
 from ..tables.conclusions.least_biased import Answer, RankedState, answers
-from ..tables.conclusions.text import join_names, with_note
 from .figure import Example, Figure, each_criterion
 from .frame import Frame, empty_page, styled
 from .palette import GREY, Look, in_order, model_looks, series_mark

@@ -38,6 +38,7 @@ from threadpoolctl import threadpool_limits
 
 from ..core.files import hold_lock, write_bytes
 from ..core.geometry import unit
+from ..core.numbers import decimal
 from ..core.processes import RANDOM_GROUPS
 from ..models.cache_per_model import remember
 from ..models.model import Model
@@ -262,7 +263,7 @@ def draws_of(
             if len(shape.seeds) < (fewest := FEWEST_BESIDE if i else FEWEST):
                 return (
                     f"{TOO_FEW_TOPICS}: only {len(shape.seeds)} words of the model have neighbours as near to each "
-                    f"other as the words of a group are (mean cosine {cosine:.2f}); a test needs {fewest}"
+                    f"other as the words of a group are (mean cosine {decimal(cosine)}); a test needs {fewest}"
                 )
             shapes.append(shape)
         return shapes

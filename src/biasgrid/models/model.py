@@ -21,7 +21,7 @@ BLOCK = 8192  # rows that are in memory at a time
 
 
 class Transform(Protocol):
-    """The part of a debias method's transform (`debias.transform.Transform`) that `Model.under` uses."""
+    """The part of a debias method's transform (`debias.transform.Transform`) that models use."""
 
     @property
     def method(self) -> str: ...
@@ -29,9 +29,23 @@ class Transform(Protocol):
     @property
     def output_dimensions(self) -> int: ...
 
+    @property
+    def only(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def leave(self) -> tuple[str, ...]: ...
+
+    @property
+    def override_words(self) -> tuple[str, ...]: ...
+
+    @property
+    def override_rows(self) -> NDArray[Any] | None: ...
+
     def apply(self, vectors: NDArray[Any], words: Sequence[str]) -> NDArray[np.float64]: ...
 
     def check_model(self, model: Model) -> None: ...
+
+    def summary(self) -> dict[str, Any]: ...
 
 
 class Model(ABC):
@@ -292,8 +306,8 @@ class Model(ABC):
         DiskError
             The file cannot be written.
         """
-        # Imported late: what saves models also applies transforms, which are above models.
-        from ..debias.saving import save
+        # Imported late: `saving` imports this module.
+        from .saving import save
 
         save(self, path)
 

@@ -13,12 +13,12 @@ from markupsafe import Markup
 
 from .. import __version__
 from ..core.numbers import interval, p_number, plain, typeset, typographic
+from ..core.phrases import join_names, pluralize
 from ..core.printable import without_hidden
 from ..core.schema import as_finite
 from ..debias import UNTOUCHED
 from ..metrics import REGISTRY
 from ..study.results.finished_study import FinishedStudy
-from ..tables.conclusions.text import join_names, pluralize
 from .compare import ABSENT, LAST_DIGITS, LOST_VALUE, NEW_VALUE, UNCERTAINTY, Frames, differs
 from .moves import Move, Scale, draw
 from .names import Names

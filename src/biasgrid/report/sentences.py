@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..core.numbers import NO_VALUE, coefficient, count, interval, plain, share
+from ..core.phrases import count_name, join_names, pluralize
 from ..measure import significance
 from ..measure.aggregation import OVERALL
 from ..measure.evidence import ALL, TESTS
@@ -13,7 +14,6 @@ from ..measure.reliability_in_words import LEVEL_NAMES, ORDER, SCORE, SIGN
 from ..measure.statistics.shared import FEW_SHARED, FEW_UNITS
 from ..tables.conclusions.agreement import Agreement, of_few_models
 from ..tables.conclusions.least_biased import Answer, DebiasedState, RankedState
-from ..tables.conclusions.text import count_name, join_names, pluralize
 from .names import Names
 
 if TYPE_CHECKING:

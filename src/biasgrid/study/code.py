@@ -40,11 +40,11 @@ LEFT_OUT = {
         "core.versions",
         "core.web_addresses",
         "core.wefe_names",
-        "debias.saving",
+        "models.saving",
         "measure.measure_query",
         "models.checks",
         "models.sources.trust",
-        "study.views.result_views",
+        "measure.result_views",
     )
 }
 # Match a string literal, in which # and blank lines have no special meaning. Or match the end of a line, together

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from tables_of_models import answered
 
+from biasgrid.core.phrases import query_labels
 from biasgrid.tables.conclusions.overview import (
     BASELINE,
     CANNOT_TELL,
@@ -15,7 +16,6 @@ from biasgrid.tables.conclusions.overview import (
     models_picture,
     topic_label,
 )
-from biasgrid.tables.conclusions.text import query_labels
 
 MODELS = ["one", "two"]
 

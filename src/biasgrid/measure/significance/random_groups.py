@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ...core.geometry import unit
+from ...core.numbers import decimal
 from ...core.validation import Strict, Whole, field
 from ...metrics.registry import Metric
 from ...models.cache_per_model import remember
@@ -246,8 +247,8 @@ def _topics_overlap(words: np.ndarray, draws: int) -> str:
     if topics >= fewest:
         return ""
     return (
-        f"{TOO_FEW_TOPICS}: the {len(words)} random groups share so many words that they are like {topics:.1f} "
-        f"groups without a word in common; a test needs {fewest}"
+        f"{TOO_FEW_TOPICS}: the {len(words)} random groups share so many words that they are like "
+        f"{decimal(topics, 1)} groups without a word in common; a test needs {fewest}"
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ... import __version__
-from ...tables.conclusions.text import join_names, pluralize
+from ...core.phrases import join_names, pluralize
 from .section import ReportData, Section
 
 # End of a line outside of a text: texts in JSON do not contain line ends.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...tables.conclusions.text import join_names
+from ...core.phrases import join_names
 from ...tables.published.quantities import name_of
 from ...tables.published.verdict import AGREEING, MEANINGS, UNJUDGED
 from ...tables.published.wholes import counted

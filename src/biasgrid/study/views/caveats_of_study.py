@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ...core.errors import BiasgridError, join_names, quote
+from ...core.phrases import pluralize
 from ...measure.caveats import ONE_WORD, is_fixed, lowest_p, shared_text, shared_words
 from ...measure.results import results
 from ...metrics.one_word import KEEP
-from ...tables.conclusions.text import pluralize
 
 if TYPE_CHECKING:
     from ..study import Study

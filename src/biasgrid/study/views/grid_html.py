@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from ...core.notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 from ...core.numbers import NO_VALUE, decimal, plain, typeset, typographic
+from ...core.phrases import join_names, pluralize
 from ...debias import UNTOUCHED
 from ...measure.aggregation import OVERALL
 from ...measure.evidence import ALL
 from ...measure.statistics.scale import NO_BASELINE
 from ...tables.aggregates import STANDARDIZED, of_ranking
-from ...tables.conclusions.text import join_names, pluralize
 from ...tables.scales import metrics_without_common_zero
 from .frames import frame_of, states_of
-from .notebook_html import BLUE, CELL, LINE, MUTED, block, isolate
 
 if TYPE_CHECKING:
     from ..study import Study

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ...core.errors import BiasgridError
+from ...core.notebook_html import CELL, MUTED, block, isolate
 from ...core.numbers import NO_VALUE, p_number
 from ...measure.aggregation import OVERALL
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...tables.read_conclusions import answers_of
-from .notebook_html import CELL, MUTED, block, isolate
 
 if TYPE_CHECKING:
     from ...tables.conclusions.least_biased import Answer, RankedState

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ...core.phrases import count_name
 from .least_biased import Answer
-from .text import count_name
 
 # With fewer models, a correlation of ranks tells little.
 FEW_MODELS = 8

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...core.phrases import join_names, pluralize
 from ...debias import UNTOUCHED
 from ...measure.evidence import ALL, UNTESTED
 from .card import MOST_NAMED, Card, few_named
 from .direction import directions, of_directions
 from .findings import Findings, TopicFindings
-from .text import join_names, pluralize
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .text import join_names
+from ...core.phrases import join_names
 
 # Largest number of named queries of a topic, and of named topics.
 MOST_NAMED = 3

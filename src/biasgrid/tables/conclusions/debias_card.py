@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ...core.phrases import capitalized, count_name, join_names
 from .card import Card
 from .debias_effect import Effect, metrics_by_length, pooled
-from .text import capitalized, count_name, join_names
 
 # If there are more debias methods, their counts are added up.
 FEW_METHODS = 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...core.phrases import pluralize
 from ...debias import UNTOUCHED
 from ...measure.evidence import ALL, UNTESTED
-from .text import pluralize
 
 if TYPE_CHECKING:
     import pandas as pd

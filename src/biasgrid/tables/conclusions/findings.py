@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import ceil, isclose
 from typing import TYPE_CHECKING, Any
 
+from ...core.phrases import query_labels
 from ...debias import UNTOUCHED
 from ...measure.evidence import ALL, GROUPS, OUT_OF_REACH, PERMUTATION, UNTESTED
-from .text import query_labels
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...core.phrases import capitalized, join_names, pluralize
 from .bias_card import Average, evidence_phrase, models_with
 from .card import MOST_NAMED, Card
 from .findings import Findings, find_evidence
 from .least_biased import Answer
 from .models_card import NOT_RANKED, on_all_topics, winner
-from .text import capitalized, join_names, pluralize
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...core.phrases import join_names, pluralize
 from ...debias import UNTOUCHED
 from ...measure.aggregation import OVERALL
 from ...measure.statistics.scale import TOO_FEW_TOPICS
@@ -13,7 +14,6 @@ from ..published.wholes import counted
 from .card import MOST_NAMED, few_named
 from .findings import Untestable
 from .least_biased import Answer
-from .text import join_names, pluralize
 
 if TYPE_CHECKING:
     import pandas as pd

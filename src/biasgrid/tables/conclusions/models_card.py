@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...core.numbers import number, plain
+from ...core.phrases import join_names, number_of, pluralize, with_note
 from ...measure.aggregation import OVERALL
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...measure.statistics.shared import FEW_SHARED
@@ -13,7 +14,6 @@ from ...measure.statistics.two_models import ALIKE, CANNOT_TELL, DIFFERENT, MODE
 from .card import MOST_NAMED, Card
 from .least_biased import Answer
 from .overview import ModelsCell
-from .text import join_names, number_of, pluralize, with_note
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,13 +11,13 @@ from math import isfinite, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from ...core.numbers import plain
+from ...core.phrases import capitalized, join_names, pluralize, query_labels
 from ...debias import UNTOUCHED
 from ...measure.aggregation import OVERALL
 from ...measure.evidence import ALL, LEVEL, UNTESTED
 from ...measure.statistics.scale import NO_BASELINE, NO_COMMON_ZERO
 from ...measure.statistics.shared import NO_VALUE
 from .least_biased import Answer
-from .text import capitalized, join_names, pluralize, query_labels
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...core import numbers
-from ...core.numbers import NO_VALUE, p_value, share
-from ...measure import significance
-from ...measure.caveats import ONE_WORD, is_at_floor, lowest_p
-from ...measure.evidence import ALL, COUNTING, LEVEL, TESTS, phrase
-from ...measure.result import UNTESTED, Result
-from ...measure.statistics.scale import NO_BASELINE
-from .text import join_names, pluralize
+from ..core import numbers
+from ..core.numbers import NO_VALUE, p_value, share
+from ..core.phrases import join_names, pluralize
+from . import significance
+from .caveats import ONE_WORD, is_at_floor, lowest_p
+from .evidence import ALL, COUNTING, LEVEL, TESTS, phrase
+from .result import UNTESTED, Result
+from .statistics.scale import NO_BASELINE
 
 WIDTH = 80
 NO_P = "no p-value"

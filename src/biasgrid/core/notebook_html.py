@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from ...measure.evidence import ALL, GROUPS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
-
 # Text has the page's own colour, which a dark page sets; all other colours are visible on both.
 BLUE = "#2f86c1"
 MUTED = "opacity: .72;"
 LINE = 'stroke="currentColor" stroke-opacity=".35"'
-GREY = "background: rgba(128, 128, 128, .18);"
-ORANGE = "background: rgba(230, 145, 20, .25);"
-PILLS = {
-    ALL: "background: rgba(47, 134, 193, .28);",
-    PERMUTATION: ORANGE,
-    GROUPS: ORANGE,
-    NONE: GREY,
-    OUT_OF_REACH: GREY,
-    UNTESTED: GREY,
-}
 CELL = "padding: 2px 14px 2px 0; text-align: left; vertical-align: top; border: 0; background: none;"
 FONT = "font: 14px/1.45 'Segoe UI', system-ui, sans-serif;"
 

@@ -14,13 +14,12 @@ from ..core.errors import BiasgridError, DiskError
 from ..core.files import readable
 from ..core.untrusted import read_npy
 from ..core.validation import check_path
-from ..models import writers
-from ..models.folder import check_folder
-from ..models.model import Model
-from ..models.store import VECTORS, DebiasedModel, EmbeddingStore
-from ..models.store_writer import StoreWriter
-from ..models.subwords import SubwordModel
-from .transform import Transform
+from . import writers
+from .folder import check_folder
+from .model import Model, Transform
+from .store import VECTORS, DebiasedModel, EmbeddingStore
+from .store_writer import StoreWriter
+from .subwords import SubwordModel
 
 # Limit the numbers that are processed at a time.
 BLOCK = 1 << 18
@@ -30,7 +29,7 @@ def save(model: Model, output: Path | str) -> None:
     """Write a model, debiased or not: `Model.save`."""
     base, transform = (model.model, model.transform) if isinstance(model, DebiasedModel) else (model, None)
     try:
-        write_model(base.base if isinstance(base, SubwordModel) else base, transform, output)  # type: ignore[arg-type]
+        write_model(base.base if isinstance(base, SubwordModel) else base, transform, output)
     except OSError as error:
         raise DiskError(f"{error.filename or output}: {error.strerror or error}") from None
 

@@ -5,17 +5,27 @@ from __future__ import annotations
 import math
 from html import escape
 
-from ...core.numbers import number, plain, typographic
-from ...measure.evidence import MARKS
-from ...measure.result import Result
-from ...tables.conclusions.result_text import Reading, one_line, read, text
-from .notebook_html import BLUE, CELL, LINE, MUTED, PILLS, block, isolate, svg_text
+from ..core.notebook_html import BLUE, CELL, LINE, MUTED, block, isolate, svg_text
+from ..core.numbers import number, plain, typographic
+from .evidence import ALL, GROUPS, MARKS, NONE, OUT_OF_REACH, PERMUTATION, UNTESTED
+from .result import Result
+from .result_text import Reading, one_line, read, text
 
 __all__ = ["card", "one_line", "text"]
 
 WIDTH, LEFT, RIGHT, Y = 580, 40, 540, 30  # size of the drawing, ends and height of its axis
 RADIUS = 7  # radius of a value's mark
 CLOSE = 62  # shorter intervals have one label for both ends
+GREY = "background: rgba(128, 128, 128, .18);"
+ORANGE = "background: rgba(230, 145, 20, .25);"
+PILLS = {
+    ALL: "background: rgba(47, 134, 193, .28);",
+    PERMUTATION: ORANGE,
+    GROUPS: ORANGE,
+    NONE: GREY,
+    OUT_OF_REACH: GREY,
+    UNTESTED: GREY,
+}
 
 
 def card(result: Result) -> str:
