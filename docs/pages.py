@@ -1,5 +1,5 @@
 """docs/metrics/<name>.md and docs/debias/<name>.md, which generated.py writes, and the metrics' pictures: `make
-reference` draws, a test compares them. Pages that list all metrics or methods get the rows that they lack.
+reference` draws, a test compares them. Pages that list all methods or formats get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
 docs/properties.md (from the table beside the picture `counterexamples`), docs/defaults.csv, and the table of the
@@ -37,6 +37,7 @@ from biasgrid.figures.text import NORMAL, method_name
 from biasgrid.figures.visuals import legend_mark
 from biasgrid.measure.significance import REGISTRY as TESTS
 from biasgrid.metrics.registry import Metric
+from biasgrid.models import readers
 from biasgrid.models.kinds import REGISTRY as KINDS_OF_MODELS
 from biasgrid.properties import Setting
 from biasgrid.properties.figures import blind_spots, plain
@@ -722,12 +723,13 @@ def left(name: str) -> Image.Image:
 
 
 def overviews() -> dict[Path, str]:
-    """README and the pages that list all options or methods, with rows of those that they lack and true numbers.
+    """README and the pages that list all options, methods or formats, with rows of those that they lack and true
+    numbers.
 
     A row that is there stays as somebody wrote it.
     """
-    names = {"debias": _own(debias)}
-    rows = {"debias": row_of_method}
+    names = {"debias": _own(debias), "data": _own(readers)}
+    rows = {"debias": row_of_method, "data": row_of_format}
     texts = {DEFAULTS: DEFAULTS.read_text(encoding="utf-8") + new_defaults()}
     for stem, known in names.items():
         text = (DOCS / f"{stem}.md").read_text(encoding="utf-8")
@@ -742,10 +744,10 @@ def overviews() -> dict[Path, str]:
 
 
 def with_rows(text: str, rows: Sequence[str]) -> str:
-    """A page with rows at the end of its table of metrics or methods, the first one whose rows begin with a name."""
+    """A page with rows at the end of its table of entries, the first one whose rows begin with a name."""
     if not rows:
         return text
-    found = re.search(r"(?:^\| \[?`.*\n)+", text, re.MULTILINE)
+    found = re.search(r"(?:^\| \[?`[\w-]+`.*\n)+", text, re.MULTILINE)
     return text[: found.end()] + "\n".join(rows) + "\n" + text[found.end() :]
 
 
@@ -777,6 +779,12 @@ def row_of_method(name: str) -> str:
     summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
     words = ", ".join(f"`{key}`" for key in method.words)
     return table((f"[`{name}`](../{code_of(debias, name)})", summary, words, method.reference), [])[0]
+
+
+def row_of_format(name: str) -> str:
+    plugin = readers.REGISTRY.plugin_of(name)
+    meaning = readers.REGISTRY[name].meaning + (f"; in the plugin `{plugin}`" if plugin else "")
+    return table((f"`{name}`", meaning), [])[0]
 
 
 # --- text ---------------------------------------------------------------------------------------------------------

@@ -187,6 +187,14 @@ def random_model(tmp_path_factory):
     return made
 
 
+def tracked(*paths: str) -> list[str]:
+    """Return what git tracks below these paths; without a repository, as in a source distribution, skip the test."""
+    done = subprocess.run(["git", "ls-files", *paths], cwd=ROOT, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("no git repository")
+    return done.stdout.splitlines()
+
+
 def refusal(*arguments: object, parts: Iterable[str] = ()) -> str:
     """The one line, not a page long, with which `biasgrid <arguments>` ends; it has these parts."""
     done = biasgrid(*arguments)

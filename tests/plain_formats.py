@@ -4,8 +4,26 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
+
+from biasgrid.models.readers import Reader
+
+
+def example_files(reader: Reader) -> Mapping[str, bytes]:
+    """Return the files of a reader's example: their contents by name."""
+    return {"example": reader.example} if isinstance(reader.example, bytes) else reader.example
+
+
+def write_example(reader: Reader, folder: Path) -> Path:
+    """Write a reader's example into a folder, and return the source: a file, or the folder."""
+    folder.mkdir(exist_ok=True)
+    files = example_files(reader)
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return folder if reader.folder else folder / next(iter(files))
 
 
 def binary(words, vectors, end: bytes = b"", header: str | None = None) -> bytes:

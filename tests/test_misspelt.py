@@ -11,6 +11,7 @@ from refusals import refused
 import biasgrid as bg
 from biasgrid import debias, metrics
 from biasgrid.cli import commands
+from biasgrid.measure import significance
 from biasgrid.study.study import Study
 
 COMMANDS = commands().by_name
@@ -23,14 +24,16 @@ def misspelt(name: str) -> str:
 
 
 def keywords(function) -> list[str]:
-    parameters = inspect.signature(function).parameters.values()
-    return [p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    """Return the names of a function's keywords; `**tests` are the tests of significance."""
+    parameters = inspect.signature(function).parameters
+    names = [p.name for p in parameters.values() if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return [*names, *significance.REGISTRY] if "tests" in parameters else names
 
 
 def check_keywords(function, names, *arguments):
     """Each keyword is misspelt in turn: the line has the nearest, and all that there are if they fit."""
     for name in (name for name in names if len(name) > 2):
-        head = f"unknown option {misspelt(name)!r}; did you mean {name!r}? allowed: "
+        head = f"unknown option {misspelt(name)!r} of {function.__name__}; did you mean {name!r}? allowed: "
         parts = names if len(name) < 20 and len(head + ", ".join(names)) <= 395 else ["allowed: "]
         with refused(f"unknown option {misspelt(name)!r}", f"did you mean {name!r}?", *parts):
             function(*arguments, **{misspelt(name): 1})

@@ -1,5 +1,5 @@
 """Adding one file is enough: the files of the how-to pages, put into a copy of the package, pass the tests that all
-metrics, debias methods, tables and figures pass."""
+metrics, debias methods, tables, figures, formats and tests of significance pass."""
 
 import os
 import re
@@ -16,11 +16,15 @@ FOLDERS = {
     "add-a-metric": ["metrics"],
     "add-a-debias-method": ["debias"],
     "add-a-table-or-figure": ["tables", "figures"],
+    "add-a-format": ["models/readers"],
+    "add-a-test": ["measure/significance"],
 }
-NAMES = ["spread", "remove_pair", "lost_shares", "lost-bars"]
+NAMES = ["spread", "remove_pair", "lost_shares", "lost-bars", "bars"]
+# the names in the tests' own: what is tested of a table is a loop over all
+FOUND = {*NAMES, "moved"} - {"lost_shares"}
 COPIED = ["src", "docs", "tests", "notebooks", "config", "plugins", "profiles", "validation", "workflow"]
 COPIED += ["README.md", "Snakefile", "environment.yml", "pyproject.toml"]
-# what `make reference` writes of the four, the picture of the figure, and the table of the page, of the finished
+# what `make reference` writes of them, the picture of the figure, and the table of the page, of the finished
 # study: by Snakemake, it takes half a minute
 MADE = f"""
 NAMES = {NAMES}
@@ -38,7 +42,7 @@ in_process.make_tables(Study.read("config/config.yaml"), "lost_shares")
 """
 PYTEST = "import pytest, sys; sys.exit(pytest.main(sys.argv[1:]))"
 COMMON = {
-    "api/test_functions.py": "NAMES or attributes_of_the_packages",
+    "api/test_functions.py": "NAMES or attributes_of_the_packages or signature or documents_the_options",
     "debias/test_debias.py": "registry_is_complete",
     "docs/test_docs_reference.py": "not test_tables_hold",
     "docs/test_pages.py": "NAMES or page_of_each or overviews or notes or no_other_pictures",
@@ -49,11 +53,17 @@ COMMON = {
     "evaluation/test_mitigation.py": "study_of_all_methods or refits_only or fits_nothing",
     "measure/test_inference.py": "every_metric or registry",
     "measure/test_resampling.py": "NAMES or every_metric_is_here",
+    "measure/test_inference_doors.py": "each_test",
     "metrics/test_metric_sentences.py": "NAMES",
     "metrics/test_metrics.py": "registry_is_complete",
     "metrics/test_word_metrics.py": "table_of_defaults or documentation_has",
+    "models/test_formats_and_sources.py": "each_kind_says",
+    "models/test_pins.py": "NAMES or every_reader_has_a_row",
+    "models/test_readers.py": "reproducible",
+    "report/test_sentences.py": "NAMES or question",
     "tables/test_covariates.py": "NAMES",
     "tables/test_reading.py": "NAMES",
+    "test_misspelt.py": "NAMES or of_the_api",
 }
 
 
@@ -91,7 +101,7 @@ def common_tests(folder, *files, but="nothing"):
     """A run of the tests of these files that all of a kind pass, but for those of these names."""
     which = " or ".join(f"({file.rpartition('/')[2]} and ({COMMON[file]}))" for file in files)
     options = [
-        *["-q", "-n", "0", "-p", "no:cacheprovider", "--tb", "short", "-W", "ignore"],
+        *["-v", "-n", "0", "-p", "no:cacheprovider", "--tb", "short", "-W", "ignore"],
         "-m",
         "not network",
     ]
@@ -121,6 +131,8 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     assert made.returncode == 0, made.stderr
     done = common_tests(copy, *COMMON)
     assert done.returncode == 0, done.stdout
+    ids = re.findall(r"\[(.*)\] PASSED", done.stdout)
+    assert [name for name in FOUND if not any(re.search(rf"\b{name}\b", tested) for tested in ids)] == []
 
     # and what a file lacks is said in a sentence each
     ((name, code),) = files_of("add-a-metric")
@@ -134,9 +146,17 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     (package / "figures" / "bare_bars.py").write_text(
         bare.replace("lost-bars", "bare-bars"), encoding="utf-8"
     )
+    ((name, code),) = files_of("add-a-format")
+    bare = re.sub(r" +example=.*\n", "", code)
+    (package / "models" / "readers" / name).write_text(bare, encoding="utf-8")
     run(copy, "import gallery; gallery.PAGE.write_text(gallery.page())")
     of_figures = ("figures/test_any_table.py", "figures/test_pictures.py")
-    of_parts = ("api/test_functions.py", "metrics/test_metric_sentences.py", *of_figures)
+    of_parts = (
+        "api/test_functions.py",
+        "metrics/test_metric_sentences.py",
+        "models/test_pins.py",
+        *of_figures,
+    )
     done = common_tests(copy, *of_parts, but="docs_show or are_small")
     said = sentences(done)
     of_spread = [line for line in said if line.startswith("spread: ")]
@@ -144,4 +164,5 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     assert {*said} - {*of_spread} == {
         "lost-bars: Example.shown names columns whose numbers stand in the figure, by table",
         "bare-bars: Figure.example says which figure of which study the gallery shows",
+        "bars: Reader.example has a small file of the format",
     }

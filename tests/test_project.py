@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
 import tomllib
 from importlib.metadata import requires
 
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, tracked
 from packaging.requirements import Requirement
 
 from biasgrid import __version__
@@ -174,14 +173,6 @@ def test_citation_changelog_and_package_agree_on_version_and_date():
     assert newest.groups() == (__version__, str(citation.get("date-released", "unreleased")))
     assert citation["version"] == __version__
     assert PROJECT["license"].startswith(citation["license"])
-
-
-def tracked(*paths):
-    """What git tracks below these paths; skipped where there is no repository, as in a source distribution."""
-    done = subprocess.run(["git", "ls-files", *paths], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip("no git repository")
-    return done.stdout.splitlines()
 
 
 def test_every_data_file_has_a_licence_and_the_package_states_each():

@@ -91,22 +91,6 @@ def measure(model, state, spec, options, seed):
 
 EVALUATIONS = (Evaluation("spread", "How far vectors spread.", Spread, measure),)
 """,
-    "reader": """
-import numpy as np
-
-from biasgrid.models.readers.reader import Reader
-
-
-def read(source, writer):
-    for line in source.read_text().splitlines()[1:]:
-        word, *numbers = line.split("|")
-        writer.add([word], np.array([numbers], dtype="float32"))
-
-
-READERS = (
-    Reader("bars", "numbers between bars", detect=lambda sample: sample.startswith(b"bars"), read=read),
-)
-""",
     "source": """
 from pathlib import Path
 
@@ -210,9 +194,10 @@ METRICS = (
 )
 ''',
 }
-# the file that a page shows
-PAGE = (ROOT / "docs/how-to/add-a-test.md").read_text(encoding="utf-8")
-TOYS["test"] = re.search(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[1]
+# the files that pages show
+for name, page in (("test", "add-a-test"), ("reader", "add-a-format")):
+    text = (ROOT / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
+    TOYS[name] = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
 QUERY = {
     "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
     "attributes": {"C": [f"c{i}" for i in range(4)]},

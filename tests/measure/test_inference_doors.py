@@ -12,13 +12,13 @@ import pytest
 import scipy.stats
 from conftest import biasgrid, make_store, printed
 
-from biasgrid import Query, debias, metrics
+from biasgrid import Query, debias, load, measure_grid, metrics
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.validation import to_record
 from biasgrid.debias.transform import Transform
 from biasgrid.measure import resampler
 from biasgrid.measure.result import as_json
-from biasgrid.measure.significance import complete_options
+from biasgrid.measure.significance import REGISTRY, complete_options
 from biasgrid.metrics import Metric, Score
 from biasgrid.models import words
 from biasgrid.study.study import Study
@@ -50,6 +50,29 @@ def test_a_result_has_its_p_value_and_interval(random_model):
     without = metrics.weat(Query([WORDS[1:5], WORDS[5:10]], [WORDS[10:14], WORDS[14:18]]), model)
     influence = result.inference["influence"]["Target set 0"]["w0"]
     assert influence == pytest.approx(without.value - result.value)
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_each_test_of_significance_is_asked_for_by_its_name(name):
+    """Its p-value, or the reason why there is none, is in its column, in a call and in a grid."""
+    test = REGISTRY[name]
+    words = [f"w{i}" for i in range(400)]
+    model = load((words, np.random.default_rng(0).normal(size=(400, 9))), name="m")
+    result = metrics.weat(QUERY, model, **{name: True})
+    grid = measure_grid(["weat"], [QUERY], [model], progress=False, **{name: True})
+    for p, reason in (
+        (getattr(result, test.column), result.reasons.get(test.column)),
+        (grid.scores[test.column][0], grid.frame("tests")["reason"][0]),
+    ):
+        assert 0 < p <= 1 or (math.isnan(p) and reason)
+    assert test.drawn in repr(result) or test.label.lower() in repr(result)
+    assert test.adjusted in grid.scores
+    for call in (
+        metrics.weat,
+        lambda query, model, **asked: measure_grid(["weat"], [query], [model], **asked),
+    ):
+        with pytest.raises(BiasgridError, match=f"{name}: unknown key 'drows'"):
+            call(QUERY, model, **{name: {"drows": 9}})
 
 
 def test_what_was_not_asked_for_is_absent(random_model):

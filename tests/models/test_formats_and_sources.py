@@ -227,9 +227,7 @@ def test_each_kind_says_what_its_keys_are_and_takes_nothing_else():
                         facts.check(key, value)
 
 
-def test_the_page_on_data_has_every_format_and_kind_of_source():
+def test_the_page_on_data_has_an_example_of_every_kind_of_source():
     page = (ROOT / "docs" / "data.md").read_text()
-    lacking = [name for name in readers.REGISTRY if f"| `{name}` |" not in page]
-    assert lacking == [], "docs/data.md has a row of each format"
     lacking = [name for name in sources.REGISTRY if not re.search(rf"type: (pypi +# or )?{name}\b", page)]
     assert lacking == [], "docs/data.md has an example of each type of source"

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -83,12 +84,6 @@ def a_file(name: str, make: Callable[[random.Random], bytes]) -> Callable[[Path]
     return write
 
 
-def write_text(folder: Path) -> Path:
-    lines = [" ".join([word, *map(repr, row)]) for word, row in zip(WORDS, VECTORS.tolist(), strict=True)]
-    (folder / "model.txt").write_text("\n".join(lines) + "\n")
-    return folder / "model.txt"
-
-
 def write_spacy(folder: Path) -> Path:
     with (folder / "vectors").open("wb") as file:
         np.save(file, VECTORS)
@@ -143,9 +138,8 @@ def write_corpus(folder: Path) -> Path:
     return folder / "corpus.txt"
 
 
-# a row per reader: its name, the kind of model, how its files are written, and the files that it reads
+# a row per format: its name, the kind of model, how its files are written, and the files that it reads
 ROWS = [
-    ("text", None, write_text, {"model.txt"}),
     ("word2vec-binary", None, a_file("model.bin", plain.as_binary), {"model.bin"}),
     ("wink-json", None, a_file("model.json", plain.as_wink), {"model.json"}),
     ("fasttext-bin", None, a_file("model.bin", plain.as_fasttext), {"model.bin"}),
@@ -179,6 +173,16 @@ ROWS = [
     ("tokens", "corpus", write_corpus, {"corpus.txt"}),
     ("commas", "corpus", write_corpus, {"corpus.txt"}),
     ("tagged", "corpus", write_corpus, {"corpus.txt"}),
+    *(
+        (
+            reader.name,
+            None,
+            partial(plain_formats.write_example, reader),
+            {*plain_formats.example_files(reader)},
+        )
+        for reader in REGISTRY.values()
+        if reader.example
+    ),
 ]
 # names that a reader could look for beside its file
 DECOYS = (
@@ -196,7 +200,9 @@ def test_every_reader_has_a_row():
     def names(kind):
         return {name for name, row_kind, *_ in ROWS if row_kind == kind}
 
-    assert names(None) == set(REGISTRY)
+    lacking = [name for name in REGISTRY if name not in names(None)]
+    assert not lacking, f"{', '.join(lacking)}: Reader.example has a small file of the format"
+    assert names(None) <= set(REGISTRY)
     assert names("language_model") == set(LANGUAGE_MODELS)
     assert names("corpus") == set(CORPORA)
 

@@ -39,6 +39,8 @@ MOVED = {
     "verdicts": "tables.conclusions",
     "verdicts.evidence": "measure.evidence",
     "verdicts.reliability": "measure.reliability_in_words",
+    "verdicts.result_text": "measure.result_text",
+    "verdicts.text": "core.phrases",
     "word_set": "queries.word_set",
     "words": "models.words",
 }

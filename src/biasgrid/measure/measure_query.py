@@ -39,7 +39,7 @@ def measure_query(
     Parameters
     ----------
     parameters
-        The metric's parameters. Tests of plugins may be among them.
+        The metric's parameters. Tests that `Metric.__call__` does not name may be among them.
     parts
         The parts of inference that `Metric.__call__` names, and what was asked of each. The other parameters are its.
     """

@@ -334,8 +334,8 @@ class Metric(CalledEntry):
         interval
             The kind of interval that `ci_low` and `ci_high` give.
         **parameters
-            The metric's own parameters, which its docstring describes. Tests of plugins, by name, are asked for in
-            the same way as the others. A misspelt name is answered with the nearest one.
+            The metric's own parameters, which its docstring describes. Every other test of significance, such as a
+            plugin's, is asked for by its name in the same way. A misspelt name is answered with the nearest one.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,10 @@ class Reader:
     counts
         Whether every such source contains the counts of words in its corpus; in other formats they are
         optional.
+    example
+        A small whole source of this format, for tests: the content of a file, or the contents of several files by
+        name. The first of these is the source, or all of them if a source is a folder. Formats whose files tests
+        write with other programs do not need it.
     """
 
     name: str
@@ -53,3 +57,4 @@ class Reader:
     pickled: bool = False
     beside: str = ""
     counts: bool = False
+    example: bytes | Mapping[str, bytes] = b""

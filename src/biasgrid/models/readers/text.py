@@ -404,5 +404,6 @@ READERS = (
         detect=looks_like_text,
         read=read,
         guesses=True,
+        example=b"he 0.1 -0.2 0.3\nshe 0.2 0.1 -0.3\n",
     ),
 )
