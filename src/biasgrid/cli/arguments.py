@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from ..core.errors import BiasgridError, quote, unknown_name
+from ..core.registry import shipped_plugins
 from ..core.resources import find_file
 
 # Limit the characters of a message of the parser.
@@ -59,10 +60,12 @@ def first_sentence(text: str) -> str:
 
 
 def plugins_of(arguments: Sequence[str] | None) -> list[str]:
-    """Return the plugins that a command's arguments name."""
+    """Return the plugins that a command's arguments name, and a shipped plugin with the name of the command."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--plugins", **PLUGINS | {"nargs": "*"})
-    return parser.parse_known_args(arguments)[0].plugins
+    named: list[str] = parser.parse_known_args(arguments)[0].plugins
+    return [name for name in arguments[:1] if name in shipped_plugins()] + named
 
 
 class NoResultError(BiasgridError):

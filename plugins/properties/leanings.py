@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.registry import Metric
+from biasgrid.metrics.registry import Metric
+
 from .numbers import number
 from .questions import OF_ONE_WORD, PROPERTIES, SET, WORD
 

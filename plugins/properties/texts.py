@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..metrics.registry import Metric
-from ..models.corpus.cooccurrence import Cooccurrence
+from biasgrid.metrics.registry import Metric
+from biasgrid.models.corpus.cooccurrence import Cooccurrence
+
 from .leanings import CLEAR, find_counterexamples
 from .numbers import number
 from .questions import NO, NOT_REFUTED, SET, WORD

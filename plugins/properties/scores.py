@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.registry import Metric
+from biasgrid.metrics.registry import Metric
+
 from .leanings import CLEAR, find_counterexamples
 from .numbers import number
 from .questions import NO, NOT_REFUTED, SET, WORD

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..metrics import REGISTRY
-from ..metrics.registry import Metric
-from ..models.kinds import are_models
+from biasgrid.metrics import REGISTRY
+from biasgrid.metrics.registry import Metric
+from biasgrid.models.kinds import are_models
+
 from . import scores, texts
 from .questions import (
     ARGUMENTS,
@@ -34,8 +35,8 @@ WITHOUT_VECTORS: dict[str, tuple[Callable[[Metric], bool], Callable[..., Any]]] 
 }
 
 
-def examine(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
-    """Examine every metric's properties, for one word before sets of words."""
+def examine_metrics(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
+    """Examine the properties of metrics, by default of all, for one word before sets of words."""
     return [
         verdict
         for metric in registry.values()

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.one_word import KEEP
-from ..metrics.registry import Metric
+from biasgrid.metrics.one_word import KEEP
+from biasgrid.metrics.registry import Metric
+
 from .numbers import number
 from .questions import (
     NO,
