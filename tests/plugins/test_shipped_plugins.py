@@ -195,6 +195,11 @@ def test_the_command_line_lists_and_loads_them(tmp_path, monkeypatch):
 def test_a_command_with_the_name_of_a_plugin_loads_it():
     done = command("properties", "--metric", "mac")
     assert {row["metric"] for row in json.loads(done.stdout)} == {"mac"}, done.stderr
+    done = command("propertis")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "biasgrid: unknown command 'propertis'; did you mean 'properties'? allowed: init, "
+    )
     done = command("psychometrics")
     assert done.returncode == 2
     assert done.stderr.startswith("biasgrid: unknown command 'psychometrics'; allowed: init, run, ")
