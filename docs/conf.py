@@ -73,6 +73,7 @@ include_patterns = [
     "data/*.md",
     "data/*/*.md",
     "benchmarks/*.md",
+    "plugins/*/*.md",
     "validation/*.md",
     "validation/*/*.md",
 ]

@@ -21,12 +21,18 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 import yaml
+from biasgrid_plugin_properties import NO, ORDERED, Setting, Verdict, by_row, examine_metric
+from biasgrid_plugin_properties.figures import blind_spots, plain
+from biasgrid_plugin_properties.numbers import number
+from biasgrid_plugin_properties.questions import SHORT
+from biasgrid_plugin_properties.search import sides
+from biasgrid_plugin_properties.tables import cell
 from matplotlib.figure import Figure
 from pictures import IMAGES, PICTURES, ROOT, read  # it has put the checkout on the path
 from PIL import Image
 from plugin_notes import code_of, plugin_note  # it loads the plugins
 
-from biasgrid import debias, load, metrics, properties
+from biasgrid import debias, load, metrics
 from biasgrid.core import docstrings
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.labels import short_labels
@@ -39,12 +45,6 @@ from biasgrid.measure.significance import REGISTRY as TESTS
 from biasgrid.metrics.registry import Metric
 from biasgrid.models import readers
 from biasgrid.models.kinds import REGISTRY as KINDS_OF_MODELS
-from biasgrid.properties import Setting
-from biasgrid.properties.figures import blind_spots, plain
-from biasgrid.properties.numbers import number
-from biasgrid.properties.questions import SHORT
-from biasgrid.properties.search import sides
-from biasgrid.properties.tables import cell
 from biasgrid.queries.query import Query
 from validation.properties.pictures import verdicts as property_verdicts
 
@@ -283,14 +283,14 @@ def seen(metric: Metric) -> str:
     """The picture of what it cannot see, and its answers in the property matrix."""
     if metric.needs != "vectors":
         verdicts = _verdicts_of(metric)
-        if not properties.by_row(verdicts):
+        if not by_row(verdicts):
             return filled(f"The [property matrix](../properties.md) does not have it: {verdicts[0].note}.")
         return "\n\n".join([*refuted_by(metric), *answers(metric)])
     panels = blind_spots_of(metric)
     words = "; ".join(f"{plain(setting)}: {text}" for setting, text in panels)
     legend = NEIGHBOURS if metric.of_model else LEGEND[max(len(setting.words) for setting, _ in panels)]
     parts = [f"![{words}](../images/metrics/{metric.name}.png)", legend]
-    rows = properties.by_row(_verdicts_of(metric))
+    rows = by_row(_verdicts_of(metric))
     if not rows:
         (verdict,) = _verdicts_of(metric)
         parts.append(f"The [property matrix](../properties.md) does not have it: {verdict.note}.")
@@ -310,15 +310,15 @@ REFUTED_BY = {
 def refuted_by(metric: Metric) -> Iterator[str]:
     """The texts or scores that the property matrix refutes a metric of corpora or language models with."""
     yield filled(REFUTED_BY[metric.needs])
-    found = [v for v in _verdicts_of(metric) if v.holds == properties.NO and v.label == metric.label]
+    found = [v for v in _verdicts_of(metric) if v.holds == NO and v.label == metric.label]
     yield "\n".join(item(f"{SHORT[v.property]}, {v.level}: **no**, {v.note}.") for v in found)
 
 
 def answers(metric: Metric) -> Iterator[str]:
     """Its rows of the property matrix."""
     lines = ["| | of | " + " | ".join(SHORT.values()) + " |", "|" + " --- |" * (len(SHORT) + 2)]
-    for (label, level), row in properties.by_row(_verdicts_of(metric)).items():
-        found = [cell(row.get((name, "")), row.get((name, properties.ORDERED))) for name in SHORT]
+    for (label, level), row in by_row(_verdicts_of(metric)).items():
+        found = [cell(row.get((name, "")), row.get((name, ORDERED))) for name in SHORT]
         lines.append(f"| {label} | {level} | {' | '.join(found)} |")
     yield filled(
         "Its answers in the property matrix ([what is asked](../properties.md), [all "
@@ -520,29 +520,29 @@ def value_of(metric: Metric, setting: Setting) -> str:
     return number(metric(Query(groups, measured), model, **options).value)
 
 
-def _verdicts_of(metric: Metric) -> list[properties.Verdict]:
+def _verdicts_of(metric: Metric) -> list[Verdict]:
     return _verdicts().get(metric.name) or _examined(metric.name)
 
 
 @cache
-def _examined(name: str) -> list[properties.Verdict]:
+def _examined(name: str) -> list[Verdict]:
     """The verdicts on a metric that is newer than the tables of `make properties`."""
-    return properties.examine_metric(metrics.REGISTRY[name])
+    return examine_metric(metrics.REGISTRY[name])
 
 
 @cache
-def _verdicts() -> dict[str, list[properties.Verdict]]:
+def _verdicts() -> dict[str, list[Verdict]]:
     """Metric -> its row in the property matrix."""
     return _by_metric(property_verdicts(read("properties", IMAGES / "properties.csv")))
 
 
 @cache
-def _counterexamples() -> dict[str, list[properties.Verdict]]:
+def _counterexamples() -> dict[str, list[Verdict]]:
     return _by_metric(property_verdicts(read("properties", IMAGES / "counterexamples.csv")))
 
 
-def _by_metric(verdicts: Iterable[properties.Verdict]) -> dict[str, list[properties.Verdict]]:
-    found: dict[str, list[properties.Verdict]] = {}
+def _by_metric(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
+    found: dict[str, list[Verdict]] = {}
     for verdict in verdicts:
         found.setdefault(verdict.metric, []).append(verdict)
     return found

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import configuration
+from biasgrid_plugin_properties.files import COLUMNS as PROPERTIES
 from plugin_notes import plugin_note
 
 import biasgrid
@@ -24,7 +25,6 @@ from biasgrid import cli, debias, metrics, tables, word_bias
 from biasgrid.core.docstrings import parameters, sections, wrap
 from biasgrid.measure.significance import parts as parts_of_inference
 from biasgrid.models.model import Model
-from biasgrid.properties import files as properties
 
 # configuration.py has put the checkout on the path
 from validation.calibration import frequency_table
@@ -83,7 +83,7 @@ OTHERS = {
     "properties/properties.csv": (
         "make properties",
         "One row per metric, level, property and condition: whether the metric has it.",
-        properties.COLUMNS,
+        PROPERTIES,
     ),
 }
 

@@ -26,6 +26,7 @@ PAGES = (
     "data/*/*.md",
     "benchmarks/*.md",
     "notebooks/*.md",
+    "plugins/*/*.md",
     "validation/**/*.md",
 )
 GENERATED = tuple(ROOT / "docs" / folder for folder in ("metrics", "debias", "reference/tables"))

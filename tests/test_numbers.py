@@ -23,6 +23,7 @@ from biasgrid.core.numbers import (
     typeset,
     typographic,
 )
+from biasgrid.core.resources import resource
 from biasgrid.measure.caveats import is_at_floor
 
 NAN, INF = math.nan, math.inf
@@ -186,14 +187,11 @@ NOT_READ = {
 
 
 @pytest.mark.parametrize(
-    "folder", ["study", "cli", "report", "tables/conclusions", "figures", "properties", "measure"]
+    "folder", ["study", "cli", "report", "tables/conclusions", "figures", "measure", "plugins"]
 )
 def test_what_people_read_has_no_format_of_its_own(folder: str) -> None:
-    files = [
-        file
-        for file in (Path(biasgrid.__file__).parent / folder).rglob("*")
-        if file.suffix in (".py", ".html")
-    ]
+    place = resource("plugins") if folder == "plugins" else Path(biasgrid.__file__).parent / folder
+    files = [file for file in place.rglob("*") if file.suffix in (".py", ".html")]
     assert len(files) > 5
     formats = {
         file.name: re.findall(r":z?,?\.\d+[efg%]|%\.\d[efg]|toFixed", file.read_text()) for file in files

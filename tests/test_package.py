@@ -23,9 +23,9 @@ from packaging.requirements import Requirement
 
 import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, cli, metrics
-from biasgrid.core import extras, resources
+from biasgrid.core import extras, registry, resources
 from biasgrid.core.errors import BiasgridError
-from biasgrid.core.moved import MOVED, present_name
+from biasgrid.core.moved import IN_PLUGINS, MOVED, present_name
 from biasgrid.study.config.study import StudyConfig
 from biasgrid.study.study import Study
 
@@ -92,6 +92,16 @@ def test_a_former_module_is_answered_with_its_present_name(name):
     if "." not in name:
         with pytest.warns(FutureWarning, match=f"biasgrid.{name} is now biasgrid.{MOVED[name]}"):
             assert getattr(bg, name) is importlib.import_module(f"biasgrid.{MOVED[name]}")
+
+
+@pytest.mark.parametrize(("name", "plugin"), IN_PLUGINS.items())
+def test_a_former_name_is_answered_with_its_plugin(name, plugin):
+    with pytest.warns(
+        FutureWarning, match=f"^biasgrid.{name} is in the plugin '{plugin}': call biasgrid.load_plugins"
+    ):
+        found = getattr(bg, name)
+    module = sys.modules[f"biasgrid_plugin_{plugin}"]
+    assert found is (module if name == plugin else getattr(module, name))
 
 
 def test_a_plugin_with_a_former_import_line_names_the_present_one(tmp_path):
@@ -458,10 +468,12 @@ def test_help_fits_a_terminal_and_has_an_example(monkeypatch):
     assert all(re.match(r"^  ([a-z ]+:$|  [a-z]+ +[A-Z])", line) for line in listed if line)
     shown = re.findall(r"^    (\w+)(?: |$)", text, re.M)
     assert shown[:3] == ["init", "run", "list"]
-    # every command is listed
+    # every command is listed; those of plugins, which are loaded by their names, have an example
     names = list(cli.commands().by_name)
-    assert sorted(shown) == sorted({name.split()[0] for name in names})
-    assert len(shown) <= 16
+    of_plugins = set(names) & registry.shipped_plugins().keys()
+    assert sorted(shown) == sorted({name.split()[0] for name in names} - of_plugins)
+    assert all(f"  biasgrid {name} " in text for name in of_plugins)
+    assert len(shown) <= 15
     for command in ["", "words", *names]:
         text = biasgrid(*command.split(), "--help").stdout
         assert max(map(len, text.splitlines())) <= 80, command

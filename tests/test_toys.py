@@ -9,13 +9,13 @@ from pathlib import Path
 import forks
 import pandas as pd
 import pytest
+from biasgrid_plugin_properties import examine_metric
 from conftest import GRID_WORDS, ROOT, Project, biasgrid
 from reruns import append, cells, planned
 
 from biasgrid import BiasgridError, InputError, Query, load, measure_grid, metrics, tables
 from biasgrid.core.numbers import p_value
 from biasgrid.core.registry import load_plugins
-from biasgrid.properties.examine import examine_metric
 from biasgrid.study.study import Study
 
 pytestmark = pytest.mark.slow

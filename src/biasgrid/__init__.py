@@ -14,7 +14,7 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .core.moved import MOVED
+from .core.moved import IN_PLUGINS, MOVED
 from .version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from .models.load import load as load
     from .models.store import EmbeddingStore as EmbeddingStore
     from .models.words import WordOptions as WordOptions
-    from .properties.examining import Examination as Examination
-    from .properties.examining import examine as examine
     from .queries.query import Query as Query
     from .queries.word_set import WordSet as WordSet
     from .study.in_memory.measure_grid import measure_grid as measure_grid
@@ -52,7 +50,6 @@ _PUBLIC = {
     "BiasgridError": "core.errors",
     "DiskError": "core.errors",
     "EmbeddingStore": "models.store",
-    "Examination": "properties.examining",
     "Grid": "study.views.grid",
     "InputError": "core.errors",
     "LostWordsWarning": "measure.value_warnings",
@@ -66,7 +63,6 @@ _PUBLIC = {
     "compare_models": "study.views.compare_models",
     "debias": "",
     "encode": "models.encode",
-    "examine": "properties.examining",
     "language_model": "models.language_models",
     "load": "models.load",
     "load_plugins": "core.registry",
@@ -82,7 +78,6 @@ __all__ = [
     "BiasgridError",
     "DiskError",
     "EmbeddingStore",
-    "Examination",
     "Grid",
     "InputError",
     "LostWordsWarning",
@@ -97,7 +92,6 @@ __all__ = [
     "compare_models",
     "debias",
     "encode",
-    "examine",
     "language_model",
     "load",
     "load_plugins",
@@ -114,6 +108,19 @@ def __getattr__(name: str) -> Any:
     if name in MOVED:
         warnings.warn(f"biasgrid.{name} is now biasgrid.{MOVED[name]}", FutureWarning, stacklevel=2)
         return import_module(f".{MOVED[name]}", __name__)
+    if name in IN_PLUGINS:
+        from .core.registry import load_plugins
+
+        plugin = IN_PLUGINS[name]
+        load_plugins([plugin])
+        warnings.warn(
+            f"biasgrid.{name} is in the plugin {plugin!r}: call biasgrid.load_plugins([{plugin!r}]), and import "
+            f"biasgrid_plugin_{plugin}",
+            FutureWarning,
+            stacklevel=2,
+        )
+        module = import_module(f"biasgrid_plugin_{plugin}")
+        return getattr(module, name, module)
     if name not in _PUBLIC:
         from .core.errors import did_you_mean
         from .core.wefe_names import LINES, of_module

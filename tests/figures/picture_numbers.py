@@ -3,10 +3,10 @@ text, written."""
 
 import json
 
+import biasgrid_plugin_properties as properties
 import numpy as np
 import pandas as pd
 
-from biasgrid import properties
 from biasgrid.core.numbers import coefficient, interval, plain, share, typeset, typographic
 from validation.calibration.pictures import p_values_of
 from validation.planted_bias import pictures as factory

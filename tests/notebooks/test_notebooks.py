@@ -18,7 +18,7 @@ from biasgrid.workflow.notebooks import OPENED
 
 NOTEBOOKS = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
 SHORTEST = ("01_five_minutes", "02_from_wefe")
-IMPORTS = {"biasgrid", "gensim", "matplotlib", "pandas", "pathlib", "warnings"}
+IMPORTS = {"biasgrid", "biasgrid_plugin_properties", "gensim", "matplotlib", "pandas", "pathlib", "warnings"}
 # those whose subject is code of the reader's own -> what else they import
 OWN = {
     "09_your_own_metric": {"numpy"},

@@ -192,6 +192,35 @@ def test_the_command_line_lists_and_loads_them(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+def test_a_command_with_the_name_of_a_plugin_loads_it():
+    done = command("properties", "--metric", "mac")
+    assert {row["metric"] for row in json.loads(done.stdout)} == {"mac"}, done.stderr
+    done = command("propertis")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "biasgrid: unknown command 'propertis'; did you mean 'properties'? allowed: init, "
+    )
+    done = command("psychometrics")
+    assert done.returncode == 2
+    assert done.stderr.startswith("biasgrid: unknown command 'psychometrics'; allowed: init, run, ")
+
+
+FORMER = """
+import warnings
+
+import biasgrid as bg
+
+warnings.simplefilter("ignore")
+print(bg.examine("gipe"), bg.properties.examine is bg.examine, bg.properties.Examination is bg.Examination)
+"""
+
+
+@pytest.mark.slow
+def test_former_names_load_the_plugin_that_has_them():
+    assert python(FORMER) == "<Examination of GIPE: 1 answers> True True\n"
+
+
+@pytest.mark.slow
 def test_a_model_that_comes_with_biasgrid_brings_its_plugin(tmp_path):
     code = """
 import biasgrid as bg

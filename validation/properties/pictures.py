@@ -10,32 +10,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from biasgrid import metrics, properties
-from biasgrid.properties.figures import counterexamples, matrix, ranges
+from biasgrid import load_plugins, metrics
 
 from ..pictures import Picture, read
+
+load_plugins(["properties"])
+from biasgrid_plugin_properties import SET, Example, Setting, Verdict  # noqa: E402
+from biasgrid_plugin_properties.figures import counterexamples, matrix, ranges  # noqa: E402
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def verdicts(table: pd.DataFrame) -> list[properties.Verdict]:
+def verdicts(table: pd.DataFrame) -> list[Verdict]:
     """Read verdicts from a table that has their fields, and their counterexamples in `settings`."""
     answers = []
     for row in table.to_dict("records"):
         settings = json.loads(row.pop("settings", "") or "[]")
-        example = properties.Example(
+        example = Example(
             tuple(
-                properties.Setting(
-                    s["name"], *(tuple(map(np.array, s[side])) for side in ("groups", "words"))
-                )
+                Setting(s["name"], *(tuple(map(np.array, s[side])) for side in ("groups", "words")))
                 for s in settings
             ),
             tuple(tuple(np.nan if value is None else value for value in s["values"]) for s in settings),
             row["note"],
         )
         row |= {"tried": int(row["tried"]), "neutral": float(row["neutral"])}
-        answers.append(properties.Verdict(**row, example=example if settings else None))
+        answers.append(Verdict(**row, example=example if settings else None))
     return answers
 
 
@@ -57,7 +58,7 @@ def _counterexamples(results: Path) -> pd.DataFrame:
         for verdict in verdicts(table)
     ]
     table["settings"] = [json.dumps(part) if part else "" for part in settings]
-    return table[(table["level"] == properties.SET) & (table["settings"] != "")]
+    return table[(table["level"] == SET) & (table["settings"] != "")]
 
 
 def _comparable(results: Path) -> pd.DataFrame:

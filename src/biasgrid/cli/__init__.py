@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from .. import __version__
 from ..core.errors import BiasgridError
 from ..core.processes import end_with_starter
-from ..core.registry import load_plugins
+from ..core.registry import PLUGINS, load_plugins
 from ..core.termination import stoppable
 from ..core.user_warnings import warn_in_a_line
 from . import (
@@ -39,7 +39,7 @@ TOPICS = (running, reporting, listing, sharing, embeddings, measuring, word_bias
 # what `biasgrid --help` lists
 GROUPS = {
     "start": ("init", "run", "list"),
-    "measure and debias": ("measure", "words", "score", "debias", "properties"),
+    "measure and debias": ("measure", "words", "score", "debias"),
     "report and share": ("report", "compare", "publish", "join"),
     "models": ("fetch", "convert"),
     "maintenance": ("verify", "step"),
@@ -57,6 +57,8 @@ WAY = """run a study:
   biasgrid run my-study.yaml --cores 2    compute its tables, figures and report
 measure one number:
   biasgrid measure --metric weat --model vectors.bin --query query.json
+examine what a metric can detect:
+  biasgrid properties --metric weat
 see the options of a command, and an example:
   biasgrid measure --help
 run one step of a study again:
@@ -73,7 +75,7 @@ def perform(commands: Callable[[], Commands], arguments: list[str] | None = None
     warn_in_a_line()
     end_with_starter()
     try:
-        load_plugins(plugins_of(arguments))  # whose tests are options of commands
+        load_plugins(plugins_of(arguments))  # whose tests are options of commands, and which may add commands
         args = commands().parse(arguments)
         # one BLAS thread, as in the workflow: the same bytes wherever a cell is computed. Libraries that a command
         # loads later have a BLAS of their own, which reads the environment
@@ -122,4 +124,7 @@ def commands() -> Commands:
     commands.parser.add_argument("--version", action="version", version=f"biasgrid {__version__}")
     for topic in TOPICS:
         topic.add(commands)
+    for plugin in PLUGINS.values():
+        for add in getattr(plugin, "COMMANDS", ()):
+            add(commands)
     return commands

@@ -7,11 +7,13 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
 from ..core.errors import BiasgridError, quote, unknown_name
+from ..core.registry import shipped_plugins
 from ..core.resources import find_file
 
 # Limit the characters of a message of the parser.
@@ -59,10 +61,15 @@ def first_sentence(text: str) -> str:
 
 
 def plugins_of(arguments: Sequence[str] | None) -> list[str]:
-    """Return the plugins that a command's arguments name."""
+    """Return the plugins that a command's arguments name, and a shipped plugin with the name of the command.
+
+    The name may be misspelt, so that the message about it has the right one.
+    """
+    arguments = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--plugins", **PLUGINS | {"nargs": "*"})
-    return parser.parse_known_args(arguments)[0].plugins
+    named: list[str] = parser.parse_known_args(arguments)[0].plugins
+    return get_close_matches("".join(arguments[:1]), shipped_plugins(), 1, cutoff=0.8) + named
 
 
 class NoResultError(BiasgridError):

@@ -1,4 +1,4 @@
-"""Metrics and debias methods on one model; properties of metrics."""
+"""Metrics and debias methods on one model."""
 
 from __future__ import annotations
 
@@ -190,20 +190,6 @@ def debias(args: argparse.Namespace) -> dict[str, Any]:
     return record
 
 
-def properties(args: argparse.Namespace) -> list[dict[str, Any]] | dict[str, Any]:
-    """Examine what each metric can and cannot detect. With --output, write a table, counterexamples and figures.
-
-    biasgrid properties --metric weat --output results/properties
-    """
-    from .. import metrics
-    from ..properties import examine, table
-    from ..properties.files import write
-
-    by_name = {entry.name: entry for entry in map(metrics.metric, args.metric)}
-    verdicts = examine(by_name or metrics.REGISTRY)
-    return {"files": write(verdicts, args.output)} if args.output else table(verdicts)
-
-
 def add(commands: Commands) -> None:
     parameter = {"action": "append", "default": [], "metavar": "KEY=VALUE"}
     tests: dict[str, Any] = {test.name: _part(test.help, test.options) for test in significance.tests()}
@@ -262,20 +248,6 @@ def add(commands: Commands) -> None:
         },
         plugins=PLUGINS,
         **FILE,
-    )
-    commands.add(
-        properties,
-        metric={
-            "action": "append",
-            "default": [],
-            "help": "examine this metric only; can be given several times",
-        },
-        output={
-            "type": Path,
-            "metavar": "DIR",
-            "help": "write properties.csv, counterexamples.json, properties.md and the figures there",
-        },
-        plugins=PLUGINS,
     )
 
 

@@ -1,4 +1,4 @@
-"""Former names of modules that scripts and plugins import, for one version."""
+"""Former names that scripts and plugins import, for one version."""
 
 from __future__ import annotations
 
@@ -44,6 +44,9 @@ MOVED = {
     "word_set": "queries.word_set",
     "words": "models.words",
 }
+
+# Former name below `biasgrid` -> the plugin that comes with biasgrid and has it.
+IN_PLUGINS = {"Examination": "properties", "examine": "properties", "properties": "properties"}
 
 
 def present_name(module: str) -> str:

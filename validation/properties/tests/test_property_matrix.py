@@ -3,10 +3,8 @@
 import csv
 
 import pytest
+from biasgrid_plugin_properties import examine_metrics, files, search, settings
 from conftest import ROOT
-
-from biasgrid import properties
-from biasgrid.properties import files, search, settings
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +17,7 @@ def written(tmp_path_factory):
         patch.setattr(settings, "DRAWN", 3)
         patch.setattr(search, "DESCENTS", 1)
         patch.setattr(files, "save", lambda figure, stem: [])
-        files.write(properties.examine(), folder)
+        files.write(examine_metrics(), folder)
     return folder
 
 

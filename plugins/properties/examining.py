@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..metrics import REGISTRY
-from ..metrics.registry import Metric
-from ..models.kinds import are_models
+from biasgrid.metrics import REGISTRY
+from biasgrid.metrics.registry import Metric
+from biasgrid.models.kinds import are_models
+
 from . import scores, texts
 from .questions import (
     ARGUMENTS,
@@ -25,7 +26,7 @@ from .questions import (
     YES,
 )
 from .search import Search, sides
-from .verdicts import Verdict
+from .verdicts import Example, Verdict
 
 # Kind of model -> function that selects its metrics with examples other than vectors, and the examination of them.
 WITHOUT_VECTORS: dict[str, tuple[Callable[[Metric], bool], Callable[..., Any]]] = {
@@ -34,8 +35,8 @@ WITHOUT_VECTORS: dict[str, tuple[Callable[[Metric], bool], Callable[..., Any]]] 
 }
 
 
-def examine(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
-    """Examine every metric's properties, for one word before sets of words."""
+def examine_metrics(registry: Mapping[str, Metric] = REGISTRY) -> list[Verdict]:
+    """Examine the properties of metrics, by default of all, for one word before sets of words."""
     return [
         verdict
         for metric in registry.values()
@@ -54,64 +55,54 @@ def examine_metric(metric: Metric, parameters: Mapping[str, Any] | None = None) 
     variant = ", ".join(f"{key}: {json.dumps(value).strip(chr(34))}" for key, value in parameters.items())
     label = metric.label + (f" ({variant})" if variant else "")
     metric = metric.under(parameters)
+
+    is_of_paper = parameters in VARIANTS.get(metric.name, [{}])[:1]
+
+    def verdict(
+        level: str,
+        name: str,
+        condition: str,
+        holds: str,
+        note: str,
+        tried: int,
+        example: Example | None = None,
+    ) -> Verdict:
+        question = condition or name
+        paper = PAPER.get((metric.name, level), {}).get(question, "") if is_of_paper else ""
+        scopes = [ARGUMENTS.get((metric.name, variant, scope), {}) for scope in (level, None)]
+        why = scopes[0].get(question) or scopes[1].get(question, "")
+        holds = YES if holds == NOT_REFUTED and why else holds
+        return Verdict(
+            metric.name,
+            label,
+            level,
+            name,
+            condition,
+            holds,
+            paper,
+            tried,
+            note or why,
+            metric.neutral,
+            example,
+        )
+
     if metric.needs in WITHOUT_VECTORS:
         can_be_examined, verdicts_by_level = WITHOUT_VECTORS[metric.needs]
         if can_be_examined(metric):
-            return _verdicts_without_vectors(verdicts_by_level, metric, parameters, label, variant)
+            return [
+                verdict(level, name, "", *answer)
+                for level, answers in verdicts_by_level(metric, parameters).items()
+                for name, answer in answers.items()
+            ]
     if reason := _why_not_examined(metric):
-        return [Verdict(metric.name, label, "", "", "", NOT_EXAMINED, "", 0, reason, metric.neutral)]
+        return [verdict("", "", "", NOT_EXAMINED, reason, 0)]
     verdicts = []
     for level in (WORD, SET):
         if level == WORD and sides(metric)[1] == 2 and metric.name not in WORD_VALUES:
             continue
-        answers = Search(metric, parameters, level).run()
-        for (name, condition), (holds, example, setting_count) in answers.items():
-            paper, why = ({}, "")
-            if parameters in VARIANTS.get(metric.name, [{}])[:1]:
-                paper = PAPER.get((metric.name, level), {})
-            for scope in (level, None):
-                why = why or ARGUMENTS.get((metric.name, variant, scope), {}).get(condition or name, "")
-            if holds == NOT_REFUTED and why:
-                holds = YES
-            verdicts.append(
-                Verdict(
-                    metric.name,
-                    label,
-                    level,
-                    name,
-                    condition,
-                    holds,
-                    paper.get(condition or name, ""),
-                    setting_count,
-                    example.statement if example else "it has no value" if holds == UNDEFINED else why,
-                    metric.neutral,
-                    example,
-                )
-            )
-    return verdicts
-
-
-def _verdicts_without_vectors(
-    verdicts_by_level: Callable[..., dict[str, dict[str, tuple[str, str, int]]]],
-    metric: Metric,
-    parameters: Mapping[str, Any],
-    label: str,
-    variant: str,
-) -> list[Verdict]:
-    """Return the verdicts on a metric of corpora or of language models, whose counterexamples are texts or scores."""
-    verdicts = []
-    for level, answers in verdicts_by_level(metric, parameters).items():
-        general_arguments, level_arguments = (
-            ARGUMENTS.get((metric.name, variant, scope), {}) for scope in (None, level)
-        )
-        arguments = general_arguments | level_arguments
-        for name, (holds, example, setting_count) in answers.items():
-            why = arguments.get(name, "")
-            holds = YES if holds == NOT_REFUTED and why else holds
-            note = example or why
-            verdicts.append(
-                Verdict(metric.name, label, level, name, "", holds, "", setting_count, note, metric.neutral)
-            )
+        for (name, condition), (holds, example, tried) in Search(metric, parameters, level).run().items():
+            note = example.statement if example else "it has no value" if holds == UNDEFINED else ""
+            verdicts.append(verdict(level, name, condition, holds, note, tried, example))
     return verdicts
 
 

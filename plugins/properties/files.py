@@ -8,15 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.files import write_text
-from ..core.schema import dumps
-from ..figures.frame import save
-from ..tables.table import Column
+from biasgrid.core.files import write_text
+from biasgrid.core.schema import dumps
+from biasgrid.figures.frame import save
+from biasgrid.tables.table import Column
+
 from .figures import counterexamples, matrix, ranges
 from .questions import NO, NOT_EXAMINED, NOT_REFUTED, SET, UNDEFINED, WORD, YES
 from .tables import coordinates, examples, markdown, table
 from .verdicts import Verdict
 
+# Name of a figure -> the function that draws it from verdicts.
+DRAWINGS = {"properties": matrix, "counterexamples": counterexamples, "ranges": ranges}
 COLUMNS = (
     Column("metric", "the metric's name"),
     Column("label", "what figures call it, with options that matter"),
@@ -41,8 +44,7 @@ def write(verdicts: Sequence[Verdict], folder: Path) -> list[str]:
     }
     for name, content in files.items():
         write_text(folder / name, content)
-    figures = {"properties": matrix, "counterexamples": counterexamples, "ranges": ranges}
-    figure_paths = [path for name, draw in figures.items() for path in save(draw(verdicts), folder / name)]
+    figure_paths = [path for name, draw in DRAWINGS.items() for path in save(draw(verdicts), folder / name)]
     return [str(folder / name) for name in files] + figure_paths
 
 

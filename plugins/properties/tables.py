@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.schema import as_finite
+from biasgrid.core.schema import as_finite
+
 from .numbers import number
 from .questions import NOT_EXAMINED, ORDERED, PROPERTIES, SHORT
 from .settings import Sets

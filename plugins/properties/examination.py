@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import metrics as registry
-from ..core.errors import BiasgridError, quote, unknown_name
+from biasgrid import metrics as registry
+from biasgrid.core.errors import BiasgridError, quote, unknown_name
+from biasgrid.figures.showing import check_path, hand_out
+
+from .examining import examine_metrics
+from .files import DRAWINGS
+from .questions import PROPERTIES, SHORT
+from .tables import table
+from .verdicts import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-    from . import Verdict
-
-KINDS = ("properties", "counterexamples", "ranges")
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,15 +47,11 @@ class Examination:
         """
         import pandas as pd
 
-        from . import table
-
         return pd.DataFrame(table(self.verdicts))
 
     @property
     def matrix(self) -> pd.DataFrame:
         """Return the verdicts as metrics and levels by properties; "" if a question does not apply."""
-        from .questions import PROPERTIES, SHORT
-
         frame = self.frame
         wide = (
             frame[frame["property"].isin(list(PROPERTIES)) & (frame["condition"] == "")]
@@ -107,19 +106,10 @@ class Examination:
         -------
         matplotlib.figure.Figure
         """
-        from ..figures.showing import check_path, hand_out
-
-        if kind not in KINDS:
-            raise BiasgridError(unknown_name("kind of figure", kind, KINDS))
+        if kind not in DRAWINGS:
+            raise BiasgridError(unknown_name("kind of figure", kind, DRAWINGS))
         check_path(path)
-        from . import figures
-
-        draw = {
-            "properties": figures.matrix,
-            "counterexamples": figures.counterexamples,
-            "ranges": figures.ranges,
-        }
-        return hand_out(draw[kind](self.verdicts), path)
+        return hand_out(DRAWINGS[kind](self.verdicts), path)
 
     def __repr__(self) -> str:
         labels = dict.fromkeys(v.label for v in self.verdicts)
@@ -150,12 +140,12 @@ def examine(metrics: Any = None) -> Examination:
 
     Examples
     --------
-    >>> import biasgrid as bg
-    >>> bg.examine("rnd").matrix["sees stereotype"].tolist()
+    >>> from biasgrid import load_plugins
+    >>> load_plugins(["properties"])
+    >>> from biasgrid_plugin_properties import examine
+    >>> examine("rnd").matrix["sees stereotype"].tolist()
     ['', 'no', '', 'no']
     """
-    from . import examine as examine_metrics
-
     if metrics is None:
         return Examination(examine_metrics())
     if isinstance(metrics, (str, registry.Metric)) or hasattr(metrics, "metric"):

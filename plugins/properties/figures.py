@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..figures.frame import Frame, empty_page, styled
-from ..figures.palette import ABOVE_LIGHT, BELOW_LIGHT, DASHED, MODEL_COLOURS, Look
-from ..figures.text import NORMAL, SMALL, fit_text, text_width, wrap_text
-from ..figures.types.heat import heat
-from ..figures.visuals import beside, legend_area, legend_line, legend_mark, row_names
+from biasgrid.figures.frame import Frame, empty_page, styled
+from biasgrid.figures.palette import ABOVE_LIGHT, BELOW_LIGHT, DASHED, MODEL_COLOURS, Look
+from biasgrid.figures.text import NORMAL, SMALL, fit_text, text_width, wrap_text
+from biasgrid.figures.types.heat import heat
+from biasgrid.figures.visuals import beside, legend_area, legend_line, legend_mark, row_names
+
 from .numbers import number
 from .questions import NO, NOT_REFUTED, ORDERED, PROPERTIES, SET, UNDEFINED, YES
 from .search import CATALOGUE

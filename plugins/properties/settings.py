@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..core.geometry import cosines
+from biasgrid.core.geometry import cosines
 
 EXACT, CLEAR = 1e-9, 1e-3
 SEED, DRAWN = 6, 1200

@@ -6,14 +6,15 @@ The module of each kind of model defines its leanings; the questions are the sam
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ..metrics.registry import Metric
+from biasgrid.metrics.registry import Metric
+
 from .numbers import number
-from .questions import OF_ONE_WORD, PROPERTIES, SET, WORD
+from .questions import NO, NOT_REFUTED, OF_ONE_WORD, PROPERTIES, SET, WORD
 
 CLEAR, EXACT = 1e-3, 1e-9
 # Only vectors have a length.
@@ -23,16 +24,29 @@ QUESTIONS = {
 }
 
 
-def find_counterexamples(
+def answers(
     metric: Metric,
     level: str,
     settings: Iterable[tuple[Any, np.ndarray, float]],
     describe: Callable[[Any], str],
-) -> tuple[dict[str, str], dict[str, int]]:
-    """Find counterexamples among settings, each with its leanings (words,) and the metric's value.
+    ranges: Mapping[Any, tuple[float, float]],
+    compare: Callable[..., str],
+    compared: int,
+) -> dict[str, tuple[str, str, int]]:
+    """Answer the questions about a metric: property -> answer, counterexample, number of settings tried.
 
-    Returns property -> the first setting that refutes it, as text of `describe`; and property -> the number of
-    settings in which it was examined.
+    Parameters
+    ----------
+    settings
+        Settings, each with its leanings (words,) and the metric's value.
+    describe
+        Function that returns a setting as text.
+    ranges
+        Size of a setting -> the smallest and the largest value of settings of this size.
+    compare
+        Function that returns two unequal ranges as text, each after its size.
+    compared
+        The number of settings in these ranges.
     """
     counterexamples: dict[str, str] = {}
     counts = dict.fromkeys(QUESTIONS[level], 0)
@@ -49,10 +63,22 @@ def find_counterexamples(
             counts[name] += 1
             if cases[name] and name not in counterexamples:
                 counterexamples[name] = f"{_value_text(value, metric)} of {describe(setting)}"
-    return counterexamples, counts
+    counts["comparable"] = compared
+    first, *others = ranges.items()
+    for other in others:
+        if max(abs(a - b) for a, b in zip(first[1], other[1], strict=True)) > CLEAR:
+            counterexamples.setdefault("comparable", compare(*first, *other))
+    return {
+        name: (NO if name in counterexamples else NOT_REFUTED, counterexamples.get(name, ""), counts[name])
+        for name in counts
+    }
 
 
 def _value_text(value: float, metric: Metric) -> str:
     if not math.isfinite(value):
         return "no value"
     return f"{number(value)}, which is {'' if abs(value - metric.neutral) < EXACT else 'not '}neutral,"
+
+
+def range_text(ends: tuple[float, float]) -> str:
+    return f"{number(ends[0])} to {number(ends[1])}"

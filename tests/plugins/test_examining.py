@@ -1,9 +1,10 @@
-"""`examine`: what metrics can and cannot see, at the door for Python."""
+"""`examine` of the plugin `properties`: what metrics can and cannot see, in Python."""
 
 import csv
 import math
 
 import pytest
+from biasgrid_plugin_properties import examine
 from conftest import ROOT
 
 import biasgrid as bg
@@ -11,7 +12,7 @@ import biasgrid as bg
 
 @pytest.fixture(scope="module")
 def rnd():
-    return bg.examine("rnd")
+    return examine("rnd")
 
 
 def test_verdicts_are_the_documented_ones(rnd):
@@ -57,7 +58,7 @@ def test_a_counterexample_can_be_measured_again(rnd):
 
 
 def test_a_metric_that_is_of_a_whole_model_is_not_examined():
-    examined = bg.examine(["gipe", bg.metrics.pmn])
+    examined = examine(["gipe", bg.metrics.pmn])
     assert examined.frame["holds"].tolist() == ["not examined"] * 2
     assert examined.matrix.empty
     assert examined.counterexamples.empty
@@ -83,7 +84,7 @@ def test_both_figures_are_drawn(rnd, tmp_path):
 )
 def test_what_is_no_metric_is_answered_with_a_sentence(asked, says):
     with pytest.raises(bg.BiasgridError, match=says):
-        bg.examine(asked)
+        examine(asked)
 
 
 def test_wrong_figures_are_answered_with_a_sentence(rnd, tmp_path):

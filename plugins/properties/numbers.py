@@ -1,6 +1,6 @@
 """Format of numbers in sentences and tables."""
 
-from ..core.numbers import plain, typographic
+from biasgrid.core.numbers import plain, typographic
 
 
 def number(value: float) -> str:

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..metrics.registry import Metric
-from .leanings import CLEAR, find_counterexamples
+from biasgrid.metrics.registry import Metric
+
+from .leanings import answers, range_text
 from .numbers import number
-from .questions import NO, NOT_REFUTED, SET, WORD
+from .questions import SET, WORD
 
 SCORES = (-1.0, -2.0, -4.0)
 # Numbers of pairs, or words, of the settings that are tried.
@@ -43,32 +44,23 @@ def verdicts(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, dict[st
     # values.
     value = cache(partial(_value, metric, parameters))
     ranges = {size: _value_range(value, size) for size in COMPARED}
-    return {level: _verdicts_of_level(metric, value, ranges, level) for level in SIZES}
-
-
-def _verdicts_of_level(
-    metric: Metric, value: Value, ranges: Mapping[int, tuple[float, float]], level: str
-) -> dict[str, tuple[str, str, int]]:
-    settings = (
-        (pair_scores, np.array([first - second for first, second in pair_scores]), value(pair_scores))
-        for pair_scores in _settings(SIZES[level])
-    )
-    counterexamples, counts = find_counterexamples(metric, level, settings, _describe)
-    counts["comparable"] = sum(1 for _ in _settings(COMPARED))
-    first = ranges[COMPARED[0]]
-    for size, ends in ranges.items():
-        if (
-            max(abs(a - b) for a, b in zip(first, ends, strict=True)) > CLEAR
-            and "comparable" not in counterexamples
-        ):
-            counterexamples["comparable"] = (
-                f"of the same scores it is {number(first[0])} to {number(first[1])} where there are {COMPARED[0]}, "
-                f"and {number(ends[0])} to {number(ends[1])} where there are {size}"
-            )
+    compared = sum(1 for _ in _settings(COMPARED))
     return {
-        name: (NO if name in counterexamples else NOT_REFUTED, counterexamples.get(name, ""), counts[name])
-        for name in counts
+        level: answers(metric, level, _with_values(value, sizes), _describe, ranges, _compare, compared)
+        for level, sizes in SIZES.items()
     }
+
+
+def _with_values(value: Value, sizes: tuple[int, ...]) -> Iterator[tuple[PairScores, np.ndarray, float]]:
+    for pair_scores in _settings(sizes):
+        yield pair_scores, np.array([first - second for first, second in pair_scores]), value(pair_scores)
+
+
+def _compare(size: int, ends: tuple[float, float], other: int, other_ends: tuple[float, float]) -> str:
+    return (
+        f"of the same scores it is {range_text(ends)} where there are {size}, and {range_text(other_ends)} "
+        f"where there are {other}"
+    )
 
 
 def _settings(sizes: tuple[int, ...]) -> Iterator[PairScores]:

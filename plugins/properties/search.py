@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
 
-from ..metrics.one_word import KEEP
-from ..metrics.registry import Metric
+from biasgrid.metrics.one_word import KEEP
+from biasgrid.metrics.registry import Metric
+
 from .numbers import number
 from .questions import (
     NO,
@@ -112,7 +114,7 @@ class Search:
         value = self.value(setting.groups, setting.words)
         neutral = self.metric.neutral
         distance = abs(value - neutral)
-        example = self._example(setting, value)
+        example = partial(self._example, setting, value)
         is_biased, is_unbiased = truth.bias > CLEAR, truth.bias < EXACT
         # Each case has a property, whether it applies to the setting, and whether the setting would refute it.
         cases = [
@@ -154,11 +156,8 @@ class Search:
                 "directions",
             )
 
-    def _example(self, setting: Setting, value: float) -> Callable[[str], Example]:
-        def make_example(name: str) -> Example:
-            return Example((setting,), ((value,),), self._statement(name, setting, value))
-
-        return make_example
+    def _example(self, setting: Setting, value: float, name: str) -> Example:
+        return Example((setting,), ((value,),), self._statement(name, setting, value))
 
     def _statement(self, name: str, setting: Setting, value: float) -> str:
         truth = setting.truth

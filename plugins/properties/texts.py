@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..metrics.registry import Metric
-from ..models.corpus.cooccurrence import Cooccurrence
-from .leanings import CLEAR, find_counterexamples
-from .numbers import number
-from .questions import NO, NOT_REFUTED, SET, WORD
+from biasgrid.metrics.registry import Metric
+from biasgrid.models.corpus.cooccurrence import Cooccurrence
+
+from .leanings import answers, range_text
+from .questions import SET, WORD
 
 SEED, DRAWN, MOST = 5, 1000, 4
 # Numbers of the groups' sentences in texts whose extreme values are compared.
@@ -35,37 +35,40 @@ Text = tuple[int, ...]
 
 def verdicts(metric: Metric, parameters: Mapping[str, Any]) -> dict[str, dict[str, tuple[str, str, int]]]:
     """Examine a metric: level -> property -> answer, the text that refutes it, and the number of texts tried."""
-    return {level: _verdicts_of_level(metric, parameters, level) for level in (WORD, SET)}
-
-
-def _verdicts_of_level(
-    metric: Metric, parameters: Mapping[str, Any], level: str
-) -> dict[str, tuple[str, str, int]]:
-    settings = (
-        (text, _leanings(text, level), _value(metric, parameters, text, level))
-        for text in texts()
-        # For one word, use texts without the other.
-        if level == SET or not any(n for n, sentence in zip(text, SENTENCES, strict=True) if sentence[3])
-    )
-    counterexamples, counts = find_counterexamples(metric, level, settings, _describe)
-    (first_sizes, first_range), *other_ranges = (
-        (sizes, _value_range(metric, parameters, sizes, level)) for sizes in SIZES
-    )
-    counts["comparable"] = sum((he + 1) * (she + 1) for he, she in SIZES)
-    for sizes, ends in other_ranges:
-        if (
-            max(abs(a - b) for a, b in zip(first_range, ends, strict=True)) > CLEAR
-            and "comparable" not in counterexamples
-        ):
-            counterexamples["comparable"] = (
-                f"it is {number(first_range[0])} to {number(first_range[1])} where the groups have {first_sizes[0]} "
-                f"and {first_sizes[1]} sentences, and {number(ends[0])} to {number(ends[1])} where they have "
-                f"{sizes[0]} and {sizes[1]}"
-            )
+    compared = sum((he + 1) * (she + 1) for he, she in SIZES)
     return {
-        name: (NO if name in counterexamples else NOT_REFUTED, counterexamples.get(name, ""), counts[name])
-        for name in counts
+        level: answers(
+            metric,
+            level,
+            _with_values(metric, parameters, level),
+            _describe,
+            {sizes: _value_range(metric, parameters, sizes, level) for sizes in SIZES},
+            _compare,
+            compared,
+        )
+        for level in (WORD, SET)
     }
+
+
+def _with_values(
+    metric: Metric, parameters: Mapping[str, Any], level: str
+) -> Iterator[tuple[Text, np.ndarray, float]]:
+    for text in texts():
+        # For one word, use texts without the other.
+        if level == SET or not any(n for n, sentence in zip(text, SENTENCES, strict=True) if sentence[3]):
+            yield text, _leanings(text, level), _value(metric, parameters, text, level)
+
+
+def _compare(
+    sizes: tuple[int, int],
+    ends: tuple[float, float],
+    others: tuple[int, int],
+    other_ends: tuple[float, float],
+) -> str:
+    return (
+        f"it is {range_text(ends)} where the groups have {sizes[0]} and {sizes[1]} sentences, and "
+        f"{range_text(other_ends)} where they have {others[0]} and {others[1]}"
+    )
 
 
 @cache

@@ -7,7 +7,8 @@ vectors that can be measured again. A failed search for one is not a proof: the 
 argument (`ARGUMENTS`).
 """
 
-from .examine import examine, examine_metric
+from .examination import Examination, examine
+from .examining import examine_metric, examine_metrics
 from .questions import (
     NO,
     NOT_EXAMINED,
@@ -34,12 +35,14 @@ __all__ = [
     "UNDEFINED",
     "WORD",
     "YES",
+    "Examination",
     "Example",
     "Setting",
     "Verdict",
     "by_row",
     "examine",
     "examine_metric",
+    "examine_metrics",
     "examples",
     "markdown",
     "table",

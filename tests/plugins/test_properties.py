@@ -7,14 +7,13 @@ import math
 from functools import partial
 from itertools import combinations, permutations
 
+import biasgrid_plugin_properties as properties
 import numpy as np
 import pytest
+from biasgrid_plugin_properties import files, scores, search, settings, texts
 
-from biasgrid import properties
 from biasgrid.cli import main
 from biasgrid.metrics import REGISTRY
-from biasgrid.properties import files, scores, search, settings, texts
-from biasgrid.properties.examining import KINDS
 
 pytestmark = pytest.mark.slow
 
@@ -454,7 +453,7 @@ def _short_search():
 
 @pytest.fixture(scope="module")
 def verdicts():
-    return properties.examine()
+    return properties.examine_metrics()
 
 
 @pytest.fixture(scope="module")
@@ -585,7 +584,7 @@ def test_the_command_prints_the_matrix_and_writes_the_same_files_again(tmp_path,
     )
     assert len(second) == 7
     assert second.items() <= first.items()
-    names = {f"{name}.{end}" for name in KINDS for end in ("pdf", "svg", "png")}
+    names = {f"{name}.{end}" for name in files.DRAWINGS for end in ("pdf", "svg", "png")}
     assert set(first) == names | {
         "properties.csv",
         "properties.md",
