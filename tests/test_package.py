@@ -25,7 +25,7 @@ import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, cli, metrics
 from biasgrid.core import extras, resources
 from biasgrid.core.errors import BiasgridError
-from biasgrid.core.moved import MOVED, present_name
+from biasgrid.core.moved import IN_PLUGINS, MOVED, present_name
 from biasgrid.study.config.study import StudyConfig
 from biasgrid.study.study import Study
 
@@ -92,6 +92,13 @@ def test_a_former_module_is_answered_with_its_present_name(name):
     if "." not in name:
         with pytest.warns(FutureWarning, match=f"biasgrid.{name} is now biasgrid.{MOVED[name]}"):
             assert getattr(bg, name) is importlib.import_module(f"biasgrid.{MOVED[name]}")
+
+
+@pytest.mark.parametrize("name", IN_PLUGINS)
+def test_a_former_module_that_is_in_a_plugin_now_is_answered_with_its_name(name):
+    assert importlib.import_module(IN_PLUGINS[name])
+    assert present_name(name) == IN_PLUGINS[name]
+    assert present_name(name.replace("biasgrid.models", "biasgrid.embeddings")) == IN_PLUGINS[name]
 
 
 def test_a_plugin_with_a_former_import_line_names_the_present_one(tmp_path):

@@ -19,12 +19,12 @@ from shipped_study import joined
 import biasgrid as bg
 from biasgrid import debias, evaluation, figures, metrics, tables
 from biasgrid.core import registry
-from biasgrid.models import kinds, readers, sources
+from biasgrid.models import algorithms, kinds, readers, sources
 from biasgrid.study import code
 from biasgrid.study.config.load import read
 from biasgrid.study.study import Study
 
-PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds)
+PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds, algorithms)
 REGISTRIES = [package.REGISTRY for package in PACKAGES]
 CONFIGS = sorted(
     path.stem
@@ -78,6 +78,7 @@ def needed(study):
     names = [
         (sources, {entry["source"]["type"] for entry in fetched}),
         (readers, {entry.get("format") for entry in fetched}),
+        (algorithms, {entry["source"].get("algorithm") for entry in study.models.values()}),
         (metrics, metric_names),
         (debias, {entry.method for _, entry in study.debias.values()}),
         (figures, config.figures),

@@ -42,11 +42,21 @@ MOVED = {
     "words": "models.words",
 }
 
+# Former name of a module -> its name in a plugin that comes with biasgrid.
+IN_PLUGINS = {
+    "biasgrid.models.corpus.shuffled": "biasgrid_plugin_training.corpora",
+    "biasgrid.models.glove": "biasgrid_plugin_training.algorithms.glove",
+    "biasgrid.models.language.bert_training": "biasgrid_plugin_training.algorithms.bert",
+    "biasgrid.models.ppmi": "biasgrid_plugin_training.algorithms.ppmi",
+    "biasgrid.models.training": "biasgrid_plugin_training.vectors",
+}
+
 
 def present_name(module: str) -> str:
     """Return the present name of a module that was moved, such as "biasgrid.core.errors", or an empty text."""
     package, *parts = module.split(".")
     for number in range(len(parts), 0, -1):
         if new := MOVED.get(".".join(parts[:number])):
-            return ".".join([package, new, *parts[number:]])
-    return ""
+            name = ".".join([package, new, *parts[number:]])
+            return IN_PLUGINS.get(name, name)
+    return IN_PLUGINS.get(module, "")

@@ -13,7 +13,7 @@ from ..measure.results import ACROSS_MODELS
 from ..measure.statistics.adjustment import holm
 from ..measure.statistics.means import mean_interval, ratio_interval
 from ..measure.statistics.one_sample import t_test
-from ..models.training import PARAMETERS
+from ..models.algorithms import REGISTRY as ALGORITHMS
 from .keys import CRITERION, DEBIAS, METRIC, QUERY
 from .scores import SCORES
 from .table import Column, Files, Table
@@ -95,7 +95,8 @@ def pairs(study: Planned) -> list[dict[str, Any]]:
 
 def _has_seed(study: Planned, model: str) -> bool:
     source = study.config.models[model].source
-    return "seed" in PARAMETERS.get(getattr(source, "algorithm", ""), ())
+    algorithm = ALGORITHMS.get(getattr(source, "algorithm", ""))
+    return algorithm is not None and "seed" in algorithm.parameters
 
 
 def shuffled_cells(study: Planned) -> Iterator[Any]:

@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from ...core.errors import BiasgridError, join_names
+from ...core.registry import is_pending
 from ...core.validation import Strict, field
-from ...models.training import PARAMETERS
+from ...models.algorithms import REGISTRY as ALGORITHMS
 from .common import Distinct, Key, Name
 from .models import TRAINED, Model, Trained
 from .names import check_names
@@ -43,9 +44,14 @@ def check_training(training: Training, models: Mapping[str, Model], where: str) 
         One line that begins with `where`.
     """
     base = _source(training.base, models, f"{where}: base")
+    # A plugin that is not loaded yet has the algorithms.
+    if is_pending():
+        return
     for parameter, keys in training.vary.items():
         place = f"{where}: vary: {parameter}"
-        check_names("parameter", [parameter], [ALGORITHM, *sorted(PARAMETERS[base.algorithm])], place)
+        check_names(
+            "parameter", [parameter], [ALGORITHM, *sorted(ALGORITHMS[base.algorithm].parameters)], place
+        )
         for key in keys:
             source = _source(key, models, place)
             differ = set(_differences(base, source))
@@ -84,6 +90,6 @@ def _differences(base: Trained, variant: Trained) -> Iterable[str]:
     else:
         yield ALGORITHM
         # PPMI, for example, does not have a seed.
-        of_both = PARAMETERS[base.algorithm].keys() & PARAMETERS[variant.algorithm].keys()
-        common_names = [name for name in SHARED if name in of_both]
+        parameters = [ALGORITHMS[source.algorithm].parameters for source in (base, variant)]
+        common_names = [name for name in SHARED if all(name in of_one for of_one in parameters)]
         yield from (name for name in common_names if name not in first or first[name] != second.get(name))
