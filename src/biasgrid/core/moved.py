@@ -43,12 +43,15 @@ MOVED = {
 }
 
 # Former name of a module -> its name in a plugin that comes with biasgrid.
-IN_PLUGINS = {
+PLUGIN_MODULES = {
     "biasgrid.models.corpus.shuffled": "biasgrid_plugin_training.corpora",
     "biasgrid.models.glove": "biasgrid_plugin_training.algorithms.glove",
     "biasgrid.models.language.bert_training": "biasgrid_plugin_training.algorithms.bert",
     "biasgrid.models.ppmi": "biasgrid_plugin_training.algorithms.ppmi",
     "biasgrid.models.training": "biasgrid_plugin_training.vectors",
+    "biasgrid.tables.shuffled": "biasgrid_plugin_training.tables.shuffled",
+    "biasgrid.tables.shuffled_words": "biasgrid_plugin_training.tables.shuffled_words",
+    "biasgrid.tables.trainings": "biasgrid_plugin_training.tables.trainings",
 }
 
 
@@ -58,5 +61,5 @@ def present_name(module: str) -> str:
     for number in range(len(parts), 0, -1):
         if new := MOVED.get(".".join(parts[:number])):
             name = ".".join([package, new, *parts[number:]])
-            return IN_PLUGINS.get(name, name)
-    return IN_PLUGINS.get(module, "")
+            return PLUGIN_MODULES.get(name, name)
+    return PLUGIN_MODULES.get(module, "")

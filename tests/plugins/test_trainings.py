@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_readable, marks_of, texts
+from biasgrid_plugin_training.tables.trainings import TRAININGS
 from conftest import ROOT, text
 from in_process import make_all
 from refusals import refused
@@ -16,7 +17,6 @@ from refusals import refused
 from biasgrid import tables
 from biasgrid.figures import draw
 from biasgrid.study.study import Study
-from biasgrid.tables.trainings import TRAININGS
 
 pytestmark = pytest.mark.slow  # a study is run first
 PARAMS = {"vector_size": 4, "window": 3, "min_count": 1, "epochs": 1, "seed": 1, "sg": 1}
