@@ -25,7 +25,7 @@ import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, cli, metrics
 from biasgrid.core import extras, resources
 from biasgrid.core.errors import BiasgridError
-from biasgrid.core.moved import PLUGIN_MODULES, MOVED, present_name
+from biasgrid.core.moved import MOVED, PLUGIN_MODULES, present_name
 from biasgrid.study.config.study import StudyConfig
 from biasgrid.study.study import Study
 
