@@ -277,6 +277,45 @@ def test_the_study_of_text8_says_what_its_models_are():
     assert len(study.grid.cells) == len(study.models) * 25 * 4
 
 
+OWN = """
+import numpy as np
+
+from biasgrid.core.errors import BiasgridError
+from biasgrid.models.algorithms import Algorithm
+from biasgrid.models.store_writer import StoreWriter
+
+
+def check(params):
+    if params.get("length", 1) <= 0:
+        raise BiasgridError("length: must be above 0")
+
+
+def make(archive, folder, *, name, model, metadata):
+    words = sorted(set(archive.read_text().split()))
+    with StoreWriter(folder, archive) as writer:
+        writer.add(words, np.eye(len(words)) * model["source"]["params"]["length"])
+        writer.finish({**metadata, "name": name, "format": "trained", "vocab_prefix": "", "label": name, "note": ""})
+
+
+ALGORITHMS = (Algorithm("one_hot", "A dimension per word.", "vectors", ("length",), check, lambda: "one", make),)
+"""
+
+
+def test_an_algorithm_of_a_user_is_one_file(root, tmp_path):
+    (root / "own.py").write_text(OWN)
+    own = {"algorithm": "one_hot", "params": {"length": 3}}
+    study = Study.of(config_with(own) | {"plugins": ["own.py"]}, root=root)
+    (tmp_path / "corpus.txt").write_text("b a c a\n")
+    model = study.models["two"]
+    model["source"]["corpus"]["source"]["path"] = str(tmp_path / "corpus.txt")
+    store = build_store("two", model, tmp_path / "stores")
+    assert (store.words(), store.array.tolist()) == (["a", "b", "c"], [[3, 0, 0], [0, 3, 0], [0, 0, 3]])
+    assert store.metadata["trained_by"] == "one"
+    own["params"]["length"] = 0
+    with refused("two: source: params: length: must be above 0"):
+        Study.of(config_with(own) | {"plugins": ["own.py"]}, root=root)
+
+
 # what trains again
 
 

@@ -1,9 +1,9 @@
 """Digests of the code that a step runs. After an edit, only the steps that depend on the edited code are stale.
 
 A digest covers the modules that a step's own module imports, directly or indirectly, including late imports. These
-are the modules of biasgrid and, for code of another package, also the modules of that package. Comments, docstrings
-and layout do not change the digest. The digest also ignores the `__init__` of packages, and modules that no value
-depends on (`LEFT_OUT`). The digest is the same on every version of Python.
+are the modules of biasgrid and of plugins and, for code of another package, also the modules of that package.
+Comments, docstrings and layout do not change the digest. The digest also ignores the `__init__` of packages, and
+modules that no value depends on (`LEFT_OUT`). The digest is the same on every version of Python.
 """
 
 from __future__ import annotations
