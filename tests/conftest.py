@@ -347,9 +347,10 @@ class Project:
         return [sys.executable, "-m", "snakemake", *arguments]
 
     def own_code(self, file: str = "") -> Path:
-        """The package, or a file of it, to be edited: from now on, the project runs a copy of its own."""
+        """The package, or a file of it, to be edited: from now on, the project runs copies of it and of plugins."""
         if not (own := self.folder / "src").exists():
             shutil.copytree(ROOT / "src", own, ignore=shutil.ignore_patterns("*.egg-info"))
+            shutil.copytree(ROOT / "plugins", self.folder / "plugins")
         return own / "biasgrid" / file
 
     @property

@@ -29,6 +29,7 @@ SIMULATION = {
 }
 FREQUENCY = {
     "simulation": "small",
+    "plugins": ["training"],
     "models": {"text": {"label": "Text", "kind": "corpus", "source": {"type": "file", "path": "text.txt"}}},
     "frequency": {
         "corpus": "text",

@@ -25,7 +25,7 @@ import biasgrid as bg
 from biasgrid import EmbeddingStore, Query, cli, metrics
 from biasgrid.core import extras, registry, resources
 from biasgrid.core.errors import BiasgridError
-from biasgrid.core.moved import IN_PLUGINS, MOVED, present_name
+from biasgrid.core.moved import IN_PLUGINS, MOVED, PLUGIN_MODULES, present_name
 from biasgrid.study.config.study import StudyConfig
 from biasgrid.study.study import Study
 
@@ -102,6 +102,14 @@ def test_a_former_name_is_answered_with_its_plugin(name, plugin):
         found = getattr(bg, name)
     module = sys.modules[f"biasgrid_plugin_{plugin}"]
     assert found is (module if name == plugin else getattr(module, name))
+
+
+@pytest.mark.parametrize("name", PLUGIN_MODULES)
+def test_a_former_module_that_is_in_a_plugin_now_is_answered_with_its_name(name):
+    assert importlib.import_module(PLUGIN_MODULES[name])
+    assert present_name(name) == PLUGIN_MODULES[name]
+    if name.startswith("biasgrid.models"):
+        assert present_name(name.replace("biasgrid.models", "biasgrid.embeddings")) == PLUGIN_MODULES[name]
 
 
 def test_a_plugin_with_a_former_import_line_names_the_present_one(tmp_path):

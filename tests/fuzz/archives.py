@@ -1,4 +1,4 @@
-"""Archives of package registries, and corpora, damaged: through `fetch`, with a stand-in for pip, and `Sentences`."""
+"""Archives of package registries, and corpora, damaged: through `fetch`, with a stand-in for pip; `RunningText`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from pathlib import Path
 from damage import Refused, accepted, damaged
 
 from biasgrid.core.errors import BiasgridError
+from biasgrid.core.registry import load_plugins
 from biasgrid.models import sources
 from biasgrid.models.sources import pypi
-from biasgrid.models.training import Sentences
+
+load_plugins(["training"])
+from biasgrid_plugin_training.corpora import RunningText  # noqa: E402
 
 MEMBERS = {"package/data/a.txt": b"a 1 2\nb 3 4\n" * 50, "package/b.bin": random.Random(0).randbytes(500)}
 
@@ -123,7 +126,7 @@ def members_of(archive: Path, names: list[str]) -> dict[str, bytes]:
 
 def sentences(path: Path) -> list[list[str]]:
     try:
-        return list(Sentences(path))
+        return list(RunningText(path))
     except UnicodeDecodeError as error:  # `train` tells it
         raise BiasgridError(str(error)) from None
 

@@ -19,12 +19,12 @@ from shipped_study import joined
 import biasgrid as bg
 from biasgrid import debias, evaluation, figures, metrics, tables
 from biasgrid.core import registry
-from biasgrid.models import kinds, readers, sources
+from biasgrid.models import algorithms, kinds, readers, sources
 from biasgrid.study import code
 from biasgrid.study.config.load import read
 from biasgrid.study.study import Study
 
-PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds)
+PACKAGES = (metrics, debias, tables, figures, evaluation, readers, sources, kinds, algorithms)
 REGISTRIES = [package.REGISTRY for package in PACKAGES]
 CONFIGS = sorted(
     path.stem
@@ -78,6 +78,7 @@ def needed(study):
     names = [
         (sources, {entry["source"]["type"] for entry in fetched}),
         (readers, {entry.get("format") for entry in fetched}),
+        (algorithms, {entry["source"].get("algorithm") for entry in study.models.values()}),
         (metrics, metric_names),
         (debias, {entry.method for _, entry in study.debias.values()}),
         (figures, config.figures),
@@ -130,6 +131,57 @@ def test_what_a_plugin_has_is_answered_with_how_to_load_it(tmp_path, monkeypatch
     assert (done.returncode, done.stderr) == (
         2,
         f"biasgrid: c.yaml: models: brown: source: type: source type 'npm' {where}\n",
+    )
+
+
+def corpus_config(**more):
+    letters = {"kind": "corpus", "source": {"type": "file", "path": "letters.txt"}}
+    order = {"kind": "corpus", "source": {"type": "shuffled", "corpus": "letters"}}
+    query = {"targets": {"A": ["a"], "B": ["b"]}, "attributes": {"C": ["c"]}}
+    return {
+        "study": "small",
+        "models": {"letters": letters, "order": order} | more.pop("models", {}),
+        "criteria": {"First": {"queries": {"one": query}}},
+        "metrics": {"pmi": {}, "rnd": {}},
+        **more,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"models": {"m": "glove"}}, "models: m: source: algorithm: training algorithm 'glove'"),
+        ({"shuffled": {"counts": {"real": ["letters"], "shuffled": ["order"]}}}, "table 'shuffled'"),
+        ({"figures": ["trainings"]}, "figures: 0: figure 'trainings'"),
+    ],
+)
+def test_a_study_that_trains_without_the_plugin_is_told_which_one_to_name(tmp_path, monkeypatch, more, says):
+    monkeypatch.chdir(tmp_path)
+    if "models" in more:
+        source = {"type": "trained", "corpus": "letters", "algorithm": more["models"]["m"]}
+        more = {"models": {"m": {"source": source}}}
+    Path("letters.txt").write_text("a b c\n")
+    Path("c.yaml").write_text(yaml.safe_dump(corpus_config(**more)))
+    done = command("list", "models", "--study", "c.yaml")
+    assert done.returncode == 2
+    where = (
+        "is in the plugin 'training', which comes with biasgrid; load it: in a config plugins: [training], "
+    )
+    assert done.stderr.startswith(f"biasgrid: c.yaml: {says} {where}")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_misspelt_algorithm_is_told_where_algorithms_are(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = {"type": "trained", "corpus": "letters", "algorithm": "glov"}
+    Path("c.yaml").write_text(yaml.safe_dump(corpus_config(models={"m": {"source": source}})))
+    done = command("list", "models", "--study", "c.yaml")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "biasgrid: c.yaml: models: m: source: algorithm: unknown training algorithm 'glov'; allowed: those of a "
+        "plugin, such as plugins: [training]\n",
     )
 
 

@@ -528,7 +528,7 @@ def test_an_edit_of_any_module_makes_the_steps_stale_that_are_made_with_it_and_n
 
 # what plans, checks a config, fetches, converts, trains and prints
 OTHERS = ("study", "cli", "workflow", "core.validation")
-OTHERS += ("models.sources", "models.readers", "models.training")
+OTHERS += ("models.sources", "models.readers")
 # an evaluation reads the manifests of archives that hold benchmarks
 READS_ARCHIVES = ("models.sources",)
 # what tells how sure a value is

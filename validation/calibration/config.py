@@ -6,10 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from biasgrid.core.errors import BiasgridError, unknown_name
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.registry import is_pending
 from biasgrid.core.validation import Line, Strict, field
 from biasgrid.measure.options import Number, Whole
-from biasgrid.models.training import PARAMETERS, check_parameters
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
+from biasgrid.models.kinds import VECTORS
 from biasgrid.study.config.common import INCLUDES, Distinct, Key, Params, partial
 from biasgrid.study.config.metrics import Measured
 from biasgrid.study.config.models import Models
@@ -121,12 +123,15 @@ class CorpusTraining(Strict):
 
     @model_validator(mode="after")
     def _trainable(self):
-        if self.algorithm not in PARAMETERS:
-            raise BiasgridError(f"algorithm: {unknown_name('value', self.algorithm, PARAMETERS)}")
         if "seed" in self.params:
             raise BiasgridError("params: seed: is the number of the corpus; leave it out")
+        of_vectors = [name for name, algorithm in ALGORITHMS.items() if algorithm.kind == VECTORS]
+        if self.algorithm not in of_vectors:
+            if is_pending():
+                return self
+            raise BiasgridError(f"algorithm: {ALGORITHMS.unknown(self.algorithm, of_vectors)}")
         try:
-            check_parameters(self.algorithm, self.params)
+            ALGORITHMS[self.algorithm].check(self.params)
         except BiasgridError as error:
             raise BiasgridError(f"params: {error}") from None
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from biasgrid.core.files import write_bytes
-from biasgrid.models.training import PARAMETERS, train
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
 
 from .planting import Frequencies, Sets, Text
 
@@ -32,19 +31,13 @@ def vectors(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) ->
     """
     text, by_kind = corpus_of(inputs["store"].open(), spec)
     params = dict(spec["params"])
-    if "seed" in PARAMETERS[spec["algorithm"]]:
+    algorithm = ALGORITHMS[spec["algorithm"]]
+    if "seed" in algorithm.parameters:
         params["seed"] = spec["number"]
-    training = {"algorithm": spec["algorithm"], "params": params}
     # Use one BLAS thread, because several threads round differently.
-    with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
-        model = train(
-            text, Path(folder) / "model", where="a shuffled corpus", name="model", **training, metadata={}
-        )
-        words = model.words()
-        arrays = {
-            "vectors": model.take(words, np.arange(len(words))).astype(np.float32),
-            "counts": model.counts,
-        }
+    with threadpool_limits(1):
+        words, vectors, counts, _ = algorithm.train(text, "a shuffled corpus", **params)
+    arrays = {"vectors": vectors, "counts": np.asarray(counts, dtype=np.int64)}
     spellings = np.array(text.words)
     arrays |= {f"query/{kind}": spellings[np.array(queries)] for kind, queries in by_kind.items()}
     file = BytesIO()

@@ -12,7 +12,7 @@ from biasgrid.core.configs import sort_keys
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.seeds import seed_of
 from biasgrid.core.validation import to_record
-from biasgrid.models.training import version as training_version
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
 from biasgrid.study.config.metrics import Measured
 from biasgrid.study.config.names import check_names
 
@@ -132,7 +132,7 @@ class Simulation(Experiment):
             for corpora in (UNBIASED, BIASED) if section.biased else (UNBIASED,):
                 for number in range(1, section.corpora + 1):
                     of_vectors = {"algorithm": recipe.algorithm, "params": recipe.params}
-                    of_vectors |= {"trained_by": training_version(recipe.algorithm), "number": number}
+                    of_vectors |= {"trained_by": ALGORITHMS[recipe.algorithm].version(), "number": number}
                     of_vectors |= {"kinds": kinds[corpora], "queries": queries[corpora], "of_words": of_words}
                     # Use the same seed for all trainings, so that they have the same corpora and queries.
                     of_vectors["seed"] = seed_of(self.config.seed, f"{corpora}/{number}")

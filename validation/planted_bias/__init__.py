@@ -5,8 +5,13 @@ static models (docs/known-bias.md) and a small BERT (docs/replications/schroeder
 model's vectors is compared with the injected bias, and with the behaviour of the model.
 """
 
-from .corpus import Templates, corpus, draw, plan
-from .study import Factory, trainer_parameters
-from .training import train
+from biasgrid.core.registry import load_plugins
+
+# Modules of this package import from the plugin.
+load_plugins(["training"])
+
+from .corpus import Templates, corpus, draw, plan  # noqa: E402
+from .study import Factory, trainer_parameters  # noqa: E402
+from .training import train  # noqa: E402
 
 __all__ = ["Factory", "Templates", "corpus", "draw", "plan", "train", "trainer_parameters"]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from biasgrid_plugin_training.algorithms.bert import descend, pad, retrain, to_batch
 
 from biasgrid.models.language.batches import Batch
-from biasgrid.models.language.bert_training import descend, pad, retrain, to_batch
 from biasgrid.models.language.pretrained import Pretrained
 from biasgrid.models.language.threads import one_thread
 

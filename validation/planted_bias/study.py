@@ -14,8 +14,8 @@ from biasgrid.core.errors import BiasgridError, not_allowed, unknown_name
 from biasgrid.core.resources import find_file
 from biasgrid.core.seeds import seed_of
 from biasgrid.core.validation import to_record, validate
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
 from biasgrid.models.kinds import VECTORS
-from biasgrid.models.training import check_parameters
 from biasgrid.study.config.word_sets import WORD_SETS, WordSets
 from biasgrid.study.step import Step
 
@@ -201,7 +201,7 @@ def trainer_parameters(algorithm: str, values: Mapping[str, Any]) -> dict[str, A
     if algorithm == "word2vec":
         if "seed" in values:
             raise BiasgridError("seed: is each model's own, from the factory's seed; leave it out")
-        check_parameters(algorithm, params)
+        ALGORITHMS[algorithm].check(params)
         return params
     for name in params.keys() - PPMI.keys():
         raise BiasgridError(f"ppmi: {unknown_name('parameter', name, PPMI)}")

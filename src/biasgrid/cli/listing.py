@@ -26,6 +26,7 @@ REGISTRIES = {
     "formats": "biasgrid.models.readers",
     "sources": "biasgrid.models.sources",
     "kinds": "biasgrid.models.kinds",
+    "algorithms": "biasgrid.models.algorithms",
 }
 TOPICS = {
     "metrics": "bias metrics",
@@ -39,6 +40,7 @@ TOPICS = {
     "formats": "file formats of models",
     "sources": "places that models come from",
     "kinds": "model types",
+    "algorithms": "algorithms that train models: --plugins training lists the shipped ones",
     "plugins": "plugins that come with biasgrid",
 }
 DEFAULT = Path("config/config.yaml")

@@ -47,6 +47,17 @@ MOVED = {
 
 # Former name below `biasgrid` -> the plugin that comes with biasgrid and has it.
 IN_PLUGINS = {"Examination": "properties", "examine": "properties", "properties": "properties"}
+# Former name of a module -> its name in a plugin that comes with biasgrid.
+PLUGIN_MODULES = {
+    "biasgrid.models.corpus.shuffled": "biasgrid_plugin_training.corpora",
+    "biasgrid.models.glove": "biasgrid_plugin_training.algorithms.glove",
+    "biasgrid.models.language.bert_training": "biasgrid_plugin_training.algorithms.bert",
+    "biasgrid.models.ppmi": "biasgrid_plugin_training.algorithms.ppmi",
+    "biasgrid.models.training": "biasgrid_plugin_training.vectors",
+    "biasgrid.tables.shuffled": "biasgrid_plugin_training.tables.shuffled",
+    "biasgrid.tables.shuffled_words": "biasgrid_plugin_training.tables.shuffled_words",
+    "biasgrid.tables.trainings": "biasgrid_plugin_training.tables.trainings",
+}
 
 
 def present_name(module: str) -> str:
@@ -54,5 +65,6 @@ def present_name(module: str) -> str:
     package, *parts = module.split(".")
     for number in range(len(parts), 0, -1):
         if new := MOVED.get(".".join(parts[:number])):
-            return ".".join([package, new, *parts[number:]])
-    return ""
+            name = ".".join([package, new, *parts[number:]])
+            return PLUGIN_MODULES.get(name, name)
+    return PLUGIN_MODULES.get(module, "")

@@ -11,6 +11,7 @@ from ..core.errors import BiasgridError, DiskError
 from ..core.extras import OF_MODELS, require_for
 from ..core.files import hold_lock, write_text
 from ..core.web_addresses import public
+from .algorithms import REGISTRY as ALGORITHMS
 from .kinds import VECTORS, Kind, kind_of
 from .readers.conversion import reading_options
 from .store import MODEL, EmbeddingStore
@@ -93,15 +94,23 @@ def build_store(
                     f"{name}: {place / name}, which studies share, holds a different model of this name (its {key} "
                     f"is {json.dumps(record.get(key)):.200}): rename one of them, or delete that folder"
                 )
-            settings = dict(zip(("archive", "start"), archives.values(), strict=False))
-            store = kind.build(
-                folder=place / name, name=name, model=model, metadata=origin | description, **settings
+            parts = dict(zip(("archive", "start"), archives.values(), strict=False))
+            store = _build(
+                kind, **parts, folder=place / name, name=name, model=model, metadata=origin | description
             )
             if not is_kept:
                 discard(name, raw)
             return store
     except OSError as error:
         raise DiskError(f"{name}: {error.filename or place / name}: {error.strerror or error}") from None
+
+
+def _build(kind: Kind, *, folder: Path, model: Mapping[str, Any], **settings: Any) -> EmbeddingStore:
+    """Make a model's folder by its algorithm if it is trained here, or else as its kind does, and open it."""
+    if model["source"]["type"] != "trained":
+        return kind.build(folder=folder, model=model, **settings)
+    ALGORITHMS[model["source"]["algorithm"]].make(folder=folder, model=model, **settings)
+    return kind.open(folder)
 
 
 def _described(kind: Kind, store: Path, description: dict[str, Any], of_study: bool) -> EmbeddingStore:
@@ -139,16 +148,7 @@ def _form(model: Mapping[str, Any]) -> str:
         encoder = source["encoder"]["source"]["type"]
         return encoder if encoder in ("answers", "sentence-transformers") else "transformers"
     if source["type"] == "trained":
-        from . import training
-
-        algorithm = source["algorithm"]
-        return (
-            "transformers"
-            if algorithm in training.LANGUAGE_MODELS
-            else ""
-            if algorithm in training.MODULES
-            else "gensim"
-        )
+        return ALGORITHMS[source["algorithm"]].needs
     return str(model.get("format", ""))
 
 
@@ -184,9 +184,7 @@ def _origin(model: Mapping[str, Any]) -> dict[str, Any]:
         origin["kind"] = model["kind"]
         origin |= {key: model.get(key) for key in kind_of(model).keys}
     if model["source"]["type"] == "trained":
-        from . import training
-
-        origin["trained_by"] = training.version(model["source"]["algorithm"])
+        origin["trained_by"] = ALGORITHMS[model["source"]["algorithm"]].version()
     if model["source"]["type"] == "encoded":
         from .language import encoding
 

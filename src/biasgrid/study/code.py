@@ -1,9 +1,9 @@
 """Digests of the code that a step runs. After an edit, only the steps that depend on the edited code are stale.
 
 A digest covers the modules that a step's own module imports, directly or indirectly, including late imports. These
-are the modules of biasgrid and, for code of another package, also the modules of that package. Comments, docstrings
-and layout do not change the digest. The digest also ignores the `__init__` of packages, and modules that no value
-depends on (`LEFT_OUT`). The digest is the same on every version of Python.
+are the modules of biasgrid and of plugins and, for code of another package, also the modules of that package.
+Comments, docstrings and layout do not change the digest. The digest also ignores the `__init__` of packages, and
+modules that no value depends on (`LEFT_OUT`). The digest is the same on every version of Python.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..core.files import write_text
+from ..core.registry import PREFIX
 
 PACKAGE = __name__.partition(".")[0]
 FILE = ".code.json"  # in the folder of a study's logs
@@ -162,7 +163,7 @@ def _statements(tree: ast.AST) -> Iterable[ast.AST]:
 
 
 def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
-    """Yield the modules of biasgrid and of the module's own package that a statement imports."""
+    """Yield the modules of biasgrid, of plugins and of the module's own package that a statement imports."""
     if isinstance(node, ast.Import):
         names = [(alias.name, "") for alias in node.names]
     elif isinstance(node, ast.ImportFrom):
@@ -174,9 +175,9 @@ def _imports_of(node: ast.AST, module: str) -> Iterable[str]:
         names = [(base, alias.name) for alias in node.names]
     else:
         return
-    packages = {PACKAGE, module.partition(".")[0]}
+    packages = (f"{PACKAGE}.", f"{module.partition('.')[0]}.", PREFIX)
     for base, name in names:
-        if base.partition(".")[0] in packages:
+        if f"{base}.".startswith(packages):
             yield from _modules_behind(base, name)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import debias, tables
 from ..core.errors import BiasgridError, unknown_name
+from ..core.registry import is_pending
 from ..core.validation import to_record
 from ..debias import Method
 from ..evaluation.spec import Spec
@@ -36,6 +37,9 @@ from .labels import labels_of
 from .memory_paths import MemoryPaths
 from .paths import ENCODED_STORES, Folders
 from .planned_grid import StudyGrid
+
+# Sections of a config that a plugin's table of the same name compares.
+SECTIONS = ("trainings", "shuffled")
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,13 @@ class Study(Folders):
             asked = inference.spec["inference"] if inference else ()
             if reason := significance.reason_without(metric, asked):
                 raise BiasgridError(f"{where}: null_distributions: {name}: {reason}")
+        try:
+            for table in SECTIONS:
+                # The plugin that has the table checks the section.
+                if getattr(self.config, table) and not is_pending():
+                    tables.REGISTRY.find(table).inputs_of(self)
+        except BiasgridError as error:
+            raise type(error)(f"{where}: {error}") from None
         try:
             self.figures  # noqa: B018
         except BiasgridError as error:

@@ -29,7 +29,6 @@ from .keys import CELL
 from .rank_samples import value_samples
 from .scores import SCORES
 from .table import Column, Files, Table
-from .trainings import SEED, trainings
 from .word_scores import spec_of, word_scores
 
 if TYPE_CHECKING:
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
 
 ONE_MODEL = "one model only"
 SAME_NUMBERS = "both metrics have the same numbers of words"
+SEED = "seed"  # the parameter of training whose models differ only by chance
 ICC, RANKS, AGREEMENT = "ICC(C,1)", "rank correlation", "ICC(A,1)"
 
 Row = dict[str, Any]
@@ -187,9 +187,9 @@ def _spec(study: Planned) -> dict[str, Any]:
     return {
         "words": spec_of(study),
         "trainings": [
-            [name, [model for model, _ in models]]
-            for name, parameter, models in trainings(study)
-            if parameter == SEED
+            [name, [key for key in (training.base, *training.vary[SEED]) if key in study.models]]
+            for name, training in (study.config.trainings or {}).items()
+            if SEED in training.vary
         ],
         "queries": {name: sorted(entry.queries) for name, entry in study.config.criteria.items()},
     }

@@ -15,6 +15,7 @@ from biasgrid.study.study import Study
 GROUPS = {"He": ["he", "him"], "She": ["she", "her"]}
 CONFIG = {
     "study": "small",
+    "plugins": ["training"],
     "models": {
         "letters": {
             "label": "Letters",

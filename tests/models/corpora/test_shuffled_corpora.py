@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from biasgrid_plugin_training.corpora import Shuffled
+from biasgrid_plugin_training.vectors import Trained, make_store
 from conftest import Project
 from refusals import refused
 from reruns import cells, planned
 from test_corpus_study import CONFIG, GROUPS, table, write_letters
 
 import biasgrid as bg
-from biasgrid.models import build_store, training
-from biasgrid.models.corpus.shuffled import Shuffled
+from biasgrid.models import build_store
 from biasgrid.models.corpus.text import Sentences
-from biasgrid.models.making import make_vectors
 from biasgrid.study.study import Study
 
 PPMI = {"vector_size": 3, "window": 2, "min_count": 1}
@@ -87,12 +87,16 @@ def test_a_shuffled_corpus_has_the_format_and_the_window_of_the_corpus(study):
         assert made.metadata["source"] == study.models[key]["source"]
 
 
-def test_the_corpus_that_is_counted_is_the_one_that_is_trained_on(study, monkeypatch):
+def test_the_corpus_that_is_counted_is_the_one_that_is_trained_on(study):
     trained_on = []
-    monkeypatch.setattr(training, "train", lambda sentences, *_, **__: trained_on.append(sentences))
+
+    def train(sentences, where, **params):
+        trained_on.append(sentences)
+        return Trained(["a"], np.ones((1, 2)), np.array([1]), {})
+
     model = study.models["ppmi-shuffled-1"]
     counted = store(study, "shuffled-1")
-    make_vectors(Path("letters.txt.gz"), study.embeddings / "x", name="x", model=model, metadata={})
+    make_store(train, Path("letters.txt.gz"), study.embeddings / "x", name="x", model=model, metadata={})
     (sentences,) = trained_on
     lengths = np.diff([*counted.starts, counted.tokens]).tolist()
     assert [len(sentence) for sentence in sentences] == lengths

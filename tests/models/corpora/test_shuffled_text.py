@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 from artists import assert_readable
+from biasgrid_plugin_training.tables.shuffled import SHUFFLED
+from biasgrid_plugin_training.tables.shuffled_words import SHUFFLED_WORDS
 from conftest import ROOT
 from in_process import make_all
 from refusals import refused
@@ -17,8 +19,6 @@ from biasgrid import BiasgridError, tables
 from biasgrid.figures import draw
 from biasgrid.measure.statistics.means import mean_interval, ratio_interval
 from biasgrid.study.study import Study
-from biasgrid.tables.shuffled import SHUFFLED
-from biasgrid.tables.shuffled_words import SHUFFLED_WORDS
 
 ORDERS = (1, 2, 3)
 PARAMS = {

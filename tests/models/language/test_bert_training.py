@@ -7,6 +7,7 @@ from pathlib import Path
 import architectures
 import numpy as np
 import pytest
+from biasgrid_plugin_training.algorithms import bert as bert_training
 from conftest import ROOT, biasgrid, grid_config
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -14,9 +15,9 @@ from refusals import refused
 from safetensors.numpy import load_file
 from tiny_bert import CLS, LETTERS, MASK, PIECES, SEP, Reference, ids_of, weights_of, write_bert
 
-from biasgrid.models import build_store, training
+from biasgrid.models import build_store
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
 from biasgrid.models.corpus.text import Sentences
-from biasgrid.models.language import bert_training
 from biasgrid.models.language.masked import Masked
 from biasgrid.models.language.model import LanguageModel
 from biasgrid.models.language.opening import open_pretrained
@@ -316,7 +317,7 @@ def test_a_wrong_config_is_one_line(root, config, says):
 
 
 def test_parameters_are_those_of_the_training():
-    assert set(training.LANGUAGE_MODELS["bert"]) == set(bert_training.Settings.__dataclass_fields__)
+    assert set(ALGORITHMS["bert"].parameters) == set(bert_training.Settings.__dataclass_fields__)
 
 
 def test_a_study_fetches_the_corpus_and_the_weights(root):

@@ -240,6 +240,7 @@ def test_the_table_of_all_trainings():
 
 SMALL = {
     "simulation": "small",
+    "plugins": ["training"],
     "seed": 1,
     "frequency": {
         "corpus": "text",
@@ -312,7 +313,7 @@ def snakemake(folder, *arguments):
 
 @pytest.mark.slow
 def test_the_workflow_trains_again_only_what_other_training_makes(config, tmp_path):
-    for name in ("src", "validation", "workflow", "profiles"):
+    for name in ("src", "plugins", "validation", "workflow", "profiles"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     (tmp_path / "simulation.yaml").write_text(yaml.safe_dump(config))
@@ -352,7 +353,7 @@ def test_corpora_and_queries_are_the_same_for_all_trainings(config):
         ({"corpus": "texts"}, "frequency: unknown corpus 'texts'; did you mean 'text'?"),
         (
             {"trainings": {"a": {"algorithm": "gloves"}}},
-            "algorithm: unknown value 'gloves'; did you mean 'glove'?",
+            "algorithm: unknown training algorithm 'gloves'; did you mean 'glove'?",
         ),
         (
             {"trainings": {"a": {"algorithm": "glove", "params": {"seed": 1}}}},

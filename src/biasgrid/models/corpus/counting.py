@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.errors import BiasgridError
 from ...core.files import hash_file, to_disk
@@ -20,7 +21,6 @@ from ..store_writer import npy_header
 from ..vocabulary import VOCABULARY, write_vocabulary
 from .corpus import COUNTS, PLACES, STARTS, Corpus
 from .formats import DEFAULT
-from .shuffled import shuffle_tokens
 from .text import blocks
 
 BLOCK = 1 << 20  # words that are sorted at a time
@@ -84,6 +84,11 @@ def make_corpus(
         }
         finish_folder(scratch, record)
     return Corpus.open(folder)
+
+
+def shuffle_tokens(tokens: NDArray[Any], seed: int) -> NDArray[Any]:
+    """Return tokens (tokens,) in the random order of a seed; texts of the same length get the same order."""
+    return np.random.default_rng(seed).permutation(tokens)
 
 
 def _number(

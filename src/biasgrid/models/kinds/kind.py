@@ -36,7 +36,7 @@ class Kind:
     make
         The function that makes the folder, as "module:function", so that it is not imported to open a model:
         (archive, folder, *, name, model, metadata). `model` is the model's entry in a config, `metadata`
-        entries of model.json. For a model that is trained from given weights, `start` is the folder of these.
+        entries of model.json. A model that is trained here is made by its algorithm instead.
     load
         The function that `biasgrid.load` calls for a source that is not yet a model's folder, as
         "module:function". It takes (source, name) and, as keywords, the applicable ones of `format`, `sha256`,
@@ -59,8 +59,6 @@ class Kind:
         change of a key makes a different model.
     fetched
         Whether it is made from an archive that is fetched, or from a file.
-    algorithms
-        The algorithms that train such a model here (`type: trained`).
     encoded
         Whether an encoder makes it from a study's words (`type: encoded`).
     text
@@ -98,7 +96,6 @@ class Kind:
     former_formats: tuple[str, ...] = ()
     section: type[Strict] = Strict
     fetched: bool = True
-    algorithms: tuple[str, ...] = ()
     encoded: bool = False
     text: bool = False
     is_model: bool = False

@@ -48,7 +48,6 @@ KINDS = (
         make="biasgrid.models.making:make_vectors",
         load="biasgrid.models.load_vectors:load",
         examine="biasgrid.models.readers:examine",
-        algorithms=("word2vec", "fasttext", "glove", "ppmi"),
         section=Section,
         encoded=True,
         is_model=True,

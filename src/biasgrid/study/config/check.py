@@ -28,9 +28,7 @@ from .metrics import Metric
 from .models import Model
 from .names import check_names
 from .query_names import check_subquery_names
-from .shuffled import check_shuffled
 from .study import StudyConfig
-from .trainings import check_training
 
 
 def check(config: StudyConfig, queries: Mapping[str, Query], where: str) -> None:
@@ -63,10 +61,6 @@ def check(config: StudyConfig, queries: Mapping[str, Query], where: str) -> None
                 f"{where}: beside: {key}: {quote(name)} are the model's own numbers, which are judged; "
                 "name a model of other vectors"
             )
-    for name, training in (config.trainings or {}).items():
-        check_training(training, config.models, f"{where}: trainings: {name}")
-    for name, text in (config.shuffled or {}).items():
-        check_shuffled(text, config.models, f"{where}: shuffled: {name}")
     _check_languages(config, where)
     for criterion, entry in config.criteria.items():
         criterion_queries = {key: queries[key] for key in entry.queries}

@@ -13,10 +13,10 @@ from ...core.registry import is_pending
 from ...core.validation import Line, Strict, check_path, field, validate
 from ...measure.options import Whole
 from ...models import kinds, readers, sources
+from ...models.algorithms import REGISTRY as ALGORITHMS
 from ...models.frequencies import COUNTS, RANK, WORDFREQ
 from ...models.language.formats import ANSWERS, SENTENCE_TRANSFORMERS
 from ...models.readers.conversion import READING
-from ...models.training import LANGUAGE_MODELS, check_parameters
 from .common import Key, Language, Params, Prose, Text
 from .encoded import ENCODED, UNSAID, Encoded
 from .metrics import Words
@@ -30,8 +30,9 @@ class Trained(Strict):
 
     type: Literal["trained"] = field("trained here")
     corpus: Key = field("the key of the corpus under `corpora`, or of a model of kind `corpus`")
-    algorithm: Literal["word2vec", "fasttext", "glove", "ppmi", "bert"] = field(
-        "what trains it; `bert` trains a masked language model (kind: language_model), and the others vectors"
+    algorithm: Key = field(
+        "the training algorithm. Those of the plugin `training`: `word2vec`, `fasttext`, `glove` and `ppmi` train "
+        "vectors, and `bert` a masked language model (kind: language_model)"
     )
     start: Key = field(
         "the key under `encoders` of the weights that the training starts from; `bert` needs them, and nothing else "
@@ -42,11 +43,18 @@ class Trained(Strict):
 
     @model_validator(mode="after")
     def _check_params(self):
+        if self.algorithm not in ALGORITHMS:
+            # A plugin that is not loaded yet may have the algorithm.
+            if is_pending():
+                return self
+            choices = sorted(ALGORITHMS) or ["those of a plugin, such as plugins: [training]"]
+            raise BiasgridError(f"algorithm: {ALGORITHMS.unknown(self.algorithm, choices)}")
+        algorithm = ALGORITHMS[self.algorithm]
         try:
-            check_parameters(self.algorithm, self.params)
+            algorithm.check(self.params)
         except BiasgridError as error:
             raise BiasgridError(f"params: {error}") from None
-        if (self.start is None) == (self.algorithm in LANGUAGE_MODELS):
+        if (self.start is None) == algorithm.from_weights:
             problem = "is missing" if self.start is None else "is not allowed"
             raise BiasgridError(f"key 'start' {problem} (algorithm: {self.algorithm})")
         return self
@@ -172,9 +180,9 @@ class Model(Strict):
                     raise BiasgridError(
                         f"{key}: is for models of kind {other_kind.name}, and this model is {kind.name}"
                     )
-        if isinstance(self.source, Trained) and (algorithm := self.source.algorithm) not in kind.algorithms:
-            output = next(other.name for other in kinds.REGISTRY.values() if algorithm in other.algorithms)
-            raise BiasgridError(f"source: {algorithm} trains {output}, and no {kind.name}")
+        algorithm = ALGORITHMS.get(self.source.algorithm) if isinstance(self.source, Trained) else None
+        if algorithm and algorithm.kind != kind.name:
+            raise BiasgridError(f"source: {algorithm.name} trains {algorithm.kind}, and no {kind.name}")
         if isinstance(self.source, ShuffledCorpus) and not kind.text:
             raise BiasgridError(f"source: only a corpus can be shuffled (kind: corpus), not {kind.name}")
         if isinstance(self.source, dict) and self.source["type"] in sources.PRETRAINED:

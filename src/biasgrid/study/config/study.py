@@ -9,7 +9,7 @@ from pydantic import Field
 from ...core.validation import Line, Strict, field
 from ...measure.options import Number, Reliability, Whole
 from ...measure.statistics.shared import COVERAGE
-from .common import INCLUDES, Distinct, FilePath, Folder, Key, Params
+from .common import INCLUDES, Distinct, FilePath, Folder, Key, Name, Params
 from .criteria import Criteria
 from .debias import Debias, Quality
 from .figures import DEFAULT, Figures
@@ -17,8 +17,7 @@ from .inference import Inference, OfStudy, inference_of_tests
 from .languages import OfLanguage
 from .metrics import Metrics, Words
 from .models import Archives, Models
-from .shuffled import ShuffledText
-from .trainings import Trainings
+from .trainings import Beside, Training
 
 Paths = Annotated[list[FilePath], Distinct]
 Threshold = Annotated[Number, Field(gt=0, lt=1)]
@@ -134,8 +133,9 @@ class StudyConfig(Run):
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict
     )
-    trainings: Trainings = field(
-        "by name, models that are trained with other parameters, whose values are compared (trainings.csv)",
+    trainings: Annotated[dict[Name, Training], Field(min_length=1)] = field(
+        "by name, models that are trained with other parameters, whose values are compared (trainings.csv, of the "
+        "plugin `training`)",
         None,
     )
     frequencies: Literal["own", "wordfreq"] = field(
@@ -144,8 +144,9 @@ class StudyConfig(Run):
         "the package wordfreq (extra `frequency`) in the model's `language`, by default English",
         "own",
     )
-    shuffled: ShuffledText = field(
-        "by name, models of real text and models of the same text shuffled, whose values are compared (shuffled.csv)",
+    shuffled: Annotated[dict[Name, Beside], Field(min_length=1)] = field(
+        "by name, models of real text and models of the same text shuffled, whose values are compared (shuffled.csv, "
+        "of the plugin `training`)",
         None,
     )
     inference: OfStudy = field("how certain every value is", lambda: inference_of_tests(Inference)())

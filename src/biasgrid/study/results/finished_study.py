@@ -86,7 +86,8 @@ class FinishedStudy(Study):
     @cached_property
     def tables(self) -> dict[str, Mapping[str, Any]]:
         """Return the tables that the study has, plugins' tables last; plugins of this session do not add any."""
-        own = {name: files for name, files in super().tables.items() if tables.REGISTRY.is_shipped(name)}
+        shipped = {name: table for name, table in tables.REGISTRY.items() if tables.REGISTRY.is_shipped(name)}
+        own = {name: files for name, table in shipped.items() if (files := table.inputs_of(self))}
         return own | {name: table.inputs_of(self) for name, table in self.plugins.tables.items()}
 
     @cached_property

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..measure.results import ACROSS_MODELS
-from ..measure.statistics.adjustment import holm
-from ..measure.statistics.means import mean_interval, ratio_interval
-from ..measure.statistics.one_sample import t_test
-from ..models.training import PARAMETERS
-from .keys import CRITERION, DEBIAS, METRIC, QUERY
-from .scores import SCORES
-from .table import Column, Files, Table
+from biasgrid.measure.results import ACROSS_MODELS
+from biasgrid.measure.statistics.adjustment import holm
+from biasgrid.measure.statistics.means import mean_interval, ratio_interval
+from biasgrid.measure.statistics.one_sample import t_test
+from biasgrid.models import algorithms
+from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, QUERY
+from biasgrid.tables.scores import SCORES
+from biasgrid.tables.table import Column, Files, Table
+
+from ..sections import shuffled_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 def make(inputs: Files, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -81,7 +83,7 @@ def pairs(study: Planned) -> list[dict[str, Any]]:
     the real models does not depend on chance.
     """
     pairs_of_corpora: dict[tuple[str, str], dict[str, Any]] = {}
-    for name, entry in (study.config.shuffled or {}).items():
+    for name, entry in shuffled_of(study).items():
         for text in ("real", "shuffled"):
             for model in (key for key in getattr(entry, text) if key in study.models):
                 corpus = study.models[model]["source"].get("corpus", {}).get("name", model)
@@ -95,7 +97,8 @@ def pairs(study: Planned) -> list[dict[str, Any]]:
 
 def _has_seed(study: Planned, model: str) -> bool:
     source = study.config.models[model].source
-    return "seed" in PARAMETERS.get(getattr(source, "algorithm", ""), ())
+    algorithm = algorithms.REGISTRY.get(getattr(source, "algorithm", ""))
+    return algorithm is not None and "seed" in algorithm.parameters
 
 
 def shuffled_cells(study: Planned) -> Iterator[Any]:

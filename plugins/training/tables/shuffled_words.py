@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.seeds import seed_of
-from ..measure.records import read_frequencies
-from ..measure.results import ACROSS_MODELS
-from ..measure.statistics.correlation import correlate_columns, with_interval
-from ..measure.statistics.means import mean_interval
-from .cells import two_group_cells
-from .keys import CRITERION, DEBIAS, METRIC, QUERY
+from biasgrid.core.seeds import seed_of
+from biasgrid.measure.records import read_frequencies
+from biasgrid.measure.results import ACROSS_MODELS
+from biasgrid.measure.statistics.correlation import correlate_columns, with_interval
+from biasgrid.measure.statistics.means import mean_interval
+from biasgrid.tables.cells import two_group_cells
+from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, QUERY
+from biasgrid.tables.table import Column, Files, Table
+from biasgrid.tables.words import WORDS, place_of
+
 from .shuffled import CORPUS, TRAINING, pairs
-from .table import Column, Files, Table
-from .words import WORDS, place_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 METHOD = "spearman"

@@ -21,16 +21,33 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ..core.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+
+from ..parameters import COUNT, LARGEST, SEED, Parameters
+from ..vectors import Trained, algorithm_of_vectors
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 VERSION = 1  # raise this number if a change of this module changes vectors
 BATCHES = 64  # batches of pairs per epoch
 TOKENS = 1 << 22  # tokens whose pairs are in memory at a time
+
+PARAMETERS: Parameters = {
+    "vector_size": COUNT,
+    "window": COUNT,
+    "min_count": COUNT,
+    "epochs": COUNT,
+    "seed": SEED,
+    "x_max": (float, 0.001, LARGEST),
+    "alpha": (float, 0, 10),
+    "learning_rate": (float, 0, 10),
+}
 
 
 def vocabulary(sentences: Iterable[list[str]], min_count: int) -> tuple[list[str], NDArray[np.int64], int]:
@@ -54,6 +71,8 @@ def cooccurrences(
     Tokens that are not among the words are left out first, as in word2vec. Without `distance_weights` each
     pair counts 1, at any distance.
     """
+    from scipy import sparse  # import late, because a study's plan trains nothing
+
     shape = len(words), len(words)
     total = sparse.csr_array(shape)
     for ids in _blocks(sentences, words, window):
@@ -149,6 +168,8 @@ def objective(main: NDArray, context: NDArray, pairs: Pairs) -> float:
 
 def gradient(main: NDArray, context: NDArray, pairs: Pairs) -> tuple[NDArray, NDArray]:
     """Compute the derivatives of `objective` with respect to `main` and `context`; 0 for their constant ones."""
+    from scipy import sparse
+
     weighted_errors = 2 * pairs.weights * pairs.errors(main, context)
     shape = len(main), len(context)
     matrix = sparse.csr_array((weighted_errors, pairs.columns, pairs.starts), shape=shape)
@@ -209,10 +230,8 @@ def train(
     x_max: float = 100,
     alpha: float = 0.75,
     seed: int = 1,
-) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
-    """Train GloVe; return words by falling frequency, their vectors and counts, and the number of tokens.
-
-    The vectors are float32 (words, vector_size). The defaults of `window`, `x_max` and `alpha` are the
+) -> Trained:
+    """Train GloVe. The defaults of `window`, `x_max` and `alpha` are the
     paper's. The paper makes one step per pair, this function one per batch: so the learning rate, .05 in the
     paper, is larger, and there are fewer epochs.
 
@@ -230,4 +249,15 @@ def train(
         alpha=alpha,
         seed=seed,
     )
-    return words, vectors(main, context), counts, tokens
+    return Trained(words, vectors(main, context), counts, {"tokens": tokens})
+
+
+ALGORITHMS = (
+    algorithm_of_vectors(
+        "glove",
+        "GloVe: vectors whose products are the logarithms of co-occurrences.",
+        PARAMETERS,
+        train,
+        lambda: f"glove version {VERSION}",
+    ),
+)

@@ -5,12 +5,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from biasgrid_plugin_training.algorithms import glove, ppmi
 from conftest import text
 from refusals import refused
 from test_glove import made, sentences
 from test_training import trained
 
-from biasgrid.models import build_store, glove, ppmi, training
+from biasgrid.models import build_store
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
 
 TINY = [["a", "b", "c"], ["a", "b"], ["c", "c", "d"]]
 
@@ -125,7 +127,7 @@ def test_a_corpus_of_too_little_is_one_line(tmp_path, params, says):
 )
 def test_wrong_parameters_are_one_line(params, message):
     with refused(message):
-        training.check_parameters("ppmi", params)
+        ALGORITHMS["ppmi"].check(params)
 
 
 def test_a_model_of_a_study_is_trained(tmp_path):
@@ -134,5 +136,5 @@ def test_a_model_of_a_study_is_trained(tmp_path):
     for name in ("epochs", "seed"):
         model["source"]["params"].pop(name, None)
     store = build_store("m", model, tmp_path / "stores")
-    assert store.metadata["trained_by"] == training.version("ppmi") == "ppmi version 1"
+    assert store.metadata["trained_by"] == "ppmi version 1"
     assert store.dimensions == 8

@@ -2,6 +2,9 @@
 refused."""
 
 import copy
+import os
+import subprocess
+import sys
 from contextlib import chdir
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from artists import assert_readable, marks_of, texts
+from biasgrid_plugin_training.tables.trainings import TRAININGS
 from conftest import ROOT, text
 from in_process import make_all
 from refusals import refused
@@ -16,7 +20,6 @@ from refusals import refused
 from biasgrid import tables
 from biasgrid.figures import draw
 from biasgrid.study.study import Study
-from biasgrid.tables.trainings import TRAININGS
 
 pytestmark = pytest.mark.slow  # a study is run first
 PARAMS = {"vector_size": 4, "window": 3, "min_count": 1, "epochs": 1, "seed": 1, "sg": 1}
@@ -47,6 +50,7 @@ def config():
     }
     return {
         "study": "small",
+        "plugins": ["training"],
         "corpora": {"letters": {"source": {"type": "file", "path": "letters.txt"}}},
         "models": models,
         "trainings": {
@@ -141,6 +145,27 @@ def test_the_figure_has_every_model(study):
     )
     rows = dict.fromkeys(SEEDS, 0) | {"near": 1, "far": 2, "glove": 3}
     assert sorted(marks) == sorted((scores[model], row) for model, row in rows.items())
+
+
+READ = """
+import biasgrid as bg
+from biasgrid.core.registry import PLUGINS
+
+grid = bg.open_study("results/small")
+print([len(grid.frame(name)) for name in ("scores", "trainings")], grid.study.trained_models, len(PLUGINS))
+"""
+
+
+def test_results_are_read_without_the_plugin(study):
+    """In a process that has loaded none."""
+    done = subprocess.run(
+        [sys.executable, "-c", READ],
+        cwd=study.results.absolute().parents[1],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == f"[{3 * len(study.models)}, 9] {study.trained_models} 0\n", done.stderr
 
 
 def test_a_study_without_trainings_has_neither():

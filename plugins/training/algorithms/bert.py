@@ -10,6 +10,7 @@ used, as the transformers model reads a corpus only about once.
 
 from __future__ import annotations
 
+import importlib.metadata
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,25 +22,39 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.errors import BiasgridError
-from ...core.extras import require_for
-from ...core.files import scratch_folder
-from ..corpus.shuffled import Shuffled
-from ..corpus.text import Sentences
-from .architectures import MASKED
-from .batches import Batch
-from .building import make_language_model
-from .formats import TRANSFORMERS
-from .model import MODEL, LanguageModel
-from .opening import open_pretrained, quiet
-from .pretrained import Pretrained
-from .threads import one_thread
+from biasgrid.core.errors import BiasgridError
+from biasgrid.core.extras import has, require_for
+from biasgrid.core.files import scratch_folder
+from biasgrid.models.algorithms import Algorithm
+from biasgrid.models.corpus.text import Sentences
+from biasgrid.models.language.architectures import MASKED
+from biasgrid.models.language.batches import Batch
+from biasgrid.models.language.building import make_language_model
+from biasgrid.models.language.formats import TRANSFORMERS
+from biasgrid.models.language.model import MODEL, LanguageModel
+from biasgrid.models.language.opening import open_pretrained, quiet
+from biasgrid.models.language.pretrained import Pretrained
+from biasgrid.models.language.threads import one_thread
+
+from ..corpora import Shuffled
+from ..parameters import COUNT, LARGEST, SEED, Parameters
+from ..parameters import check as check_parameters
 
 VERSION = 3  # raise this number if a change of this module changes weights
 SHORTEST = 6  # minimum number of words in a training sentence
 TOGETHER = 50  # number of batches whose sentences are sorted by length
 # If a random number is below the first, a token is masked; if below the second, it is replaced by any token.
 MASKS, ANY = 0.8, 0.9
+
+PARAMETERS: Parameters = {
+    "seed": SEED,
+    "epochs": (float, 0.0001, 1000),
+    "learning_rate": (float, 0, 1),
+    "masked": (float, 0.01, 0.9),
+    "batch_size": COUNT,
+    "pieces": (int, 8, LARGEST),
+    "held_out": COUNT,
+}
 
 Ids = list[int]
 
@@ -83,7 +98,7 @@ class Quality(NamedTuple):
 
 
 def train(
-    corpus: Path,
+    archive: Path,
     start: Path,
     folder: Path,
     *,
@@ -95,7 +110,7 @@ def train(
 
     Parameters
     ----------
-    corpus
+    archive
         The corpus' file or folder; the model's entry defines its format.
     start
         The initial weights: a folder, or model.safetensors with the other files next to it.
@@ -119,7 +134,7 @@ def train(
     return retrain(
         start,
         folder,
-        partial(_train_on_corpus, corpus, source),
+        partial(_train_on_corpus, archive, source),
         name=name,
         start_name=source["start"]["name"],
         metadata=metadata,
@@ -357,3 +372,24 @@ def quality(pretrained: Pretrained, sentences: Sequence[Ids], settings: Settings
         losses += log_probabilities[range(len(labels)), labels].tolist()
         hits += (log_probabilities.argmax(-1) == labels).tolist()
     return Quality(float(np.exp(-np.mean(losses))), float(np.mean(hits)))
+
+
+def version() -> str:
+    """Return the versions of code on which weights depend."""
+    torch = importlib.metadata.version("torch") if has("torch") else "missing"
+    return f"bert version {VERSION} torch {torch}"
+
+
+ALGORITHMS = (
+    Algorithm(
+        "bert",
+        "Masked words: a masked language model, trained on from the weights of an encoder.",
+        kind="language_model",
+        parameters=PARAMETERS,
+        check=partial(check_parameters, "bert", PARAMETERS),
+        version=version,
+        make=train,
+        needs=TRANSFORMERS,
+        from_weights=True,
+    ),
+)

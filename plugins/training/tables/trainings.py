@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..measure.results import ACROSS_MODELS
-from . import spreads
-from .keys import CRITERION, DEBIAS, METRIC, QUERY
-from .scores import SCORES
-from .table import Column, Files, Table
+from biasgrid.measure.results import ACROSS_MODELS
+from biasgrid.tables import spreads
+from biasgrid.tables.keys import CRITERION, DEBIAS, METRIC, QUERY
+from biasgrid.tables.scores import SCORES
+from biasgrid.tables.table import Column, Files, Table
+
+from ..sections import trainings_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .planned import Planned
+    from biasgrid.tables.planned import Planned
 
 
 # The parameter whose models differ only by chance.
@@ -91,7 +93,7 @@ def trainings(study: Planned) -> list[list[Any]]:
             parameter,
             [[key, _value(study, key, parameter)] for key in (training.base, *keys) if key in study.models],
         ]
-        for name, training in (study.config.trainings or {}).items()
+        for name, training in trainings_of(study).items()
         for parameter, keys in training.vary.items()
     ]
 

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.files import slug
-from .figure import Drawing, Example, Figure, distinct_sets
-from .frame import Frame, empty_page, styled
-from .palette import INK, Look, open_mark
-from .questions import COMPANY
-from .rows import from_tables, rows_of, rows_where
-from .text import part_label, topic
-from .types.rows import row_panels, rows
-from .visuals import few_ticks, legend_area, legend_neutral, legend_of
+from biasgrid.core.files import slug
+from biasgrid.figures.figure import Drawing, Example, Figure, distinct_sets
+from biasgrid.figures.frame import Frame, empty_page, styled
+from biasgrid.figures.palette import INK, Look, open_mark
+from biasgrid.figures.questions import COMPANY
+from biasgrid.figures.rows import from_tables, rows_of, rows_where
+from biasgrid.figures.text import part_label, topic
+from biasgrid.figures.types.rows import row_panels, rows
+from biasgrid.figures.visuals import few_ticks, legend_area, legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..tables.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 HEADING = "Scores of models trained with other parameters"
 SEED = "seed"

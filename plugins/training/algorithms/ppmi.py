@@ -18,16 +18,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import svds
 
-from ..core.errors import BiasgridError
+from biasgrid.core.errors import BiasgridError
+
+from ..parameters import COUNT, LARGEST, Parameters
+from ..vectors import Trained, algorithm_of_vectors
 from .glove import cooccurrences, vocabulary
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 VERSION = 1  # raise this number if a change of this module changes vectors
+
+PARAMETERS: Parameters = {
+    "vector_size": COUNT,
+    "window": COUNT,
+    "min_count": COUNT,
+    "alpha": (float, 0, 1),
+    "shift": (float, 1, LARGEST),
+    "eig": (float, 0, 1),
+}
 
 
 def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float = 1) -> sparse.csr_array:
@@ -42,6 +56,8 @@ def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float 
     shift
         k, whose logarithm is subtracted: 1 is PPMI.
     """
+    from scipy import sparse  # import late, because a study's plan trains nothing
+
     entries = matrix.tocoo()
     rows, columns = entries.coords
     word_counts, context_weights = matrix.sum(axis=1), matrix.sum(axis=0) ** alpha
@@ -60,6 +76,8 @@ def positive_pmi(matrix: sparse.csr_array, *, alpha: float = 0.75, shift: float 
 def vectors(matrix: sparse.csr_array, dimensions: int, eig: float = 0.5) -> NDArray[np.float64]:
     """Compute U S^eig of a matrix: (words, dimensions), the largest singular value first; zeros for zero
     ones."""
+    from scipy.sparse.linalg import svds
+
     start = np.random.default_rng(0).random(matrix.shape[0])
     left_vectors, values, _ = svds(matrix, dimensions, v0=start, return_singular_vectors="u")
     order = np.argsort(-values, kind="stable")
@@ -81,10 +99,8 @@ def train(
     alpha: float = 0.75,
     shift: float = 1,
     eig: float = 0.5,
-) -> tuple[list[str], NDArray[np.float32], NDArray[np.int64], int]:
-    """Train PPMI vectors; return words by falling frequency, their vectors and counts, and the number of tokens.
-
-    The vectors are float32 (words, vector_size).
+) -> Trained:
+    """Train PPMI vectors.
 
     Raises
     ------
@@ -104,4 +120,16 @@ def train(
         raise BiasgridError(
             f"{where}: no two words stand together more often than by chance (shift: {shift})"
         )
-    return words, vectors(association, vector_size, eig).astype(np.float32), counts, tokens
+    reduced = vectors(association, vector_size, eig).astype(np.float32)
+    return Trained(words, reduced, counts, {"tokens": tokens})
+
+
+ALGORITHMS = (
+    algorithm_of_vectors(
+        "ppmi",
+        "Positive pointwise mutual information, reduced by an SVD.",
+        PARAMETERS,
+        train,
+        lambda: f"ppmi version {VERSION}",
+    ),
+)

@@ -11,14 +11,17 @@ import zipfile
 
 import numpy as np
 import pytest
+from biasgrid_plugin_training import corpora, gensim_models
+from biasgrid_plugin_training.corpora import RunningText
 from conftest import ROOT, Project, grid_config, refusal, text
 from gensim.models import FastText, Word2Vec
 from gensim.models.word2vec import Text8Corpus
 from refusals import refused
 from reruns import append, cells, planned
 
-from biasgrid import BiasgridError
-from biasgrid.models import build_store, training
+from biasgrid import BiasgridError, EmbeddingStore
+from biasgrid.models import build_store
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
 from biasgrid.models.building import store_of
 from biasgrid.study.study import Study
 
@@ -40,15 +43,9 @@ def trained(corpus, algorithm="word2vec", **params):
 
 
 def train(corpus, output, algorithm="word2vec", **params):
-    return training.train(
-        training.Sentences(corpus),
-        output,
-        where=corpus,
-        name="m",
-        algorithm=algorithm,
-        params=SMALL | params,
-        metadata={"licence": "mine"},
-    )
+    model = trained(corpus, algorithm, **params)
+    ALGORITHMS[algorithm].make(corpus, output, name="m", model=model, metadata={"licence": "mine"})
+    return EmbeddingStore.open(output)
 
 
 # what is read
@@ -63,15 +60,15 @@ def test_a_corpus_is_read_as_gensim_reads_text8(tmp_path, monkeypatch, tokens):
         file.write(content)
     expected = list(Text8Corpus(str(plain)))
     assert sum(map(len, expected)) == tokens
-    monkeypatch.setattr(training, "BLOCK", 1000)  # words lie across its edges
+    monkeypatch.setattr(corpora, "BLOCK", 1000)  # words lie across its edges
     for path in (plain, tmp_path / "text8.gz", zipped(tmp_path / "text8.zip", text8=content)):
-        assert list(training.Sentences(path)) == expected
+        assert list(RunningText(path)) == expected
 
 
 def test_tokens_are_parted_at_any_white_space_and_left_as_they_are(tmp_path):
     path = tmp_path / "c.txt"
     path.write_text("Ein Häuschen,\r\n\tam  Bach.\n", encoding="utf-8")
-    assert list(training.Sentences(path)) == [["Ein", "Häuschen,", "am", "Bach."]]
+    assert list(RunningText(path)) == [["Ein", "Häuschen,", "am", "Bach."]]
 
 
 @pytest.mark.slow
@@ -132,6 +129,7 @@ def test_vectors_are_gensims_words_by_falling_frequency(tmp_path, algorithm, mad
 
 CONFIG = """\
 study: small
+plugins: [training]
 corpora: {made: {source: {type: file, path: corpus.zip}}}
 models:
   w2v: {label: a, source: {type: trained, corpus: made, algorithm: word2vec, params: %(small)s}}
@@ -225,7 +223,10 @@ def config_with(source=None, **more):
         ),
         (config_with({"params": {"negative": 0}}), "negative: 0 without hs: 1 trains nothing"),
         (config_with({"algorithm": "fasttext", "params": {"min_n": 7}}), "min_n: 7 is more than max_n, 6"),
-        (config_with({"algorithm": "lsa"}), "source: algorithm: unknown value 'lsa'"),
+        (
+            config_with({"algorithm": "lsa"}),
+            "source: algorithm: unknown training algorithm 'lsa'; allowed: bert, ",
+        ),
         (
             config_with({"algorithm": "glove", "params": {"sg": 1}}),
             "glove has no parameter 'sg'; allowed are: alpha",
@@ -255,7 +256,7 @@ def test_a_wrong_config_is_one_line(root, config, says):
 
 @pytest.mark.parametrize(("algorithm", "made_by"), [("word2vec", Word2Vec), ("fasttext", FastText)])
 def test_parameters_have_gensims_names(algorithm, made_by):
-    assert set(training.PARAMETERS[algorithm]) <= set(inspect.signature(made_by).parameters)
+    assert set(ALGORITHMS[algorithm].parameters) <= set(inspect.signature(made_by).parameters)
 
 
 def test_what_is_fetched_is_the_corpus_and_not_the_model(root):
@@ -274,6 +275,45 @@ def test_the_study_of_text8_says_what_its_models_are():
     assert set(study.trained_models).isdisjoint(study.sources)
     assert len(study.queries) == 25
     assert len(study.grid.cells) == len(study.models) * 25 * 4
+
+
+OWN = """
+import numpy as np
+
+from biasgrid.core.errors import BiasgridError
+from biasgrid.models.algorithms import Algorithm
+from biasgrid.models.store_writer import StoreWriter
+
+
+def check(params):
+    if params.get("length", 1) <= 0:
+        raise BiasgridError("length: must be above 0")
+
+
+def make(archive, folder, *, name, model, metadata):
+    words = sorted(set(archive.read_text().split()))
+    with StoreWriter(folder, archive) as writer:
+        writer.add(words, np.eye(len(words)) * model["source"]["params"]["length"])
+        writer.finish({**metadata, "name": name, "format": "trained", "vocab_prefix": "", "label": name, "note": ""})
+
+
+ALGORITHMS = (Algorithm("one_hot", "A dimension per word.", "vectors", ("length",), check, lambda: "one", make),)
+"""
+
+
+def test_an_algorithm_of_a_user_is_one_file(root, tmp_path):
+    (root / "own.py").write_text(OWN)
+    own = {"algorithm": "one_hot", "params": {"length": 3}}
+    study = Study.of(config_with(own) | {"plugins": ["own.py"]}, root=root)
+    (tmp_path / "corpus.txt").write_text("b a c a\n")
+    model = study.models["two"]
+    model["source"]["corpus"]["source"]["path"] = str(tmp_path / "corpus.txt")
+    store = build_store("two", model, tmp_path / "stores")
+    assert (store.words(), store.array.tolist()) == (["a", "b", "c"], [[3, 0, 0], [0, 3, 0], [0, 0, 3]])
+    assert store.metadata["trained_by"] == "one"
+    own["params"]["length"] = 0
+    with refused("two: source: params: length: must be above 0"):
+        Study.of(config_with(own) | {"plugins": ["own.py"]}, root=root)
 
 
 # what trains again
@@ -298,7 +338,7 @@ def test_a_store_is_taken_while_it_was_made_of_the_same(tmp_path, monkeypatch):
     assert build_store("m", trained(corpus), folder).fingerprint == first
     assert made()
     with monkeypatch.context() as patch:
-        patch.setattr(training, "version", lambda algorithm: "edited")
+        patch.setattr(gensim_models, "VERSION", 99)
         build_store("m", trained(corpus), folder)
     assert made()
     zipped(corpus, text=text(seed=1))
@@ -325,7 +365,7 @@ def training_config() -> dict:
         config["models"][key] = {"label": f"{algorithm}, trained here", "source": source}
     del config["models"]["two"]
     criteria = {"Second": config["criteria"]["Second"]}
-    return config | {"criteria": criteria, "metrics": {"weat": {}, "rnd": {}}}
+    return config | {"plugins": ["training"], "criteria": criteria, "metrics": {"weat": {}, "rnd": {}}}
 
 
 @pytest.fixture(scope="module")
@@ -349,7 +389,10 @@ def test_a_study_of_trained_models_runs_to_its_cells(trained_project):
     assert len(list((results / "cells").rglob("*.json"))) == 3 * 2
 
 
-TRAINING = "models/training.py"
+def own_training(project):
+    """The module that trains with gensim, to be edited."""
+    project.own_code()
+    return project.folder / "plugins" / "training" / "gensim_models.py"
 
 
 def with_other_parameter(project):
@@ -358,7 +401,7 @@ def with_other_parameter(project):
 
 
 def with_other_version(project):
-    module = project.own_code(TRAINING)
+    module = own_training(project)
     module.write_text(module.read_text().replace("VERSION = 1\n", "VERSION = 2\n"))
 
 
@@ -366,7 +409,7 @@ def with_other_version(project):
 @pytest.mark.parametrize(
     ("edit", "trained", "archives"),
     [
-        (lambda project: append(project.own_code(TRAINING)), set(), set()),
+        (lambda project: append(own_training(project)), set(), set()),
         (with_other_parameter, {"ft"}, set()),
         (with_other_version, {"ft", "w2v"}, set()),
         (

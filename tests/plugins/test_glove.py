@@ -5,13 +5,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from biasgrid_plugin_training.algorithms import glove
 from conftest import text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_training import trained
 
 from biasgrid import BiasgridError
-from biasgrid.models import build_store, glove, training
+from biasgrid.models import build_store
+from biasgrid.models.algorithms import REGISTRY as ALGORITHMS
 
 WINDOW = 3
 SETTINGS = {"vector_size": 5, "epochs": 4, "learning_rate": 0.2, "x_max": 20, "alpha": 0.75, "seed": 1}
@@ -160,16 +162,13 @@ USUAL = {
 }
 
 
-def made(output, algorithm="glove", **params):
-    return training.train(
-        sentences(6000),
-        output,
-        where="letters",
-        name="m",
-        algorithm=algorithm,
-        params=USUAL[algorithm] | params,
-        metadata={},
-    )
+def made(folder, algorithm="glove", **params):
+    corpus = folder.parent / "letters"
+    corpus.write_text("\n".join(map(" ".join, sentences(6000))) + "\n")
+    model = trained(corpus, algorithm)
+    model["source"]["corpus"]["format"] = "tokens"
+    model["source"]["params"] = USUAL[algorithm] | params
+    return build_store("m", model, folder)
 
 
 @pytest.mark.parametrize(("algorithm", "params"), [("glove", {"vector_size": 10, "window": 5}), ("ppmi", {})])
@@ -205,15 +204,16 @@ def test_a_corpus_of_too_few_words_is_one_line(tmp_path):
 
 
 def test_what_a_model_depends_on_is_its_trainers_version():
-    assert training.version("glove") != training.version("word2vec") == training.version("fasttext")
-    assert "gensim" not in training.version("glove")
+    versions = {name: algorithm.version() for name, algorithm in ALGORITHMS.items()}
+    assert versions["glove"] != versions["word2vec"] == versions["fasttext"]
+    assert "gensim" not in versions["glove"]
 
 
 def test_a_model_of_a_study_is_trained_and_then_taken_as_it_is(tmp_path):
     (tmp_path / "corpus.txt").write_text(text())
     model = trained(tmp_path / "corpus.txt", "glove", x_max=10)
     first = build_store("m", model, tmp_path / "stores")
-    assert first.metadata["trained_by"] == training.version("glove")
+    assert first.metadata["trained_by"] == ALGORITHMS["glove"].version()
     assert (first.dimensions, first.counts.sum()) == (8, 6000)
     written = (first.path / "model.json").stat().st_mtime_ns
     build_store("m", model, tmp_path / "stores", shared=True)

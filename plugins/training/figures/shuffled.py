@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.files import slug
-from ..core.numbers import plain, share
-from .figure import Drawing, Example, Figure, distinct_sets
-from .frame import Frame, empty_page, styled
-from .palette import Look, model_looks, open_mark
-from .questions import COMPANY
-from .rows import from_tables, keys_of, rows_of, rows_where
-from .text import LONGEST_HEAD, part_label, row_label, shorten, topic
-from .types.rows import height, rows, width
-from .visuals import legend_neutral, legend_of
+from biasgrid.core.files import slug
+from biasgrid.core.numbers import plain, share
+from biasgrid.figures.figure import Drawing, Example, Figure, distinct_sets
+from biasgrid.figures.frame import Frame, empty_page, styled
+from biasgrid.figures.palette import Look, model_looks, open_mark
+from biasgrid.figures.questions import COMPANY
+from biasgrid.figures.rows import from_tables, keys_of, rows_of, rows_where
+from biasgrid.figures.text import LONGEST_HEAD, part_label, row_label, shorten, topic
+from biasgrid.figures.types.rows import height, rows, width
+from biasgrid.figures.visuals import legend_neutral, legend_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
 
-    from ..tables.planned import Planned
+    from biasgrid.tables.planned import Planned
 
 HEADING = "Bias in shuffled text"
 
