@@ -16,8 +16,7 @@ from refusals import refused
 
 from biasgrid.core.errors import BiasgridError
 from biasgrid.models.download import Limits, connection
-from biasgrid.models.download.file import download
-from biasgrid.models.download.parts import download_parts
+from biasgrid.models.download.file import download, download_parts
 from biasgrid.models.sources import fetch, verify
 
 pytestmark = pytest.mark.slow
@@ -47,10 +46,10 @@ def raw(content: bytes, then=None):
 
 
 def endless(piece: bytes, pause: float = 0.0):
-    """The same bytes again and again, as long as somebody reads them."""
+    """The same bytes again and again, as long as somebody reads them and the server is there."""
 
     def act(handler):
-        while not handler.server.closing.wait(pause) if pause else True:
+        while not handler.server.closing.wait(pause):
             handler.wfile.write(piece)
 
     return act
@@ -254,11 +253,12 @@ def test_a_validator_that_cannot_be_sent_back_is_not_kept(server, tmp_path):
 
 
 @pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_record_of_joined_parts_is_none(server, tmp_path, content):
+def test_a_damaged_record_of_one_of_several_parts_is_none(server, tmp_path, content):
     parts = {"/0": BODY[:100_000], "/1": BODY[100_000:]}
     server.usual = lambda handler: serve(handler, body=parts[handler.path])
+    (tmp_path / "a.bin.00.part").write_bytes(BODY[:70_000])
+    (tmp_path / "a.bin.00.part.json").write_bytes(content)
     (tmp_path / "a.bin.joined").write_bytes(BODY[:70_000])
-    (tmp_path / "a.bin.joined.json").write_bytes(content)
     urls = [server.url + path for path in parts]
     download_parts(urls, tmp_path / "a.bin", pins=[{}, {}], file_pins=PINNED, limits=SHORT)
     assert (tmp_path / "a.bin").read_bytes() == BODY

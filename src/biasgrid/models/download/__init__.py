@@ -25,9 +25,9 @@ class Limits:
     stall
         The time without a byte after which a connection counts as lost.
     reach
-        The time without a connection after which a host counts as unreachable.
+        The time after which no further attempt is made to reach a host that has never sent anything.
     answer
-        The time allowed before a body: for handshakes, redirects and headers.
+        The time allowed before a body: for the look-up of a name, handshakes, redirects and headers.
     slowest
         The lowest rate in bytes per second, averaged over `stall` seconds, that counts as progress.
     largest

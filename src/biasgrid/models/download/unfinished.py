@@ -44,5 +44,11 @@ def note_file(part: Path) -> Path:
 
 
 def empty(part: Path) -> None:
-    with part.open("wb"):
-        pass
+    part.write_bytes(b"")
+
+
+def drop(*files: Path) -> None:
+    """Delete files and the notes about them."""
+    for file in files:
+        file.unlink(missing_ok=True)
+        note_file(file).unlink(missing_ok=True)
