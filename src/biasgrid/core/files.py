@@ -108,18 +108,17 @@ def replace_file(path: Path | str) -> Iterator[Path]:
     if not _replaceable(path):
         raise BiasgridError(f"{path}: is {_describe_kind(path)}; an output must be a file here")
     path.parent.mkdir(parents=True, exist_ok=True)
-    part, lock = _create_part(path)
+    part = path.with_name(f"{_part_prefix(path)}{secrets.token_hex(6)}.partial")
     try:
-        yield part
-        os.replace(part, path)
+        with hold_lock(part):
+            yield part
+            os.replace(part, path)
     except OSError as error:
         # Errors of writing do not name a file, or name one of this writer's files.
         if error.errno not in FULL:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
-        part.unlink(missing_ok=True)
-        os.close(lock)
         _sweep(path)
 
 
@@ -243,21 +242,6 @@ def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
     finally:
         with suppress(OSError):
             path.unlink()
-        os.close(lock)
-
-
-def _create_part(path: Path) -> tuple[Path, int]:
-    """Create a temporary file next to `path` for this process; return it with its lock."""
-    while True:
-        part = path.with_name(f"{_part_prefix(path)}{secrets.token_hex(6)}.partial")
-        try:
-            lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        except FileExistsError:
-            continue
-        _flock(lock, wait=True)
-        # Another writer may have removed it before it was locked, like the file of a killed process.
-        if _is_same_file(lock, part):
-            return part, lock
         os.close(lock)
 
 
