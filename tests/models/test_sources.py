@@ -678,6 +678,20 @@ def test_a_missing_part_costs_no_other(server, tmp_path, made):
     assert sorted(os.listdir(tmp_path / "m")) == ["manifest.json", "x.gz"]
 
 
+def test_a_finished_part_is_kept_although_its_server_sends_no_validator(server, tmp_path):
+    def without_etag(handler, missing=()):
+        body = None if handler.path in missing else PARTS[handler.path]
+        (acting(body=body, etag=None) if body else answer(404))(handler)
+
+    server.usual = lambda handler: without_etag(handler, ["/x.gz_01"])
+    with refused("x.gz_01: the server answers 404"):
+        fetch("m", parts_of(server), tmp_path, limits=FAST)
+    server.usual = without_etag
+    server.seen.clear()
+    assert fetch("m", parts_of(server), tmp_path, limits=FAST).read_bytes() == BODY
+    assert [path[-2:] for path, _ in server.seen] == ["01", "02"]
+
+
 def test_a_wrong_part_is_named_and_not_kept(server, tmp_path):
     spoilt = {**PARTS, "/x.gz_00": OTHER[:120_000]}
     server.usual = lambda handler: in_parts(handler, spoilt)
