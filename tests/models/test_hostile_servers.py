@@ -4,9 +4,12 @@ time and memory."""
 import gzip
 import json
 import os
+import shutil
+import ssl
 import subprocess
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import forks
@@ -15,7 +18,7 @@ from loopback import BODY, got, serve, serving, sha256
 from refusals import refused
 
 from biasgrid.core.errors import BiasgridError
-from biasgrid.models.download import Limits, connection
+from biasgrid.models.download import Limits, attempts, connection
 from biasgrid.models.download.file import download, download_parts
 from biasgrid.models.sources import fetch, verify
 
@@ -184,6 +187,57 @@ def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatc
     server.plan = [slow]
     assert got(server, tmp_path, limits=replace(SHORT, stall=0.5, slowest=200)) == BODY[:6000]
     assert len(server.seen) == 1
+
+
+@pytest.fixture
+def encrypted(server, tmp_path_factory, monkeypatch):
+    """The address of the server, which encrypts what it sends."""
+    key, certificate = (tmp_path_factory.mktemp("tls") / name for name in ("key.pem", "certificate.pem"))
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    return f"https://localhost:{server.server_port}"
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl, to make a certificate")
+def test_an_encrypted_answer_without_end_ends(server, encrypted, tmp_path):
+    server.usual = raw(OK + b"Content-Length: 300000\r\n\r\n", endless(b"b", 0.05))
+    before = time.monotonic()
+    with refused("under 1000 bytes a second for 0.8 s"):
+        download(encrypted, tmp_path / "a.bin", limits=ONCE)
+    assert time.monotonic() - before < 8
+    server.usual = serve
+    download(encrypted, tmp_path / "a.bin", limits=SHORT)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl, to make a certificate")
+def test_nothing_encrypted_is_kept_where_the_disk_is_slower_than_the_limit(
+    server, encrypted, tmp_path, monkeypatch
+):
+    """A connection is ended while its bytes wait to be written, and the socket still has others."""
+
+    @contextmanager
+    def slow_disk(*arguments):
+        yield lambda count: time.sleep(0.5)
+
+    def in_pieces(handler):
+        handler.wfile.write(OK + b'ETag: "one"\r\nContent-Length: 300000\r\n\r\n')
+        for start in range(0, len(BODY), 10_000):
+            handler.wfile.write(BODY[start : start + 10_000])
+            time.sleep(0.01)
+
+    monkeypatch.setattr(attempts, "reporter", slow_disk)
+    server.usual = in_pieces
+    with refused("bytes are kept"):
+        download(encrypted, tmp_path / "a.bin", limits=replace(SHORT, attempts=1, answer=5))
+    kept = (tmp_path / "a.bin.part").read_bytes()
+    assert kept
+    assert kept == BODY[: len(kept)]
 
 
 def test_a_body_without_end_stops_at_a_limit(server, tmp_path):

@@ -226,23 +226,19 @@ def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
     The file `path` exists while the lock is held, or after a process was killed; its existence alone means
     nothing. Raises BlockingIOError if another process holds the lock, unless `wait`.
     """
-    while True:
-        refuse_link(path)
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            _flock(lock, wait)
-            if _is_same_file(lock, path):  # otherwise its holder removed it while this process waited
+    with ExitStack() as stack:
+        while True:
+            refuse_link(path)
+            lock = stack.enter_context(open(path, "ab"))
+            _flock(lock.fileno(), wait)
+            if _is_same_file(lock.fileno(), path):
                 break
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            path.unlink()
-        os.close(lock)
+            lock.close()  # its holder removed it while this process waited
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
 
 
 def _part_prefix(path: Path) -> str:

@@ -95,6 +95,8 @@ def chunks(response: requests.Response, limits: Limits) -> Iterator[bytes]:
     try:
         # `response.iter_content` would decode a Content-Encoding that we did not request.
         while chunk := response.raw.read1(CHUNK, decode_content=False):
+            if is_slow.is_set():  # what comes after a shutdown may be undeciphered
+                break
             received += len(chunk)
             yield chunk
     except Exception as error:  # HTTPError, OSError, and Python's errors for a malformed chunk
