@@ -62,8 +62,9 @@ def _explained(url: str, error: Exception) -> Exception:
     problem = error.args[0] if error.args else None
     if isinstance(problem, urllib3.exceptions.MaxRetryError):  # no request was sent
         pool: Any = problem.pool
-        reason = reason_of(problem.reason or problem)
-        return Retry(f"cannot reach {(pool.proxy or pool).host}: {reason}", unreachable=True)
+        is_of_proxy = isinstance(problem.reason, urllib3.exceptions.ProxyError)
+        host = pool.proxy.host if is_of_proxy and pool.proxy else pool.host
+        return Retry(f"cannot reach {host}: {reason_of(problem.reason or problem)}", unreachable=True)
     transient = requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError
     if isinstance(error, transient):
         return Retry(f"connection lost before an answer: {reason_of(error)}")
@@ -79,13 +80,16 @@ def chunks(response: requests.Response, limits: Limits) -> Iterator[bytes]:
     A socket's own timeout begins again with every byte. So a thread counts the bytes, and ends a connection that is
     too slow.
     """
-    received, has_ended, is_slow = 0, threading.Event(), threading.Event()
+    received, reason, has_ended = 0, "", threading.Event()
+    silence = f"no data for {limits.stall:g} s"
 
     def watch() -> None:
+        nonlocal reason
         former = 0
         while not has_ended.wait(limits.stall):
             if received - former < limits.slowest * limits.stall:
-                is_slow.set()
+                slowness = f"under {limits.slowest:g} bytes a second for {limits.stall:g} s"
+                reason = silence if received == former else slowness
                 with suppress(OSError, RuntimeError, ValueError):  # it has just ended
                     response.raw.shutdown()
                 return
@@ -95,17 +99,18 @@ def chunks(response: requests.Response, limits: Limits) -> Iterator[bytes]:
     try:
         # `response.iter_content` would decode a Content-Encoding that we did not request.
         while chunk := response.raw.read1(CHUNK, decode_content=False):
-            if is_slow.is_set():  # what comes after a shutdown may be undeciphered
+            if reason:  # what comes after a shutdown may be undeciphered
                 break
             received += len(chunk)
             yield chunk
+    except urllib3.exceptions.ReadTimeoutError:
+        reason = reason or silence
     except Exception as error:  # HTTPError, OSError, and Python's errors for a malformed chunk
-        if not is_slow.is_set():
-            raise Retry(f"connection lost: {reason_of(error)}") from None
+        reason = reason or f"connection lost: {reason_of(error)}"
     finally:
         has_ended.set()
-    if is_slow.is_set():
-        raise Retry(f"under {limits.slowest:g} bytes a second for {limits.stall:g} s")
+    if reason:
+        raise Retry(reason)
 
 
 def reason_of(error: BaseException) -> str:
