@@ -5,6 +5,8 @@ complete. A writer holds a lock (flock) on its temporary file. Temporary files w
 process that was killed; the next writer of that file removes them. Devices and pipes (such as /dev/null) are
 never replaced by a file. No file is written through a link, because results from elsewhere may link to any
 file.
+
+The package filelock is not used: it leaves its lock files, and fails on file systems without locks.
 """
 
 import errno

@@ -1,6 +1,7 @@
 """Downloads of large files over HTTP, whole or in parts: resumed, retried and verified; a file is complete or absent.
 
-This module does not need an HTTP client, so that a study can be planned without one.
+The HTTP client is requests. pooch cannot resume a download, and neither pooch nor huggingface_hub limits how long or
+how large an answer is. This module does not need an HTTP client, so that a study can be planned without one.
 """
 
 from __future__ import annotations
