@@ -110,13 +110,15 @@ def download_parts(
     BiasgridError
         As in `download`.
     """
-    destination = replaceable(destination)
+    destination = Path(destination)
     joined = Path(f"{destination}.joined")
     is_in_parts, pins = len(urls) > 1, pins or [{}] * len(urls)
     numbers = [f".{number:02}" for number in range(len(urls))] if is_in_parts else [""]
     parts = [Path(f"{destination}{number}.part") for number in numbers]
-    for file in (joined, *parts):
+    for file in (destination, joined, *parts):
         refuse_link(file)
+    if destination.exists() and not destination.is_file():
+        raise BiasgridError(f"cannot write {destination}: it is there, and is no file")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         with hold_lock(destination.with_name(f".{destination.name}.lock")):
@@ -181,12 +183,3 @@ def _copy_rows(part: Path, rows: int) -> Path:
         target.writelines([] if HEADER.fullmatch(first) else [first])
         target.writelines(islice(source, rows - (not HEADER.fullmatch(first))))
     return copy
-
-
-def replaceable(destination: Path | str) -> Path:
-    """Return the path of the destination. Raise BiasgridError for a link, a device or a folder."""
-    destination = Path(destination)
-    refuse_link(destination)
-    if destination.exists() and not destination.is_file():
-        raise BiasgridError(f"cannot write {destination}: it is there, and is no file")
-    return destination
