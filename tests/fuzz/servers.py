@@ -19,8 +19,7 @@ from pathlib import Path
 from damage import Refused, accepted, damaged
 
 from biasgrid.models.download import Limits
-from biasgrid.models.download.file import download
-from biasgrid.models.download.parts import download_parts
+from biasgrid.models.download.file import download, download_parts
 from biasgrid.models.sources import fetch, verify
 
 FAST = Limits(
@@ -215,17 +214,17 @@ def resumed(seed: int, folder: Path) -> None:
 
 
 def joined(seed: int, folder: Path) -> None:
-    """A damaged note of what parts have been joined: the first or, where the file is no more what it was, the second
-    download succeeds."""
+    """A damaged part of several, or a damaged note about it: the first or, where no hash of the part is known, the
+    second download succeeds."""
     chance, there = random.Random(seed), folder / "a.bin"
     parts = [BODY[:1000], BODY[1000:]]
     urls = [f"{server().url}/{seed}-{number}" for number in range(2)]
     for number, part in enumerate(parts):
         server().answers[f"{seed}-{number}"] = [[right(body=part)]]
     pins = [{"sha256": hashlib.sha256(part).hexdigest()} if seed % 2 else {} for part in parts]
-    note = [{"url": urls[0], "sha256": hashlib.sha256(parts[0]).hexdigest(), "bytes": 1000}]
-    Path(f"{there}.joined").write_bytes(damaged(parts[0], chance) if chance.random() < 0.3 else parts[0])
-    Path(f"{there}.joined.json").write_bytes(damaged(json.dumps(note).encode(), chance))
+    note = {"url": urls[0], "validator": '"one"', "total": 1000}
+    Path(f"{there}.00.part").write_bytes(damaged(parts[0], chance) if chance.random() < 0.3 else parts[0])
+    Path(f"{there}.00.part.json").write_bytes(damaged(json.dumps(note).encode(), chance))
     options = {"pins": pins, "file_pins": {"sha256": SHA256}, **OPTIONS}
     taken = is_accepted(download_parts, urls, there, **options)
     if not taken:

@@ -4,9 +4,12 @@ time and memory."""
 import gzip
 import json
 import os
+import shutil
+import ssl
 import subprocess
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import forks
@@ -15,9 +18,8 @@ from loopback import BODY, got, serve, serving, sha256
 from refusals import refused
 
 from biasgrid.core.errors import BiasgridError
-from biasgrid.models.download import Limits, connection
-from biasgrid.models.download.file import download
-from biasgrid.models.download.parts import download_parts
+from biasgrid.models.download import Limits, attempts, connection
+from biasgrid.models.download.file import download, download_parts
 from biasgrid.models.sources import fetch, verify
 
 pytestmark = pytest.mark.slow
@@ -47,10 +49,10 @@ def raw(content: bytes, then=None):
 
 
 def endless(piece: bytes, pause: float = 0.0):
-    """The same bytes again and again, as long as somebody reads them."""
+    """The same bytes again and again, as long as somebody reads them and the server is there."""
 
     def act(handler):
-        while not handler.server.closing.wait(pause) if pause else True:
+        while not handler.server.closing.wait(pause):
             handler.wfile.write(piece)
 
     return act
@@ -133,7 +135,8 @@ def test_a_wrong_content_range_is_no_part_of_the_file(server, tmp_path, range_):
             raw(OK + b"Transfer-Encoding: chunked\r\n\r\n", endless(b"1\r\nb\r\n", 0.05)),
             "under 1000 bytes a second",
         ),
-        (raw(OK + b"Transfer-Encoding: chunked\r\n\r\n1", endless(b"0", 0.05)), "under 1000 bytes a second"),
+        # the length of a chunk that never begins
+        (raw(OK + b"Transfer-Encoding: chunked\r\n\r\n1", endless(b"0", 0.05)), "no data for 0.8 s"),
         (
             raw(OK + b"Transfer-Encoding: chunked\r\n\r\n1\r\nb\r\n0\r\n", endless(b"A: b\r\n")),
             "bytes a second",
@@ -185,6 +188,57 @@ def test_a_slow_download_that_goes_on_is_waited_for(server, tmp_path, monkeypatc
     server.plan = [slow]
     assert got(server, tmp_path, limits=replace(SHORT, stall=0.5, slowest=200)) == BODY[:6000]
     assert len(server.seen) == 1
+
+
+@pytest.fixture
+def encrypted(server, tmp_path_factory, monkeypatch):
+    """The address of the server, which encrypts what it sends."""
+    key, certificate = (tmp_path_factory.mktemp("tls") / name for name in ("key.pem", "certificate.pem"))
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate))
+    return f"https://localhost:{server.server_port}"
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl, to make a certificate")
+def test_an_encrypted_answer_without_end_ends(server, encrypted, tmp_path):
+    server.usual = raw(OK + b"Content-Length: 300000\r\n\r\n", endless(b"b", 0.05))
+    before = time.monotonic()
+    with refused("under 1000 bytes a second for 0.8 s"):
+        download(encrypted, tmp_path / "a.bin", limits=ONCE)
+    assert time.monotonic() - before < 8
+    server.usual = serve
+    download(encrypted, tmp_path / "a.bin", limits=SHORT)
+    assert (tmp_path / "a.bin").read_bytes() == BODY
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl, to make a certificate")
+def test_nothing_encrypted_is_kept_where_the_disk_is_slower_than_the_limit(
+    server, encrypted, tmp_path, monkeypatch
+):
+    """A connection is ended while its bytes wait to be written, and the socket still has others."""
+
+    @contextmanager
+    def slow_disk(*arguments):
+        yield lambda count: time.sleep(0.5)
+
+    def in_pieces(handler):
+        handler.wfile.write(OK + b'ETag: "one"\r\nContent-Length: 300000\r\n\r\n')
+        for start in range(0, len(BODY), 10_000):
+            handler.wfile.write(BODY[start : start + 10_000])
+            time.sleep(0.01)
+
+    monkeypatch.setattr(attempts, "reporter", slow_disk)
+    server.usual = in_pieces
+    with refused("bytes are kept"):
+        download(encrypted, tmp_path / "a.bin", limits=replace(SHORT, attempts=1, answer=5))
+    kept = (tmp_path / "a.bin.part").read_bytes()
+    assert kept
+    assert kept == BODY[: len(kept)]
 
 
 def test_a_body_without_end_stops_at_a_limit(server, tmp_path):
@@ -254,11 +308,12 @@ def test_a_validator_that_cannot_be_sent_back_is_not_kept(server, tmp_path):
 
 
 @pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_record_of_joined_parts_is_none(server, tmp_path, content):
+def test_a_damaged_record_of_one_of_several_parts_is_none(server, tmp_path, content):
     parts = {"/0": BODY[:100_000], "/1": BODY[100_000:]}
     server.usual = lambda handler: serve(handler, body=parts[handler.path])
+    (tmp_path / "a.bin.00.part").write_bytes(BODY[:70_000])
+    (tmp_path / "a.bin.00.part.json").write_bytes(content)
     (tmp_path / "a.bin.joined").write_bytes(BODY[:70_000])
-    (tmp_path / "a.bin.joined.json").write_bytes(content)
     urls = [server.url + path for path in parts]
     download_parts(urls, tmp_path / "a.bin", pins=[{}, {}], file_pins=PINNED, limits=SHORT)
     assert (tmp_path / "a.bin").read_bytes() == BODY
@@ -301,10 +356,9 @@ def test_a_first_seen_checksum_that_is_damaged_is_not_forgotten(server, tmp_path
     fetch("m", source, tmp_path, limits=SHORT)
     (tmp_path / "m" / "manifest.json").unlink()
     for content in DAMAGED:
-        if content != b"[]":  # nothing seen
-            (tmp_path / "m.first-seen.json").write_bytes(content)
-            with refused("m: ", "m.first-seen.json is damaged"):
-                fetch("m", source, tmp_path, limits=SHORT)
+        (tmp_path / "m.first-seen.json").write_bytes(content)
+        with refused("m: ", "m.first-seen.json is damaged"):
+            fetch("m", source, tmp_path, limits=SHORT)
 
 
 CODE = (

@@ -5,6 +5,8 @@ complete. A writer holds a lock (flock) on its temporary file. Temporary files w
 process that was killed; the next writer of that file removes them. Devices and pipes (such as /dev/null) are
 never replaced by a file. No file is written through a link, because results from elsewhere may link to any
 file.
+
+The package filelock is not used: it leaves its lock files, and fails on file systems without locks.
 """
 
 import errno
@@ -108,18 +110,17 @@ def replace_file(path: Path | str) -> Iterator[Path]:
     if not _replaceable(path):
         raise BiasgridError(f"{path}: is {_describe_kind(path)}; an output must be a file here")
     path.parent.mkdir(parents=True, exist_ok=True)
-    part, lock = _create_part(path)
+    part = path.with_name(f"{_part_prefix(path)}{secrets.token_hex(6)}.partial")
     try:
-        yield part
-        os.replace(part, path)
+        with hold_lock(part):
+            yield part
+            os.replace(part, path)
     except OSError as error:
         # Errors of writing do not name a file, or name one of this writer's files.
         if error.errno not in FULL:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
-        part.unlink(missing_ok=True)
-        os.close(lock)
         _sweep(path)
 
 
@@ -227,38 +228,19 @@ def hold_lock(path: Path, wait: bool = True) -> Iterator[None]:
     The file `path` exists while the lock is held, or after a process was killed; its existence alone means
     nothing. Raises BlockingIOError if another process holds the lock, unless `wait`.
     """
-    while True:
-        refuse_link(path)
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            _flock(lock, wait)
-            if _is_same_file(lock, path):  # otherwise its holder removed it while this process waited
+    with ExitStack() as stack:
+        while True:
+            refuse_link(path)
+            lock = stack.enter_context(open(path, "ab"))
+            _flock(lock.fileno(), wait)
+            if _is_same_file(lock.fileno(), path):
                 break
-        except BaseException:
-            os.close(lock)
-            raise
-        os.close(lock)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            path.unlink()
-        os.close(lock)
-
-
-def _create_part(path: Path) -> tuple[Path, int]:
-    """Create a temporary file next to `path` for this process; return it with its lock."""
-    while True:
-        part = path.with_name(f"{_part_prefix(path)}{secrets.token_hex(6)}.partial")
+            lock.close()  # its holder removed it while this process waited
         try:
-            lock = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-        except FileExistsError:
-            continue
-        _flock(lock, wait=True)
-        # Another writer may have removed it before it was locked, like the file of a killed process.
-        if _is_same_file(lock, part):
-            return part, lock
-        os.close(lock)
+            yield
+        finally:
+            with suppress(OSError):
+                path.unlink()
 
 
 def _part_prefix(path: Path) -> str:

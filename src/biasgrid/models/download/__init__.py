@@ -1,6 +1,7 @@
 """Downloads of large files over HTTP, whole or in parts: resumed, retried and verified; a file is complete or absent.
 
-This module does not need an HTTP client, so that a study can be planned without one.
+The HTTP client is requests. pooch cannot resume a download, and neither pooch nor huggingface_hub limits how long or
+how large an answer is. This module does not need an HTTP client, so that a study can be planned without one.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ class Limits:
     stall
         The time without a byte after which a connection counts as lost.
     reach
-        The time without a connection after which a host counts as unreachable.
+        The time after which no further attempt is made to reach a host that has never sent anything.
     answer
-        The time allowed before a body: for handshakes, redirects and headers.
+        The time allowed before a body: for the look-up of a name, handshakes, redirects and headers.
     slowest
         The lowest rate in bytes per second, averaged over `stall` seconds, that counts as progress.
     largest

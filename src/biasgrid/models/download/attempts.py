@@ -16,7 +16,7 @@ import urllib3
 from ...core.errors import DiskError, NetworkError
 from ...core.web_addresses import without_secrets
 from . import Limits
-from .connection import Patience, Retry, chunks, one_line, reach, request
+from .connection import Retry, chunks, one_line, request
 from .progress import reporter
 from .unfinished import SENDABLE, Note, begin, empty, resume_point
 
@@ -36,13 +36,10 @@ def receive(
     # An earlier run was killed after the last byte, before the file was moved to its destination.
     if initial_size and initial_size == note.total:
         return True
-    failures, largest_size, is_reached, beginning = 0, initial_size, False, time.monotonic()
+    failures, largest_size, beginning = 0, initial_size, time.monotonic()
     while True:
         try:
             start = time.monotonic()
-            if not is_reached:
-                reach(url, limits.reach)
-                is_reached = True
             return _attempt(url, part, has_hash, progress, limits, rows)
         except Retry as error:
             size = resume_point(url, part, has_hash)[0]
@@ -56,11 +53,11 @@ def receive(
             is_unknown = error.unreachable and largest_size == initial_size
             if is_unknown and (failures >= 3 or time.monotonic() - beginning > limits.reach):
                 raise NetworkError(str(error)) from None
-            if failures >= limits.attempts and not is_unknown:
-                hint = f"; {size} bytes are kept, the next run goes on from there" if size else ""
-                raise NetworkError(f"{url}: gave up after {failures} attempts: {error}{hint}") from None
             wait = min(max(limits.backoff * 2 ** (failures - 1), error.wait), limits.longest_wait)
             if not is_unknown:
+                if failures >= limits.attempts:
+                    hint = f"; {size} bytes are kept, the next run goes on from there" if size else ""
+                    raise NetworkError(f"{url}: gave up after {failures} attempts: {error}{hint}") from None
                 log.warning("%s; next attempt in %.3g s", without_secrets(f"{url}: {error}"), wait)
             time.sleep(wait)
 
@@ -68,14 +65,13 @@ def receive(
 def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limits, rows: int | None) -> bool:
     """Make one request; return whether it continued an earlier one. Raise Retry if `part` is still
     incomplete."""
-    patience = Patience(limits)
     offset, note = resume_point(url, part, has_hash)
     # Ask for an unencoded body, as a decoded one would match neither the announced length nor the hash.
     headers = {"Accept-Encoding": "identity"}
     if offset:
         headers["Range"] = f"bytes={offset}-"
         headers |= {"If-Range": note.validator} if note.validator else {}
-    with request(url, headers, limits.stall, patience) as response:
+    with request(url, headers, limits) as response:
         status = response.status_code
         answer = f"the server answers {status} {one_line(response.reason or '')}".rstrip()
         if status in (408, 425, 429) or status >= 500:
@@ -93,9 +89,8 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
             offset, total = 0, _body_length(url, response, has_hash)
 
         limit = limits.largest if total is None else total
-        room = shutil.disk_usage(part.parent).free
-        if status == 200 and part.exists():
-            room += part.stat().st_size
+        former = part.stat().st_size if status == 200 and part.exists() else 0  # makes room
+        room = shutil.disk_usage(part.parent).free + former
         if total is not None and total > limits.announced:
             raise NetworkError(
                 f"{url}: the server announces {total} bytes, and {limits.announced} are allowed"
@@ -104,8 +99,7 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
             raise DiskError(
                 f"{url}: the server announces {total} bytes, and {part.parent} has room for {room}"
             )
-        patience.wait_for_body()
-        body = chunks(response, limits.stall)
+        body = chunks(response, limits)
         chunk = next(body, b"")
         _refuse_page(url, part, response, chunk if status == 200 else b"")
         if status == 200:
@@ -117,7 +111,6 @@ def _attempt(url: str, part: Path, has_hash: bool, progress: bool, limits: Limit
                 size += len(chunk)
                 lines_left -= 0 if rows is None else chunk.count(b"\n")
                 report(len(chunk))
-                patience.count_bytes(len(chunk))
                 chunk = next(body, b"")
         if lines_left <= 0:
             return status == 206

@@ -33,9 +33,12 @@ def resume_point(url: str, part: Path, has_hash: bool) -> tuple[int, Note]:
     """Return the number of bytes of `part` that can be kept, and the note about them."""
     with suppress(FileNotFoundError, ValueError):  # missing or damaged
         note = Note.model_validate_json(note_file(part).read_bytes())
-        # Without a validator, only a pinned hash reveals that the server's file changed between two parts.
-        if public_address(note.url) == public_address(url) and (has_hash or note.validator):
-            return part.stat().st_size, note
+        size = part.stat().st_size
+        # Without a validator, only a pinned hash reveals that the server's file changed between two responses.
+        if public_address(note.url) == public_address(url) and (
+            has_hash or note.validator or size == note.total
+        ):
+            return size, note
     return 0, Note(url=url, validator=None, total=None)
 
 
@@ -44,5 +47,11 @@ def note_file(part: Path) -> Path:
 
 
 def empty(part: Path) -> None:
-    with part.open("wb"):
-        pass
+    part.write_bytes(b"")
+
+
+def drop(*files: Path) -> None:
+    """Delete files and the notes about them."""
+    for file in files:
+        file.unlink(missing_ok=True)
+        note_file(file).unlink(missing_ok=True)

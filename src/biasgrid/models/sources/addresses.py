@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 from ...core.errors import BiasgridError
@@ -57,24 +56,12 @@ def fetch_file(
             "hold a secret: run the config in which the whole address stands"
         )
     # Imported late, as planning a study does not need an HTTP client.
-    from ..download.file import download
-    from ..download.parts import download_parts
+    from ..download.file import download_parts
 
-    on_download = partial(first_seen.record, warning=warning) if first_seen else lambda url, digest: None
     try:
-        if len(urls) == 1:
-            digest = download(urls[0], destination, **expected, rows=rows, progress=progress, limits=limits)
-            on_download(seen_as[0], digest)
-        else:
-            digest = download_parts(
-                urls,
-                destination,
-                pins=pins,
-                file_pins=file_pins,
-                on_download=on_download,
-                progress=progress,
-                limits=limits,
-            )
+        digest, digests = download_parts(
+            urls, destination, pins=pins, file_pins=file_pins, rows=rows, progress=progress, limits=limits
+        )
     except WrongHash as error:
         if not first_seen:
             raise
@@ -82,4 +69,7 @@ def fetch_file(
             f"{error}; the expected one was recorded when this address was first used: if the new file is "
             f"right, delete {first_seen.path} or pin its sha256"
         ) from None
+    if first_seen:
+        for place, seen in zip(seen_as, digests, strict=True):
+            first_seen.record(place, seen, warning)
     return {filename: digest}

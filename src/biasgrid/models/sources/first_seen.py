@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter
 
 from ...core.errors import BiasgridError
 from ...core.files import write_text
@@ -16,6 +18,9 @@ from ...core.web_addresses import public_address
 from .source import COMMIT, SHA256
 
 log = logging.getLogger(__name__)
+
+# Sha256 and commits by the addresses of files and branches.
+RECORD = TypeAdapter(dict[str, Annotated[str, Field(pattern=f"^({SHA256[0]}|{COMMIT})$")]])
 
 # A warning with the model's name, its first-seen checksum, and the path of the record.
 NO_CHECKSUM = "%s: no checksum is pinned; first seen with sha256 %s, recorded in %s"
@@ -35,19 +40,15 @@ class FirstSeen:
     def __init__(self, folder: Path):
         self.name, self.path = folder.name, folder.with_name(f"{folder.name}.first-seen.json")
         try:
-            self.digests = json.loads(self.path.read_text(encoding="utf-8"))
-            forms = f"{SHA256[0]}|{COMMIT}"
-            whole = all(re.fullmatch(forms, digest) for digest in self.digests.values())
-            self.digests = {public_address(url): digest for url, digest in self.digests.items()}
+            digests = RECORD.validate_json(self.path.read_bytes())
         except (FileNotFoundError, NotADirectoryError):
-            self.digests, whole = {}, True
-        except (ValueError, TypeError, AttributeError, RecursionError):
-            whole = False
-        if not whole:
+            digests = {}
+        except ValueError:
             raise BiasgridError(
                 f"{self.path} is damaged: it has the checksums that were first seen; pin the sha256 in the config, "
                 "or delete it to accept the server's present file"
-            )
+            ) from None
+        self.digests = {public_address(url): digest for url, digest in digests.items()}
 
     def get(self, url: str) -> str | None:
         """Return the checksum or commit first seen at an address, if there is one."""
