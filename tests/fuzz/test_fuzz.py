@@ -1,17 +1,17 @@
 """Damaged and hostile input for everything that reads what others wrote: `make fuzz` tries thousands.
 
-Every other module of this folder has
+Every module of fuzz_targets/ has
 
     TARGETS: dict[str, Callable[[int, Path], None]]
 
 `function(seed, folder)` makes one input out of the seed in the empty `folder` and tries it through a public door. It
-raises `damage.Refused` if the input is refused (a BiasgridError, or exit code 2). A failure is anything else: another
+raises `Refused` if the input is refused (a BiasgridError, or exit code 2). A failure is anything else: another
 exception, an output that differs from an independent parse (AssertionError), a process that ends, more than LONGEST
 seconds, or more than MOST bytes of memory. A target that makes a larger result leaves it out: inputs here are small.
 
 Hypothesis draws the seeds and prints one that fails; the input is kept in results/fuzz. To try it again:
 
-    SEED=123 pytest tests/fuzz -k readers.text
+    SEED=123 pytest tests/fuzz -k readers
 
 Linux only: memory is read from /proc.
 """
@@ -23,11 +23,12 @@ import os
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from damage import Refused
+from fuzz_targets.damage import Refused
 from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
@@ -35,13 +36,10 @@ LONGEST = 30.0  # seconds
 MOST = 1 << 30  # bytes
 # a store is synced to the disk, which takes longer than all else about a small one
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-TARGETS = {
-    f"{path.stem}.{name}": function
-    for path in sorted(Path(__file__).parent.glob("*.py"))
-    if path != Path(__file__)
-    for name, function in getattr(importlib.import_module(path.stem), "TARGETS", {}).items()
-}
-# FUZZ: about how many inputs of all targets together; without it two of each, which are the same everywhere
+MODULES = sorted(
+    path.stem for path in Path(__file__).parent.glob("fuzz_targets/[a-z]*.py") if path.stem != "damage"
+)
+# FUZZ: how many inputs of each target; without it two, which are the same everywhere
 INPUTS = int(os.environ.get("FUZZ", 0))
 SEEDS = st.just(int(os.environ["SEED"])) if "SEED" in os.environ else st.integers(0, 2**32 - 1)
 
@@ -64,33 +62,37 @@ def _place():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", TARGETS)
-def test_damaged_input_is_refused_or_read_as_an_independent_parser_reads_it(target):
+@pytest.mark.parametrize("module", MODULES)
+def test_damaged_input_is_refused_or_read_as_an_independent_parser_reads_it(module):
+    # imported late: collecting other tests needs no torch
+    targets = importlib.import_module(f"fuzz_targets.{module}").TARGETS
+
     @settings(
-        max_examples=-(-INPUTS // len(TARGETS)) or 2,
+        max_examples=INPUTS or 2,
         derandomize=not INPUTS,
         deadline=None,
         database=None,
         phases=[Phase.generate],  # a smaller seed makes no smaller input
         suppress_health_check=[*HealthCheck],
     )
-    @given(SEEDS)
-    def attempt(seed):
+    @given(seed=SEEDS)
+    def attempt(name, seed):
         folder = Path(tempfile.mkdtemp())
         try:
-            event(tried(target, seed, folder))
+            event(f"{module}.{name}: {tried(targets[name], seed, folder)}")
         except BaseException:
-            place = ROOT / "results" / "fuzz" / target / str(seed)
+            place = ROOT / "results" / "fuzz" / f"{module}.{name}" / str(seed)
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(folder, place, symlinks=True)
             raise
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    attempt()
+    for name in targets:
+        attempt(name)
 
 
-def tried(target: str, seed: int, folder: Path) -> str:
+def tried(target: Callable[[int, Path], None], seed: int, folder: Path) -> str:
     """Try an input, and return whether it was accepted or refused."""
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
     before, outcome = memory("VmRSS"), "accepted"
@@ -99,7 +101,7 @@ def tried(target: str, seed: int, folder: Path) -> str:
     former = signal.signal(signal.SIGALRM, _stop)
     signal.setitimer(signal.ITIMER_REAL, longest)
     try:
-        TARGETS[target](seed, folder)
+        target(seed, folder)
     except Refused:
         outcome = "refused"
     except TooLong:

@@ -37,9 +37,9 @@ from biasgrid.workflow import stores
 
 for folder in ("fuzz", "models/language"):
     sys.path.append(str(ROOT / "tests" / folder))
-import readers as plain  # noqa: E402
 import tiny_bert  # noqa: E402
 import tiny_llama  # noqa: E402
+from fuzz_targets import readers as plain  # noqa: E402
 
 WORDS = ["he", "she", "career", "family"]
 VECTORS = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float32)

@@ -14,12 +14,12 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from damage import Refused, accepted, damaged
-
 from biasgrid.core.errors import BiasgridError
 from biasgrid.core.registry import load_plugins
 from biasgrid.models import sources
 from biasgrid.models.sources import pypi
+
+from .damage import Refused, accepted, damaged
 
 load_plugins(["training"])
 from biasgrid_plugin_training.corpora import RunningText  # noqa: E402

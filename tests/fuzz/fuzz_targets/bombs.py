@@ -21,12 +21,13 @@ import msgpack
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from archives import sentences
-from damage import accepted
 from plain_formats import murmurhash
-from readers import tried
 
 from biasgrid.core.untrusted import read_npz
+
+from .archives import sentences
+from .damage import accepted
+from .readers import tried
 
 SIZES = [10**6, 10**9, 2**31 - 1, 2**31, 2**32 - 1, 10**12, 2**63 - 1, 2**64, 10**30]
 

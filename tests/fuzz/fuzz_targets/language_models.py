@@ -13,12 +13,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from damage import accepted, damaged
-from stores import ODD_VALUES
 
 import biasgrid as bg
 
-sys.path.append(str(Path(__file__).parent.parent / "models" / "language"))
+from .damage import accepted, damaged
+from .stores import ODD_VALUES
+
+sys.path.append(str(Path(__file__).parents[2] / "models" / "language"))
 TEXTS = ["ab c.", "h", "zz 中", "ab " * 40]
 MASKED, CAUSAL, ENCODER = "BertForMaskedLM", "LlamaForCausalLM", "BertModel"
 ODD_NUMBERS, ODD_TEXTS = (

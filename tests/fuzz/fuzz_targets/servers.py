@@ -16,11 +16,11 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from damage import Refused, accepted, damaged
-
 from biasgrid.models.download import Limits
 from biasgrid.models.download.file import download, download_parts
 from biasgrid.models.sources import fetch, verify
+
+from .damage import Refused, accepted, damaged
 
 FAST = Limits(
     attempts=2, backoff=0.001, longest_wait=0.002, stall=0.15, reach=0.5, answer=0.3, largest=1 << 20

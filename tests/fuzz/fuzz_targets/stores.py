@@ -18,7 +18,6 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from damage import accepted, damaged
 
 from biasgrid import load
 from biasgrid.core.schema import dumps, with_version
@@ -35,6 +34,8 @@ from biasgrid.models.words import WordOptions
 from biasgrid.queries.query import Query
 from biasgrid.tables import REGISTRY
 from biasgrid.tables.rank_samples import read_ranks
+
+from .damage import accepted, damaged
 
 VOCABULARY = [f"w{i}" for i in range(60)] + ["naïve", "中文"]
 FILES = ("model.json", "vectors.npy", "vocabulary.sqlite")

@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 
 import matplotlib
-from damage import Refused
 from hypothesis import HealthCheck, given, settings
 
 from biasgrid.core import registry
 
+from .damage import Refused
+
 matplotlib.use("agg")
 registry.load_plugins(registry.shipped_plugins())
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "figures"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "figures"))
 
 from any_tables import KINDS, changes  # noqa: E402
 from test_any_table import drawn  # noqa: E402

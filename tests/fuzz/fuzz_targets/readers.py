@@ -29,7 +29,6 @@ import numpy as np
 import plain_formats
 import pyarrow as pa
 import pyarrow.parquet as pq
-from damage import Refused, accepted, damaged
 from gensim.models import FastText, KeyedVectors, Word2Vec
 from gensim.models.keyedvectors import CompatVocab
 
@@ -39,6 +38,8 @@ from biasgrid.models import EmbeddingStore, convert
 from biasgrid.models.corpus.text import Sentences
 from biasgrid.tables import published as comparison
 from biasgrid.tables.published.published import PUBLISHED
+
+from .damage import Refused, accepted, damaged
 
 load_plugins(shipped_plugins())
 WORDS = [

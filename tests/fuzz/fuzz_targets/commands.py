@@ -21,11 +21,12 @@ import numpy as np
 import scipy.stats  # noqa: F401
 import sklearn.linear_model  # noqa: F401
 import yaml
-from damage import Refused, damaged
 
 from biasgrid import cli, metrics
 
-sys.path.append(str(Path(__file__).resolve().parents[2]))  # validation is a package that no one installs
+from .damage import Refused, damaged
+
+sys.path.append(str(Path(__file__).resolve().parents[3]))  # validation is a package that no one installs
 
 from validation.__main__ import main as experiments
 

@@ -8,11 +8,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from damage import Refused, accepted, damaged
 
 from biasgrid.models.language import answers
 from biasgrid.models.language.sentence import Sentence
 from biasgrid.models.language.templates import PlacedWord
+
+from .damage import Refused, accepted, damaged
 
 
 @cache

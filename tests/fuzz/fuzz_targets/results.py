@@ -15,11 +15,12 @@ from contextlib import chdir, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 import matplotlib
-from damage import Refused, accepted, damaged
 from finished_study import finished
 
 from biasgrid import cli, figures, open_study, tables
 from biasgrid.study import checksums
+
+from .damage import Refused, accepted, damaged
 
 matplotlib.use("Agg")
 
