@@ -43,7 +43,7 @@ from biasgrid import figures, tables
 from biasgrid.core.errors import BiasgridError, unknown_name
 from biasgrid.core.files import write_bytes
 from biasgrid.figures import Drawing, Example
-from biasgrid.figures.frame import caption, empty_labels_kept, style
+from biasgrid.figures.frame import caption, style
 from biasgrid.measure.aggregation import OVERALL
 from biasgrid.measure.result import LENGTH
 from biasgrid.study.config import load
@@ -274,7 +274,7 @@ def png(drawn: figure.Figure, is_small: bool) -> bytes:
 def content_of(drawn: figure.Figure) -> list[Any]:
     """What a figure is made of, whatever its fonts: texts without their lines, and per panel its ends and the places,
     colours and shapes of its marks, lines, areas and cells."""
-    with style(), empty_labels_kept(drawn):
+    with style():
         drawn.draw_without_rendering()  # what ticks say, and the colours of cells
     texts = [*drawn.texts, *(text for legend in drawn.legends for text in legend.texts)]
     return [[*_words(texts), caption(drawn)], *map(_content_of, drawn.axes)]

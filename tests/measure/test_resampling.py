@@ -4,6 +4,7 @@ What follows from it - what is exchanged in a permutation test, the influence of
 held against scipy and against enumeration, with the metrics' functions alone.
 """
 
+import tracemalloc
 from functools import partial
 from itertools import combinations, product
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from resampled import Vectors, drawn, pooled
 from sklearn.linear_model import LogisticRegression
 
-from biasgrid import Query, metrics
+from biasgrid import Query, load, metrics
 from biasgrid.measure.infer import infer_query
 from biasgrid.measure.measurement_spec import MeasurementSpec
 from biasgrid.metrics.registry import Metric, Score, one_by_one
@@ -587,3 +588,26 @@ def test_one_target_set_has_nothing_to_exchange(random_model):
     # RNSB's words of attributes are exchanged
     test = inferred(metrics.metric("rnsb"), query, model, {"holdout": False}, permutation={})["permutation"]
     assert test["partitions"] == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute_sets", "options"),
+    [
+        ("weat", 2, {"permutation": {"draws": 20}}),
+        ("generalized_weat", 2, {"permutation": {"draws": 20}}),
+        ("mac", 2, {"bootstrap": {"draws": 20}}),
+        ("rnd", 1, {"permutation": {"draws": 20}}),
+        ("ect", 1, {"permutation": {"draws": 20}}),
+        ("semaxis", 1, {"permutation": {"draws": 20}}),
+    ],
+)
+def test_memory_grows_with_the_words_and_not_with_their_pairs(name, attribute_sets, options):
+    words, dimensions = 4000, 5
+    vectors = np.random.default_rng(0).normal(size=((2 + attribute_sets) * words, dimensions))
+    model = load({f"w{i}": vector for i, vector in enumerate(vectors)})
+    sets = [[f"w{i}" for i in places] for places in np.split(np.arange(len(vectors)), 2 + attribute_sets)]
+    tracemalloc.start()
+    metrics.metric(name)(Query(sets[:2], sets[2:]), model, **options)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < words * words * 8 / 2

@@ -55,6 +55,26 @@ def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.clip(unit(a) @ unit(b).T, -1.0, 1.0)
 
 
+def mean_cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the mean cosine of every row of `a` (n, d) with the rows of `b` (m, d): (n,), within [-1, 1].
+
+    It is the product with the mean of unit vectors, so that the single cosines are not in memory.
+    """
+    return np.clip(unit(a) @ unit(b).mean(axis=0), -1.0, 1.0)
+
+
+def weighted_products(a: np.ndarray, b: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function of weights (samples, n) that computes `weights @ a @ b.T`, (samples, m).
+
+    It keeps the inner products of `a` (n, d) and `b` (m, d) if they are fewer numbers than the vectors, and
+    otherwise the vectors. A sample takes as many multiplications as numbers are kept.
+    """
+    if len(a) * len(b) > a.size + b.size:
+        return lambda weights: weights @ a @ b.T
+    products = a @ b.T
+    return lambda weights: weights @ products
+
+
 def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return, for each sample, the weighted sum of values: (samples,).
 

@@ -162,52 +162,52 @@ class Transform:
             norms = lengths(rows)
             if dtype == np.float32 and not ((norms > 1e-10) & (norms < 1e10)).all():
                 # Squares of such numbers are beyond float32's range.
-                rows = rows.astype(np.float64)
-                norms = lengths(rows)
-            output[block] = self._apply(rows, norms, words[block])
+                output[block] = self.apply(rows.astype(np.float64), words[block])
+            else:
+                self._apply(rows, norms, words[block], output[block])
         return output
 
-    def _apply(self, vectors: np.ndarray, norms: np.ndarray, words: Sequence[str]) -> np.ndarray:
-        """Apply the transform in the precision of `vectors`, whose lengths are `norms` (n, 1)."""
-        vectors = unit_or_zero(vectors, norms) if self.normalize else vectors.copy()
+    def _apply(
+        self, vectors: np.ndarray, norms: np.ndarray, words: Sequence[str], output: np.ndarray
+    ) -> None:
+        """Write to `output` the transformed `vectors`, whose lengths are `norms` (n, 1), in their precision."""
+        vectors = unit_or_zero(vectors, norms) if self.normalize else vectors
         is_mapped = self.maps(words)
-        if is_mapped.all():
-            vectors = self._map(vectors)
-        elif is_mapped.any():
-            vectors[is_mapped] = self._map(vectors[is_mapped])
-        if self.override_words:
+        if is_mapped.any():
+            self._map(vectors, output)
+        if not is_mapped.all():
+            output[~is_mapped] = vectors[~is_mapped]
+        if not self._override.keys().isdisjoint(words):
             rows = np.array([self._override.get(word, -1) for word in words], dtype=np.int64)
             assert self.overrides is not None  # the vectors of these words
-            vectors[rows >= 0] = self.overrides[rows[rows >= 0]]
-        return vectors
+            output[rows >= 0] = self.overrides[rows[rows >= 0]]
 
-    def _map(self, vectors: np.ndarray) -> np.ndarray:
-        """Apply the map alone to `vectors` (n, d) that are already normalised if the transform requires it.
-
-        float32 vectors are mapped in float32, all others in float64. `vectors` may be changed.
-        """
+    def _map(self, vectors: np.ndarray, output: np.ndarray) -> None:
+        """Write the map alone of `vectors` (n, d), normalised if the transform requires it, to `output`."""
         left, right, matrix, shift = (
             None if array is None else array.astype(vectors.dtype, copy=False)
             for array in (self.left, self.right, self.matrix, self.shift)
         )
         if matrix is not None:
-            # In float64, compute one product per row: in a product of matrices, BLAS rounds a row differently by its
-            # position.
-            is_exact = vectors.dtype == np.float64
-            output = (vectors[:, None] @ matrix)[:, 0] if is_exact else vectors @ matrix
+            if vectors.dtype == np.float64:
+                # Compute one product per row: in a product of matrices, BLAS rounds a row differently by its
+                # position.
+                np.matmul(vectors[:, None], matrix, out=output[:, None])
+            else:
+                np.matmul(vectors, matrix, out=output)
         elif left is not None:
             assert right is not None  # it comes with `left`
-            output = vectors
-            for part, of_direction in zip([np.vecdot(vectors, d) for d in left.T], right, strict=True):
-                output -= part[:, None] * of_direction
+            parts = [np.vecdot(vectors, d) for d in left.T]
+            for part, of_direction in zip(parts, right, strict=True):
+                np.subtract(vectors, part[:, None] * of_direction, out=output)
+                vectors = output
         else:
-            output = vectors
+            output[:] = vectors
         if shift is not None:
             output += shift
         if self.renormalize:
             norms = lengths(output)
             output /= np.where(norms > 0, norms, 1)
-        return output
 
     def maps(self, words: Sequence[str]) -> np.ndarray:
         """Return which of the `words` are mapped: bool (n,)."""

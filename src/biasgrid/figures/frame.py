@@ -21,8 +21,6 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..core.errors import BiasgridError, is_among, join_names, not_allowed
 from ..core.extras import require
 from ..core.files import write_bytes
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.transforms import Bbox
 
 # The text block of a journal's page in inches.
@@ -214,20 +213,44 @@ class Frame:
         # At few dots per inch, hinted letters are up to 3 % wider than their outlines.
         subtitle = fit_text(self.subtitle, self.inside * 0.97, NORMAL)
         reading = self._reading()
-        entries = Legend([mark for _, mark in legend], [text for text, _ in legend], self.inside)
-        top = MARGIN + line_count(title) * 0.18 + line_count(subtitle) * 0.145 + 0.1
         below = line_count(reading) * 0.125 + 0.05 * bool(reading)
-        self._grow(top, entries.height + below + MARGIN)
+        key, key_height = self._legend(legend) if legend else (None, 0.0)
+        top = MARGIN + line_count(title) * 0.18 + line_count(subtitle) * 0.145 + 0.1
+        self._grow(top, key_height + below + MARGIN)
         width, height = self.figure.get_size_inches()
         left = MARGIN / width
         self.figure.text(left, 1 - MARGIN / height, title, size=LARGE, weight="bold", va="top")
         subtitle_top = 1 - (MARGIN + line_count(title) * 0.18 + 0.02) / height
         self.figure.text(left, subtitle_top, subtitle, va="top", size=NORMAL, color=SOFT)
-        entries.draw(self.figure, height - entries.height - below - MARGIN)
+        if key:
+            key.set_bbox_to_anchor((left, (MARGIN + below + 0.08) / height), self.figure.transFigure)
         self.figure.text(left, (MARGIN + below - 0.05) / height, reading, va="top", size=SMALL, color=SOFT)
         sentences = [f"{text}." if text else "" for text in (self.title, self.subtitle)]
         self.figure.set_label(" ".join(filter(None, [*sentences, *self.notes])))
         return self.figure
+
+    def _legend(self, entries: Sequence[tuple[str, Artist]]) -> tuple[Legend, float]:
+        """Add a legend with as few rows as fit into the page, and return it with its height in inches."""
+        labels = [fit_text(text, self.inside - 0.4, NORMAL) for text, _ in entries]
+        for rows in range(1, len(entries) + 1):
+            legend = self.figure.legend(
+                [mark for _, mark in entries],
+                labels,
+                ncols=ceil(len(entries) / rows),
+                loc="lower left",
+                frameon=False,
+                borderpad=0,
+                borderaxespad=0,
+                handlelength=1.6,
+                handletextpad=0.6,
+                columnspacing=1.2,
+                labelspacing=0.45,
+            )
+            box = legend.get_window_extent()
+            if box.width <= self.inside * self.figure.dpi or rows == len(entries):
+                break
+            legend.remove()
+        return legend, box.height / self.figure.dpi + 0.1
 
     def _reading(self) -> str:
         """Return as many of the first notes as fit into the lines below a plot."""
@@ -246,79 +269,26 @@ class Frame:
 
     def _grow(self, top: float, bottom: float) -> None:
         """Lay the panels out, and make the page tall enough for their heights."""
-        from matplotlib.ticker import FixedLocator
-
         engine: Any = self.figure.get_layout_engine()
-        panel: Any
-        for panel in filter(_is_free_above, self.figure.axes):
-            # Spare matplotlib from measuring each panel again.
-            panel._autotitlepos = False
         panels = [(axes, place) for axes in self.figure.axes if (place := axes.get_subplotspec()) is not None]
         width, height = self.width, top + bottom + (self.figure.get_figheight() if panels else 0)
         self.figure.set_size_inches(width, height)
-        # The surroundings of such panels do not depend on their heights.
-        is_settled = len(panels) == len(self.figure.axes) and all(
-            isinstance(axes.yaxis.get_major_locator(), FixedLocator) and axes.get_aspect() == "auto"
-            for axes, _ in panels
-        )
         for _ in range(4 * bool(panels)):
             inside = 1 - 2 * MARGIN / width, 1 - (top + bottom) / height
             engine.set(rect=(MARGIN / width, bottom / height, *inside))
-            with empty_labels_kept(self.figure):
-                engine.execute(self.figure)
+            engine.execute(self.figure)
             found = {place.rowspan.start: axes.get_position(original=True).height for axes, place in panels}
             missing = sum(self.heights) - sum(found.values()) * height
             if abs(missing) < 0.005:
                 break
             height += missing
             self.figure.set_size_inches(width, height)
-            if is_settled:
-                self._shift(panels, found, height - missing)
-                break
         # Later changes to the figure do not move its parts.
         self.figure.set_layout_engine(None)
         for axes in self.figure.axes:
             # Round positions: the solver's last digits differ between runs.
             axes.set_position(tuple(round(part, 6) for part in axes.get_position(original=True).bounds))
             axes.set_in_layout(True)
-
-    def _shift(self, panels: Sequence[tuple[Axes, Any]], found: Mapping[int, float], before: float) -> None:
-        """Set the panels' heights without a new layout; `found` has their shares of the page, `before` its height."""
-        height = self.figure.get_figheight()
-        for axes, place in panels:
-            row, box = place.rowspan.start, axes.get_position(original=True)
-            above = sum(self.heights[:row]) - sum(found[i] for i in range(row)) * before
-            top = 1 - ((1 - box.y1) * before + above) / height
-            share = self.heights[row] / height
-            axes.set_position((box.x0, top - share, box.width, share))
-
-
-def _is_free_above(panel: Any) -> bool:
-    """Return whether nothing overlaps a panel's head: ticks, an axis offset, or another panel."""
-    from matplotlib.ticker import ScalarFormatter
-
-    below = panel.xaxis.get_ticks_position() == panel.xaxis.get_label_position() == "bottom"
-    alone = not panel.child_axes and len(panel._twinned_axes.get_siblings(panel)) == 1
-    return below and alone and not isinstance(panel.yaxis.get_major_formatter(), ScalarFormatter)
-
-
-@contextmanager
-def empty_labels_kept(figure: Figure) -> Iterator[None]:
-    """Keep the position of empty axis labels in this context.
-
-    To find it, matplotlib would measure all ticks each time that it lays out or draws: a sixth of a figure's time.
-    """
-    axes: list[Any] = [
-        axis for part in figure.axes for axis in (part.xaxis, part.yaxis) if not axis.get_label_text()
-    ]
-    are_placed = [axis._autolabelpos for axis in axes]
-    for axis in axes:
-        axis._autolabelpos = False
-    try:
-        yield
-    finally:
-        for axis, is_placed in zip(axes, are_placed, strict=True):
-            axis._autolabelpos = is_placed
 
 
 def empty_page(title: str, why: str) -> Figure:
@@ -346,47 +316,6 @@ def blank(width: float, height: float) -> Figure:
     return figure
 
 
-class Legend:
-    """Legend with as few rows as fit into a width, without a box."""
-
-    def __init__(self, handles: Sequence[Artist], labels: Sequence[str], width: float):
-        self.handles, self.labels = handles, [fit_text(label, width - 0.4, NORMAL) for label in labels]
-        self.width = width
-        widths = [text_width(label, NORMAL) + 0.27 for label in self.labels]
-        self.columns, self.height = 1, 0.0
-        for rows in range(1, len(labels) + 1):
-            self.columns = ceil(len(labels) / rows)
-            # Distribute entries over columns like matplotlib.
-            total_width = sum(max(column) + 0.15 for column in np.array_split(widths, self.columns))
-            if total_width <= width or rows == len(labels):
-                lines = max(
-                    sum(map(line_count, column)) for column in np.array_split(self.labels, self.columns)
-                )
-                self.width = max(width, total_width)
-                self.height = (rows * 0.165 + (lines - rows) * 0.125) + 0.06
-                break
-
-    def draw(self, figure: Figure, top: float) -> None:
-        """Draw the legend with its upper edge `top` inches below the figure's upper edge."""
-        if not self.labels:
-            return
-        width, height = figure.get_size_inches()
-        figure.legend(
-            self.handles,
-            self.labels,
-            ncols=self.columns,
-            loc="upper left",
-            bbox_to_anchor=(MARGIN / width, 1 - top / height),
-            frameon=False,
-            borderpad=0,
-            borderaxespad=0,
-            handlelength=1.6,
-            handletextpad=0.6,
-            columnspacing=1.2,
-            labelspacing=0.45,
-        )
-
-
 def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSIONS) -> list[str]:
     """Write stem.pdf, stem.svg and stem.png (220 dpi), each completely or not at all; return the files' paths.
 
@@ -398,7 +327,7 @@ def save(figure: Figure, stem: Path | str, extensions: Collection[str] = EXTENSI
     # Avoid with_suffix: a stem may contain a dot.
     paths = [stem.with_name(f"{stem.name}.{extension}") for extension in extensions]
     for path, extension in zip(paths, extensions, strict=True):
-        with style(), without_collection(), empty_labels_kept(figure):
+        with style(), without_collection():
             write_bytes(path, _content(figure, extension))
     return list(map(str, paths))
 

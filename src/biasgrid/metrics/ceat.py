@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.geometry import cosines, effect_size_range, mean_of_rows
+from ..core.geometry import effect_size_range, mean_cosines, unit, weighted_products
 from ..core.limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
@@ -153,11 +153,17 @@ def _resampled(
     ddof: int = 1,
     one_word: OneWord = of_one_word.NAN,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
-    contexts = [cosines(words[:, place], attributes[:, place]).T for place in range(words.shape[1])]
+    contexts = [
+        weighted_products(unit(attributes[:, place]), unit(words[:, place]))
+        for place in range(words.shape[1])
+    ]
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         x, y = map(WeightedSet, targets)
-        means = [[mean_of_rows(weights, cosine) for weights in attribute_weights] for cosine in contexts]
+        means = [
+            [to_words(weights) / weights.sum(axis=1, keepdims=True) for weights in attribute_weights]
+            for to_words in contexts
+        ]
         value = combine_effect_sizes(*_effect_sizes(x, y, [a - b for a, b in means], variance, ddof))[0]
         return np.where(of_one_word.undefined_samples(x, y, one_word), np.nan, value)
 
@@ -170,8 +176,7 @@ def _associations(targets: Sequence[np.ndarray], attributes: Sequence[np.ndarray
     return [
         np.stack(
             [
-                cosines(words[:, place], a[:, place]).mean(axis=1)
-                - cosines(words[:, place], b[:, place]).mean(axis=1)
+                mean_cosines(words[:, place], a[:, place]) - mean_cosines(words[:, place], b[:, place])
                 for place in range(words.shape[1])
             ],
             axis=1,

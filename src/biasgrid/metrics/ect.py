@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.geometry import cosines, in_blocks, means_of_groups, unit, weighted_sum
+from ..core.geometry import cosines, in_blocks, means_of_groups, unit, weighted_products, weighted_sum
 from .registry import Detail, Metric, Score
 
 
@@ -71,11 +71,11 @@ BLOCK = 2**18
 
 
 def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
-    gram, products = words @ words.T, words @ unit(attributes).T
+    to_words, to_attributes = weighted_products(words, words), weighted_products(words, unit(attributes))
 
     def to_mean(weights: np.ndarray) -> np.ndarray:
-        length = np.sqrt(np.vecdot(weights @ gram, weights))
-        return (weights @ products / length[:, None]).round(12)
+        length = np.sqrt(np.vecdot(to_words(weights), weights))
+        return (to_attributes(weights) / length[:, None]).round(12)
 
     def value(first: np.ndarray, second: np.ndarray, counts: np.ndarray) -> np.ndarray:
         return _correlations(to_mean(first), to_mean(second), counts)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 
-from ..core.geometry import cosines, in_blocks, unit, weighted_mean
+from ..core.geometry import cosines, in_blocks, mean_cosines, unit, weighted_mean, weighted_products
 from ..core.limits import limited
 from ..models.cache_per_model import remember
 from ..models.model import Model
@@ -161,10 +161,7 @@ def _coordinates_and_expected(
     """Compute x and y of each word about the centre (2, words), and the expected shares (4,)."""
     (words,) = attributes
     weights = [np.full((1, 1), len(group)) for group in targets]
-    means = [
-        cosines(np.concatenate([words, reference]), group).mean(axis=1)[None] * len(group)
-        for group in targets
-    ]
+    means = [mean_cosines(np.concatenate([words, reference]), group)[None] * len(group) for group in targets]
     coordinates, expected = _about_centre(_axes(weights, means), len(words), centre)
     return coordinates[:, 0], expected[:, 0]
 
@@ -251,15 +248,16 @@ def _resampled(
     centre: str = "words",
     **_: Any,
 ) -> Callable:
-    cosine = cosines(words, np.concatenate([attributes, reference]))
+    scored = np.concatenate([attributes, reference])
+    to_scored = weighted_products(unit(words), unit(scored))
 
     def value(*weights: np.ndarray) -> np.ndarray:
         *groups, counts = weights
-        axes = _axes([w.sum(axis=1, keepdims=True) for w in groups], [w @ cosine for w in groups])
+        axes = _axes([w.sum(axis=1, keepdims=True) for w in groups], [to_scored(w) for w in groups])
         coordinates, expected = _about_centre(axes, len(attributes), centre)
         return _value(counts, _shares(coordinates), expected, of_share)
 
-    return lambda targets, attribute_weights: in_blocks(value, cosine.shape[1], *targets, *attribute_weights)
+    return lambda targets, attribute_weights: in_blocks(value, len(scored), *targets, *attribute_weights)
 
 
 def _redrawn(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.geometry import cosines, mean_of_rows, unit, weighted_mean
+from ..core.geometry import cosines, mean_cosines, unit, weighted_mean, weighted_products
 from ..core.limits import limited
 from .registry import Detail, Metric, Score
 
@@ -54,24 +54,20 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
     >>> metrics.mac(Query([["he", "she"]], [["career"]]), model).value
     0.5
     """
-    by_word = [
-        np.stack([1.0 - cosines(words, a).mean(axis=1) for a in attributes], axis=1) for words in targets
-    ]
+    by_word = [np.stack([1.0 - mean_cosines(words, a) for a in attributes], axis=1) for words in targets]
     weights = [len(a) if legacy_pooled else 1 for a in attributes]
     value = np.average(np.concatenate(by_word), axis=1, weights=weights).mean()
     return Score(float(value), detail={"targets_eval": Detail("target", by_word)})
 
 
 def _resampled(words: np.ndarray, attributes: np.ndarray, *, legacy_pooled: bool = False) -> Callable:
-    distance = 1.0 - cosines(words, attributes)
+    to_words = weighted_products(unit(attributes), unit(words))
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         counts: Any = sum(targets)
-        if legacy_pooled:
-            pooled: Any = sum(attribute_weights)
-            return weighted_mean(counts, mean_of_rows(pooled, distance.T))
-        by_word: Any = sum(mean_of_rows(weights, distance.T) for weights in attribute_weights)
-        return weighted_mean(counts, by_word / len(attribute_weights))
+        sets: Any = [sum(attribute_weights)] if legacy_pooled else attribute_weights
+        by_word: Any = sum(to_words(weights) / weights.sum(axis=1, keepdims=True) for weights in sets)
+        return weighted_mean(counts, 1.0 - by_word / len(sets))
 
     return statistic
 
@@ -83,9 +79,7 @@ def _redrawn(
     *,
     legacy_pooled: bool = False,
 ) -> np.ndarray:
-    directions = unit(pool)
-    # The mean of cosines with a set's words is the product with the mean of their directions.
-    by_word = [1.0 - directions @ unit(words).mean(axis=0) for words in attributes]
+    by_word = [1.0 - mean_cosines(pool, words) for words in attributes]
     weights = [len(words) if legacy_pooled else 1 for words in attributes]
     return np.average(by_word, axis=0, weights=weights)[np.concatenate(places, axis=1)].mean(axis=1)
 

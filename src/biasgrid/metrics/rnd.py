@@ -7,7 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.geometry import cosines, distances, in_blocks, means_of_groups, unit, weighted_mean
+from ..core.geometry import (
+    cosines,
+    distances,
+    in_blocks,
+    means_of_groups,
+    unit,
+    weighted_mean,
+    weighted_products,
+)
 from ..core.limits import limited
 from .registry import Detail, Metric, Score
 
@@ -69,13 +77,13 @@ def _resampled(
     words: np.ndarray, attributes: np.ndarray, *, distance: Literal["norm", "cos"] = "norm"
 ) -> Callable:
     """Return the statistic, computed from the words' inner products alone, without samples' mean vectors."""
-    gram, products = words @ words.T, words @ attributes.T
+    to_words, to_attributes = weighted_products(words, words), weighted_products(words, attributes)
     squares = (attributes**2).sum(axis=1)
 
     def to_mean(weights: np.ndarray) -> np.ndarray:
         share = weights / weights.sum(axis=1, keepdims=True)
-        length = np.vecdot(share @ gram, share)[:, None]
-        product = share @ products
+        length = np.vecdot(to_words(share), share)[:, None]
+        product = to_attributes(share)
         if distance == "cos":
             return np.clip(product / np.sqrt(length * squares), -1.0, 1.0)
         # Compute squared distances in place: arrays of many samples and words are slow to allocate.

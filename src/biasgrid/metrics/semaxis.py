@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
-from ..core.geometry import FLAT, cosines, means_of_groups, unit, weighted_mean
+from ..core.geometry import FLAT, cosines, means_of_groups, unit, weighted_mean, weighted_products
 from ..core.limits import limited
 from ..models.words import WordVectors
 from . import neighbours as neighbour_search
@@ -138,15 +138,15 @@ def _resampled(
 ) -> Callable:
     pool, word_vectors = roles.groups_and_words(words, attributes, orientation)
     pool = np.concatenate(poles) if poles else pool
-    gram, products = pool @ pool.T, pool @ unit(word_vectors).T
+    to_pool, to_words = weighted_products(pool, pool), weighted_products(pool, unit(word_vectors))
     longest = np.linalg.norm(pool, axis=1).max()
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         groups, word_weights = roles.groups_and_words(targets, attribute_weights, orientation)
         first, second = groups
         axis = first / first.sum(axis=1, keepdims=True) - second / second.sum(axis=1, keepdims=True)
-        length = np.sqrt(np.vecdot(axis @ gram, axis).clip(min=0))
-        scores = axis @ products / np.where(length > FLAT * longest, length, np.nan)[:, None]
+        length = np.sqrt(np.vecdot(to_pool(axis), axis).clip(min=0))
+        scores = to_words(axis) / np.where(length > FLAT * longest, length, np.nan)[:, None]
         counts: Any = sum(roles.sets_of_value(word_weights, orientation))
         return weighted_mean(counts, np.clip(scores, -1.0, 1.0))
 

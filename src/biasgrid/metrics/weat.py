@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.geometry import cosines, effect_size_range, mean_of_rows, unit
+from ..core.geometry import cosines, effect_size_range, mean_cosines, unit, weighted_products
 from ..core.limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
@@ -157,10 +157,10 @@ def _value(
 
 def _resampled(words: np.ndarray, attributes: np.ndarray, **parameters: Any) -> Callable:
     """Return the statistic. If only target words change, it is a product with one vector."""
-    cosine = cosines(attributes, words)
+    to_words = weighted_products(unit(attributes), unit(words))
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        a, b = (mean_of_rows(weights, cosine) for weights in attribute_weights)
+        a, b = (to_words(weights) / weights.sum(axis=1, keepdims=True) for weights in attribute_weights)
         return _value(a - b, *map(WeightedSet, targets), **parameters)
 
     return statistic
@@ -182,7 +182,7 @@ def _es_sized(
 
 def _associations(targets: list[np.ndarray], attributes: list[np.ndarray]) -> list[np.ndarray]:
     a, b = attributes
-    return [cosines(words, a).mean(axis=1) - cosines(words, b).mean(axis=1) for words in targets]
+    return [mean_cosines(words, a) - mean_cosines(words, b) for words in targets]
 
 
 def _by_item(
