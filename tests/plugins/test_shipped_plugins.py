@@ -125,7 +125,7 @@ def test_what_a_plugin_has_is_answered_with_how_to_load_it(tmp_path, monkeypatch
     )
     assert python(OUT) == f"source: source type 'npm' {where}\nformat 'wink-json' {where}\n"
     config = yaml.safe_load((ROOT / "config" / "frequency.yaml").read_text())
-    del config["plugins"]
+    config["plugins"] = ["training"]
     Path("c.yaml").write_text(yaml.safe_dump(config))
     done = command("list", "models", "--study", "c.yaml")
     assert (done.returncode, done.stderr) == (

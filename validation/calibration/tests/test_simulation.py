@@ -211,7 +211,7 @@ def write_config(folder, config):
 def project(tmp_path, monkeypatch):
     """A copy of the workflow with a small simulation, and its results' folder."""
     monkeypatch.chdir(tmp_path)
-    for name in ("src", "validation", "workflow", "profiles"):
+    for name in ("src", "plugins", "validation", "workflow", "profiles"):
         shutil.copytree(
             ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )

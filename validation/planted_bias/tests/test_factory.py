@@ -148,7 +148,7 @@ def write_config(folder, config):
 def tiny(tmp_path_factory):
     """The workflow on a grid of two means and two replicates, on two cores."""
     folder = tmp_path_factory.mktemp("factory")
-    for name in ("src", "validation", "workflow", "profiles", "data/word_sets", "data/templates"):
+    for name in ("src", "plugins", "validation", "workflow", "profiles", "data/word_sets", "data/templates"):
         shutil.copytree(
             ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )

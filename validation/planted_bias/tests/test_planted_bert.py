@@ -314,7 +314,16 @@ def test_overlays_plan_the_papers_330_models(overlay):
 
 @pytest.mark.slow
 def test_a_dry_run_of_the_papers_size_has_a_job_for_each_model(tmp_path):
-    for name in ("src", "validation", "workflow", "profiles", "config", "data/word_sets", "data/templates"):
+    for name in (
+        "src",
+        "plugins",
+        "validation",
+        "workflow",
+        "profiles",
+        "config",
+        "data/word_sets",
+        "data/templates",
+    ):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     names = ("planted_bert", "planted_bert_paper", "planted_bert_base")
@@ -354,7 +363,7 @@ def test_static_models_of_the_same_sentences_stand_beside():
 def small(tmp_path_factory):
     """The workflow, to its tables, with a small model of 80 occupations, and its folder."""
     folder = tmp_path_factory.mktemp("planted")
-    for name in ("src", "validation", "workflow", "profiles", "data/word_sets", "data/templates"):
+    for name in ("src", "plugins", "validation", "workflow", "profiles", "data/word_sets", "data/templates"):
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     words = json.loads((ROOT / "data" / "word_sets" / "schroeder.json").read_text())["sets"]["occupations"]
