@@ -14,8 +14,9 @@ from biasgrid.figures.text import SMALL, fit_text, line_count, sentences
 from biasgrid.figures.types.rows import height, rows, width
 from biasgrid.figures.visuals import few_ticks, legend_line, legend_mark, under_head
 
+from .labels import ACT_LABELS, VECTORS
 from .thresholds import ALIKE, BIASED, GATE, NEAR_0, SEEN, WORSE, near_0_by_chance
-from .truth_plots import ACTS, COLOURS, HOLLOW, NOT_JUDGED, VECTORS, dot, hollow_dot, is_judged, tick_numbers
+from .truth_plots import COLOURS, HOLLOW, NOT_JUDGED, dot, hollow_dot, is_judged, tick_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -318,7 +319,7 @@ def downstream(table: pd.DataFrame, labels: Mapping[str, str]) -> figure.Figure:
         f"tells the right pronoun: {_tasks(table, labels)}. A model that hardly reads that word repeats its "
         "unmasking bias in other sentences."
     )
-    labels = ACTS | labels
+    labels = ACT_LABELS | labels
     table = table.assign(metric=table["claim"].str.removeprefix("errors_"))
     best = table.groupby("metric")["value"].max()
     metrics = sorted(best.index, key=lambda metric: (-best[metric], metric))

@@ -29,7 +29,8 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
     Parameters
     ----------
     inputs
-        "templates": the file of sentences. "start": the manifest next to the weights from which training starts.
+        "templates": the file of sentences. "start": the record of the weights from which training
+        starts. "weights": their folder.
     spec
         The spec of `model.make` without the measurements. "start": the name of the weights. "params": the parameters
         of the training.
@@ -61,7 +62,7 @@ def make(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> No
 
     metadata = {"label": name, "trained_by": {key: spec[key] for key in ("start", "params", "corpus_seed")}}
     retrain(
-        Path(inputs["start"]).parent,
+        inputs["weights"].path,
         output.parent,
         fine_tune,
         name=name.replace("/", "-"),

@@ -13,9 +13,8 @@ from biasgrid.core.files import write_text
 from biasgrid.core.numbers import coefficient, interval, share, typeset, typographic
 
 from .claims import CLAIMS
+from .labels import ACT_LABELS, VECTORS
 from .recovery import ACTS, BEHAVIOUR, NEUTRAL, OF_SETS, RECOVERY
-from .truth_plots import ACTS as ACT_LABELS
-from .truth_plots import VECTORS
 
 # Kind of truth -> name of the truth, and name of its distance from the neutral value.
 TRUTHS = {

@@ -6,6 +6,7 @@ from typing import Any
 
 from biasgrid import metrics
 from biasgrid.core.resources import find_file
+from biasgrid.models.store_of import StoreOf
 from biasgrid.study.step import Step
 
 from ..experiment import STEP, Cell, Rule
@@ -52,7 +53,11 @@ def fine_tuning_step(factory: Factory, model: Cell) -> Step:
     )
     return Step(
         f"fine-tune {model.name}",
-        {"templates": factory.templates_file, "start": factory.start_file(model.spec["start"])},
+        {
+            "templates": factory.templates_file,
+            "start": factory.paths.source_file(start := model.spec["start"]),
+            "weights": StoreOf(factory.embeddings / "raw" / start),
+        },
         factory.trained_file(model.name),
         {**{key: model.spec[key] for key in settings}, "occupations": factory.occupations},
         "validation.planted_bias.fine_tuning:make",

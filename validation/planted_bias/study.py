@@ -87,10 +87,6 @@ class Factory(Experiment):
         starts = {entry.start for entry in self.config.trainers.values()}
         return {name: to_record(entry) for name, entry in self.config.encoders.items() if name in starts}
 
-    def start_file(self, name: str) -> Path:
-        """Return the path of the manifest of weights, which is written last, in the folder of the weights."""
-        return self.embeddings / "raw" / name / "manifest.json"
-
     def trained_file(self, model: str) -> Path:
         """Return the path of the file in a fine-tuned model's folder that is written last."""
         return self.results / "trained" / model / "model.json"

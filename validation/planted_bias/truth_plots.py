@@ -25,6 +25,8 @@ from biasgrid.figures.visuals import (
     zebra,
 )
 
+from .labels import ACT_LABELS, PANELS, VECTORS
+
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib import figure
@@ -45,23 +47,6 @@ COLOURS = {
 }
 # Number of panels in a row.
 COLUMNS = 4
-# Headings of the kinds of vectors, for a panel and for a column of panels. Static models have the sums of word and
-# context vectors (Levy, Goldberg, Dagan 2015, section 3.3), and the word vectors alone, as in published models.
-# Models of sentences have the last layer, the input embeddings, and words in sentences.
-PANELS = {
-    "word+context": "word + context",
-    "word": "word alone",
-    "contextual": "contextual",
-    "input": "input",
-    "sentences": "sentences",
-}
-VECTORS = PANELS | {
-    "word": "word vectors alone",
-    "contextual": "contextual vectors",
-    "input": "input embeddings",
-    "sentences": "vectors in sentences",
-    "behaviour": "what it does",
-}
 OF_VECTORS = {
     "word+context": "sums of word and context vectors",
     "word": "word vectors alone",
@@ -70,7 +55,6 @@ OF_VECTORS = {
     "sentences": "vectors in sentences (the last layer)",
 }
 # Labels of a model's behaviour, which is both a metric and a truth.
-ACTS = {"unmasking": "Unmasking bias", "errors": "Downstream errors"}
 LEVELS = {"signed": "share of the male pronoun", "absolute": "its distance from one half"}
 OF_WORDS = {
     "": LEVELS,
@@ -222,7 +206,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
         If no metric has scores of words.
     """
     settings = ("trainer", "mu", "sigma", "replicate", "vectors", "truth", "judged")
-    labels = ACTS | labels
+    labels = ACT_LABELS | labels
     metrics = [metric for metric in table if metric not in settings and table[metric].notna().any()]
     if not metrics:
         raise BiasgridError("factory: nothing to draw, no metric has scores of words")
@@ -274,7 +258,7 @@ def word_level(table: pd.DataFrame, labels: Mapping[str, str], against: str = ""
                     )
                 elif not len(values):
                     # Static models do not predict masked words.
-                    empty_text = "–" if metric in ACTS else "all words alike"
+                    empty_text = "–" if metric in ACT_LABELS else "all words alike"
                     axes.text(0.05, y, empty_text, size=SMALL, color=GREY, va="center")
         axes.set(xlim=(-1.06, 1.06), xticks=[-1, -0.5, 0, 0.5, 1])
         axes.set_xticklabels(["−1", "−.5", "0", ".5", "1"])
