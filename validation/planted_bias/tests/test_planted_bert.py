@@ -333,7 +333,7 @@ def test_a_dry_run_of_the_papers_size_has_a_job_for_each_model(tmp_path):
     arguments = ["--snakefile", "validation/experiment.smk", "--cores", "2", "--dry-run", "--quiet", "rules"]
     said = forks.run([*arguments, "--configfile", *files], tmp_path, environment)
     assert said.returncode == 0, said.stderr
-    jobs = dict(re.findall(r"^(archive|fine_tune|planted) +(\d+)$", said.stdout, re.MULTILINE))
+    jobs = dict(re.findall(r"^(archive|fine_tune|planted) +(\d+)\b", said.stdout, re.MULTILINE))
     # PPMI has a model beside each BERT
     assert jobs == {"archive": "1", "fine_tune": "330", "planted": "660"}
 
