@@ -11,6 +11,7 @@ from pathlib import Path
 
 import gallery
 import pages
+import plugin_notes
 import reference
 
 from biasgrid import debias, figures, metrics, tables
@@ -46,13 +47,13 @@ def linked() -> dict[str, str]:
     found = dict(WHOLE)
     for path in pages.pages():
         package = metrics if path.parent.name == "metrics" else debias
-        found[pages.code_of(package, path.stem)] = path.relative_to(ROOT).as_posix()
+        found[plugin_notes.code_of(package, path.stem)] = path.relative_to(ROOT).as_posix()
     for name, figure in figures.REGISTRY.items():
         to = f"{WHOLE['src/biasgrid/figures']}#{gallery.anchor(gallery.heading(figure))}"
-        found[pages.code_of(figures, name)] = to
+        found[plugin_notes.code_of(figures, name)] = to
     for name in tables.REGISTRY:
         page = f"docs/reference/tables/{name}.md"
-        found |= {pages.code_of(tables, name): page, f"src/biasgrid/tables#{name}": page}
+        found |= {plugin_notes.code_of(tables, name): page, f"src/biasgrid/tables#{name}": page}
     return found
 
 

@@ -20,6 +20,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
+import plugin_notes  # it loads the plugins, from which names are imported below
 import yaml
 from biasgrid_plugin_properties import NO, ORDERED, Setting, Verdict, by_row, examine_metric
 from biasgrid_plugin_properties.figures import blind_spots, plain
@@ -30,7 +31,6 @@ from biasgrid_plugin_properties.tables import cell
 from matplotlib.figure import Figure
 from pictures import IMAGES, PICTURES, ROOT, read  # it has put the checkout on the path
 from PIL import Image
-from plugin_notes import code_of, plugin_note  # it loads the plugins
 
 from biasgrid import debias, load, metrics
 from biasgrid.core import docstrings
@@ -756,7 +756,7 @@ def row_of_metric(name: str) -> tuple[str, ...]:
     summary = docstrings.sections(metric.function)[""].partition("\n\n")[0].removesuffix(".")
     template = "({}, {})".format(*metric.template)
     test = "none" if metric.no_test else PERMUTED[metric.exchanged].removeprefix("the ")
-    plugin = plugin_note(metrics, name)
+    plugin = plugin_notes.plugin_note(metrics, name)
     label = f"[`{name}`](../metrics/{name}.md)" + (" (plugin)" if plugin else "")
     return (label, summary, template, range_of(metric), f"{metric.neutral:g}", test)
 
@@ -778,7 +778,9 @@ def row_of_method(name: str) -> str:
     method = debias.REGISTRY[name]
     summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
     words = ", ".join(f"`{key}`" for key in method.words)
-    return table((f"[`{name}`](../{code_of(debias, name)})", summary, words, method.reference), [])[0]
+    return table(
+        (f"[`{name}`](../{plugin_notes.code_of(debias, name)})", summary, words, method.reference), []
+    )[0]
 
 
 def row_of_format(name: str) -> str:

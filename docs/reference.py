@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import configuration
+import plugin_notes  # it loads the plugins, from which a name is imported below
 from biasgrid_plugin_properties.files import COLUMNS as PROPERTIES
-from plugin_notes import plugin_note
 
 import biasgrid
 from biasgrid import cli, debias, metrics, tables, word_bias
@@ -104,7 +104,7 @@ def table_page(name: str) -> str:
     """What a row of a table is, and each of its columns."""
     table = tables.REGISTRY[name]
     key = f" No two rows have the same {_listed(table.key)}." if table.key else ""
-    meaning = wrap(table.meaning + key + plugin_note(tables, name), 120)
+    meaning = wrap(table.meaning + key + plugin_notes.plugin_note(tables, name), 120)
     parts = [f"# {name}.csv\n\n[All tables](../tables.md)\n\n{meaning}\n"]
     return "\n".join([*parts, *columns_table((*table.columns, *table.ends))])
 

@@ -17,6 +17,7 @@ from biasgrid.core import docstrings
 sys.path.insert(0, str(ROOT / "docs"))
 import generated
 import pages
+import plugin_notes
 import unlocked
 
 PAGES, PICTURES = pages.pages(), pages.pictures()
@@ -61,7 +62,8 @@ def test_there_is_a_page_of_each():
         own = {name for name in known if known.is_shipped(name) or known.plugin_of(name)}
         assert {path.stem for path in PAGES if path.parent == folder} == own
     overview = (ROOT / "docs" / "debias.md").read_text(encoding="utf-8")
-    lacking = [name for name in debias.REGISTRY if f"](../{pages.code_of(debias, name)})" not in overview]
+    places = {name: plugin_notes.code_of(debias, name) for name in debias.REGISTRY}
+    lacking = [name for name, place in places.items() if f"](../{place})" not in overview]
     assert not lacking, "make reference"
 
 

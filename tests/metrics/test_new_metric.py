@@ -6,7 +6,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import ROOT
 
 LEAD = '''
 import numpy as np
@@ -53,7 +52,6 @@ CONFIG = {
 def with_lead(project):
     """A copy of the project with one more file, and its study of the new metric, done."""
     project.own_code("metrics/lead.py").write_text(LEAD)
-    (project.folder / "plugins").symlink_to(ROOT / "plugins")
     project.configure(CONFIG)
     project.run()
     return project

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..core.registry import INIT, shipped_plugins
+from ..core.registry import INIT, load_plugins, shipped_plugins
 from ..core.resources import find_file
 from .arguments import PLUGINS, Commands, first_sentence, read_study
 from .layout import add_forms, columns, paragraph, table_width, wants_table
@@ -40,7 +40,7 @@ TOPICS = {
     "formats": "file formats of models",
     "sources": "places that models come from",
     "kinds": "model types",
-    "algorithms": "algorithms that train models: --plugins training lists the shipped ones",
+    "algorithms": "algorithms that train models",
     "plugins": "plugins that come with biasgrid",
 }
 DEFAULT = Path("config/config.yaml")
@@ -76,6 +76,8 @@ def _records(args: argparse.Namespace) -> list[dict[str, Any]]:
     )
     if args.topic in OF_STUDY:
         return list(OF_STUDY[args.topic](study))
+    if args.topic == "algorithms":
+        load_plugins(["training"])  # biasgrid itself trains nothing
     if args.topic:
         return list(_registry_entries(args.topic))
     return [{"name": name, "description": description} for name, description in TOPICS.items()]
