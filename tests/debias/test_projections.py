@@ -15,7 +15,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.svm import LinearSVC
 from test_debias import word_set
 
-from biasgrid import BiasgridError, EmbeddingStore, debias
+from biasgrid import BiasgridError, EmbeddingStore, debias, load
 from biasgrid.debias.training import find_training_words
 
 pytestmark = pytest.mark.slow
@@ -507,6 +507,17 @@ WRONG = [(method, *wrong) for method in BOTH for wrong in LEARNING] + [
 def test_what_cannot_be_fitted(small, method, options, message):
     with refused(*message.split(" .* ")):
         getattr(debias, method)(small, **{**FITS[method], **options})
+
+
+def test_classes_with_one_mean_leave_vectors_as_they_are():
+    """LEACE finds no direction to remove."""
+    words = {"he": [1, 1, 0], "man": [1, -1, 0], "she": [1, 1, 2], "woman": [1, -1, -2]}
+    model = load(words | {f"w{i}": [i, 2, 5] for i in range(200)})
+    transform = debias.leace(model, classes={"male": ["he", "man"], "female": ["she", "woman"]})
+    assert transform.left.shape == (3, 0)
+    debiased = model.under(transform)
+    names = [f"w{i}" for i in range(200)]
+    assert debiased.take(names, debiased.rows(names)).tolist() == [[i, 2, 5] for i in range(200)]
 
 
 def test_vectors_that_show_no_direction(tmp_path):

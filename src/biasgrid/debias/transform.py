@@ -173,17 +173,23 @@ class Transform:
         """Write to `output` the transformed `vectors`, whose lengths are `norms` (n, 1), in their precision."""
         vectors = unit_or_zero(vectors, norms) if self.normalize else vectors
         is_mapped = self.maps(words)
-        if is_mapped.any():
+        if is_mapped.all():
             self._map(vectors, output)
-        if not is_mapped.all():
-            output[~is_mapped] = vectors[~is_mapped]
+        else:
+            mapped = vectors[is_mapped]
+            self._map(mapped, mapped)
+            output[:] = vectors
+            output[is_mapped] = mapped
         if not self._override.keys().isdisjoint(words):
             rows = np.array([self._override.get(word, -1) for word in words], dtype=np.int64)
             assert self.overrides is not None  # the vectors of these words
             output[rows >= 0] = self.overrides[rows[rows >= 0]]
 
     def _map(self, vectors: np.ndarray, output: np.ndarray) -> None:
-        """Write the map alone of `vectors` (n, d), normalised if the transform requires it, to `output`."""
+        """Write the map alone of `vectors` (n, d), normalised if the transform requires it, to `output`.
+
+        They may be one array if the map keeps the number of dimensions.
+        """
         left, right, matrix, shift = (
             None if array is None else array.astype(vectors.dtype, copy=False)
             for array in (self.left, self.right, self.matrix, self.shift)
@@ -195,7 +201,7 @@ class Transform:
                 np.matmul(vectors[:, None], matrix, out=output[:, None])
             else:
                 np.matmul(vectors, matrix, out=output)
-        elif left is not None:
+        elif left is not None and left.size:  # a method may find no direction to remove
             assert right is not None  # it comes with `left`
             parts = [np.vecdot(vectors, d) for d in left.T]
             for part, of_direction in zip(parts, right, strict=True):
