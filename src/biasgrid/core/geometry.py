@@ -75,6 +75,15 @@ def weighted_products(a: np.ndarray, b: np.ndarray) -> Callable[[np.ndarray], np
     return lambda weights: weights @ products
 
 
+def mean_products(a: np.ndarray, b: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function of weights (samples, n) that computes `mean_of_rows(weights, a @ b.T)`, (samples, m).
+
+    It keeps what `weighted_products` keeps.
+    """
+    products = weighted_products(a, b)
+    return lambda weights: products(weights) / weights.sum(axis=1, keepdims=True)
+
+
 def weighted_sum(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return, for each sample, the weighted sum of values: (samples,).
 

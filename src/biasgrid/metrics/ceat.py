@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..core.geometry import effect_size_range, mean_cosines, unit, weighted_products
+from ..core.geometry import effect_size_range, mean_cosines, mean_products, unit
 from ..core.limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
@@ -154,16 +154,12 @@ def _resampled(
     one_word: OneWord = of_one_word.NAN,
 ) -> Callable[[list[np.ndarray], list[np.ndarray]], np.ndarray]:
     contexts = [
-        weighted_products(unit(attributes[:, place]), unit(words[:, place]))
-        for place in range(words.shape[1])
+        mean_products(unit(attributes[:, place]), unit(words[:, place])) for place in range(words.shape[1])
     ]
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         x, y = map(WeightedSet, targets)
-        means = [
-            [to_words(weights) / weights.sum(axis=1, keepdims=True) for weights in attribute_weights]
-            for to_words in contexts
-        ]
+        means = [map(mean_to, attribute_weights) for mean_to in contexts]
         value = combine_effect_sizes(*_effect_sizes(x, y, [a - b for a, b in means], variance, ddof))[0]
         return np.where(of_one_word.undefined_samples(x, y, one_word), np.nan, value)
 

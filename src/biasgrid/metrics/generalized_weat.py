@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..core.geometry import unit, weighted_products
+from ..core.geometry import mean_products, unit
 from .registry import Metric, Score
 
 
@@ -56,12 +56,10 @@ def generalized_weat(targets: list[np.ndarray], attributes: list[np.ndarray]) ->
 
 
 def _resampled(words: np.ndarray, attributes: np.ndarray) -> Callable:
-    to_words = weighted_products(unit(attributes), unit(words))
+    mean_to = mean_products(unit(attributes), unit(words))
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        attribute_means = [
-            to_words(weights) / weights.sum(axis=1, keepdims=True) for weights in attribute_weights
-        ]
+        attribute_means = [*map(mean_to, attribute_weights)]
         centre = sum(attribute_means) / len(attribute_means)
         # Deviations add up to 0, so that the mean of all u(X_j) needs no subtraction.
         deviations = (a - centre for a in attribute_means)

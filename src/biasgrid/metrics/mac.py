@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.geometry import cosines, mean_cosines, unit, weighted_mean, weighted_products
+from ..core.geometry import cosines, mean_cosines, mean_products, unit, weighted_mean
 from ..core.limits import limited
 from .registry import Detail, Metric, Score
 
@@ -61,12 +61,12 @@ def mac(targets: list[np.ndarray], attributes: list[np.ndarray], *, legacy_poole
 
 
 def _resampled(words: np.ndarray, attributes: np.ndarray, *, legacy_pooled: bool = False) -> Callable:
-    to_words = weighted_products(unit(attributes), unit(words))
+    mean_to = mean_products(unit(attributes), unit(words))
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         counts: Any = sum(targets)
         sets: Any = [sum(attribute_weights)] if legacy_pooled else attribute_weights
-        by_word: Any = sum(to_words(weights) / weights.sum(axis=1, keepdims=True) for weights in sets)
+        by_word: Any = sum(map(mean_to, sets))
         return weighted_mean(counts, 1.0 - by_word / len(sets))
 
     return statistic

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..core.geometry import FLAT, in_blocks, unit, weighted_mean, weighted_products, weighted_sum
+from ..core.geometry import FLAT, in_blocks, mean_products, unit, weighted_mean, weighted_sum
 from ..core.limits import limited
 from .registry import Detail, Metric, Score
 
@@ -121,12 +121,12 @@ def _resampled(
     pairs = len(words) // 2
     if relation == COMPONENT:
         return _components(_differences(words[:pairs], words[pairs:]), attributes)
-    to_pairs = weighted_products(attributes, unit(words[:pairs] - words[pairs:]))
+    mean_to = mean_products(attributes, unit(words[:pairs] - words[pairs:]))
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
         # A pair whose words have changed places has the opposite relation vector.
         first = targets[0]
-        by_pair = to_pairs(attribute_weights[0]) / attribute_weights[0].sum(axis=1, keepdims=True)
+        by_pair = mean_to(attribute_weights[0])
         return weighted_sum(first[:, :pairs] - first[:, pairs:], by_pair) / first.sum(axis=1)
 
     return statistic

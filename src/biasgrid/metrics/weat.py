@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.geometry import cosines, effect_size_range, mean_cosines, unit, weighted_products
+from ..core.geometry import cosines, effect_size_range, mean_cosines, mean_products, unit
 from ..core.limits import limited
 from . import one_word as of_one_word
 from .one_word import OneWord
@@ -157,10 +157,10 @@ def _value(
 
 def _resampled(words: np.ndarray, attributes: np.ndarray, **parameters: Any) -> Callable:
     """Return the statistic. If only target words change, it is a product with one vector."""
-    to_words = weighted_products(unit(attributes), unit(words))
+    mean_to = mean_products(unit(attributes), unit(words))
 
     def statistic(targets: list[np.ndarray], attribute_weights: list[np.ndarray]) -> np.ndarray:
-        a, b = (to_words(weights) / weights.sum(axis=1, keepdims=True) for weights in attribute_weights)
+        a, b = map(mean_to, attribute_weights)
         return _value(a - b, *map(WeightedSet, targets), **parameters)
 
     return statistic
