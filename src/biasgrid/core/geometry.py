@@ -26,7 +26,7 @@ def in_blocks(
 
 def unit(vectors: np.ndarray) -> np.ndarray:
     """Divide rows by their Euclidean norm; a zero row, which has no direction, becomes NaN."""
-    if not np.issubdtype(vectors.dtype, np.inexact):
+    if vectors.dtype.kind != "f":
         vectors = vectors.astype(np.float64)
     # np.linalg.norm computes the same, but takes twice as long for few words.
     norms = np.sqrt(np.add.reduce(vectors * vectors, axis=-1, keepdims=True))

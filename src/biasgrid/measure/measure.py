@@ -9,7 +9,6 @@ from typing import Any
 
 from ..models.model import Model
 from ..queries.query import Query
-from . import significance
 from .measurement_spec import MeasurementSpec
 from .metric_input import look_up
 from .result import Result
@@ -40,7 +39,7 @@ def measure(request: MeasurementSpec, query: Query, model: Model) -> list[Result
         The model has another type, or the query has too few sets.
     """
     samples = look_up(request, query, model)
-    results = [replace(sample.result(), tests=significance.columns()) for sample in samples]
+    results = [sample.result() for sample in samples]
     if not request.inference:
         return results
     # The import of scipy.stats takes a second.

@@ -46,7 +46,7 @@ def measure_query(
     check_query(query)
     check_model(model)
     seed = plain(seed)
-    tests = {test.name for test in significance.tests()} - parts.keys()
+    tests = significance.REGISTRY.keys() - parts.keys()
     parts = {**parts, **{name: parameters[name] for name in tests if name in parameters}}
     inference = significance.complete(parts)
     parameters = {name: plain(value) for name, value in parameters.items() if name not in tests}
@@ -65,10 +65,10 @@ def measure_query(
         look_up["preprocessors"] = preprocessors
     other_names = [*parts, *tests, "interval", "seed"]
     parameters, words = split_options(metric, parameters | look_up, other_names)
-    check_template(metric, query, parameters)
+    spec = MeasurementSpec(metric, parameters, words, seed, inference, interval, draw_seed=seed)
+    check_template(spec.metric, query)
     warn_shared(query)
     check_kind(metric, model)
-    spec = MeasurementSpec(metric, parameters, words, seed, inference, interval, draw_seed=seed)
     result = measure(spec, query, model)[0]
     warn_lost(query, model, result)
     return result

@@ -110,10 +110,10 @@ def check_kind(metric: Metric, model: Any) -> None:
         )
 
 
-def check_template(metric: Metric, query: Query, parameters: Mapping[str, Any]) -> None:
-    """Raise BiasgridError if a query does not have exactly the metric's template with these parameters."""
-    if not query.exactly(metric.under(parameters).template):
-        raise BiasgridError(misfit(metric.under(parameters), query))
+def check_template(metric: Metric, query: Query) -> None:
+    """Raise BiasgridError if a query does not have exactly the metric's template."""
+    if not query.exactly(metric.template):
+        raise BiasgridError(misfit(metric, query))
 
 
 def misfit(metric: Metric, query: Query) -> str:

@@ -20,6 +20,7 @@ from ..models.preprocessing import in_parts
 from ..models.words import UNKNOWN, WordVectors, find, whole_pairs
 from ..queries.query import Query
 from ..queries.word_set import WordSet
+from . import significance
 from .caveats import WHY_ONE_WORD, degenerate
 from .measurement_spec import MeasurementSpec, check_kind
 from .result import LENGTH, VECTORS, Result, Wording
@@ -144,6 +145,7 @@ class MetricInput:
             metric=metric.name,
             model=getattr(self.model, "name", ""),
             is_fixed=status == "ok" and metric.is_fixed(*self.sizes),
+            tests=significance.columns(),
             wording=self._wording,
         )
 
