@@ -1,4 +1,6 @@
 # Query and model -> a cell: the scores of one metric on one query and one model, with or without a debias method.
+from tempfile import gettempdir
+
 HAS_LANGUAGE_MODELS = any(STUDY.kind(model).scores for model in STUDY.models)
 CELL = "cell {model}/{debias}/{metric}/{query}"
 
@@ -38,6 +40,9 @@ rule cell:
         f"{LOGS}/cell/{{model}}/{{debias}}/{{metric}}/{{query}}.txt",
     # A cell takes none of `--cores`, so hundreds start together. Else Snakemake would choose jobs anew after each cell.
     threads: 0
+    resources:
+        # what Snakemake would else find out for each of thousands of cells
+        tmpdir=gettempdir(),
     params:
         depends_on=depends_on(CELL),
     run:

@@ -134,7 +134,11 @@ class Study(Folders):
 
     def kind(self, model: str) -> Kind:
         """Return the model type of a model."""
-        return self.config.models[model].of_kind
+        return self._kinds[model]
+
+    @cached_property
+    def _kinds(self) -> dict[str, Kind]:
+        return {model: entry.of_kind for model, entry in self.config.models.items()}
 
     @property
     def ranked_criteria(self) -> list[str]:

@@ -69,7 +69,7 @@ def check(arguments: Sequence[str]) -> None:
         check_profile(profile)
     check_no_target(options.files)
     for file in options.files:
-        check_config(file)
+        check_config(file, read_yaml(file))
     files = [file for profile in profiles if (file := Path(profile, "config.yaml")).is_file()]
     for executor in filter(
         None, [options.executor or None, *(read_yaml(file).get("executor") for file in files)]
@@ -174,9 +174,9 @@ def check_no_target(files: Sequence[str]) -> None:
             )
 
 
-def check_config(file: str) -> None:
-    """Raise BiasgridError for a config file that is not a mapping in YAML, or that has code for Snakemake to run."""
-    if not isinstance(record := read_yaml(file), dict):
+def check_config(file: str, record: Any) -> None:
+    """Raise BiasgridError for a config file whose content is not a mapping, or has code for Snakemake to run."""
+    if not isinstance(record, dict):
         raise BiasgridError(f"{file}: {quote(record)} is not a mapping")
     check_no_code(file, record)
 

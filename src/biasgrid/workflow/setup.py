@@ -90,11 +90,10 @@ def read_config(files: Sequence[str], options: Mapping[str, Any]) -> tuple[dict[
     merged: dict[str, Any] = {}
     try:
         command_line.check_no_target(files)
-        for file in files:
-            command_line.check_config(file)
         records = [(os.path.relpath(file), load.read(file)) for file in files]
         configs.files_read.clear()  # from now on, files that the config names
-        for _, record in records:
+        for file, record in records:
+            command_line.check_config(file, record)
             update_config(merged, record)
         given = {key: value for key, value in options.items() if key not in merged or merged[key] != value}
         replaces = bool(given.pop(config_file.REPLACE, False))
