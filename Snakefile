@@ -62,9 +62,6 @@ rule all:
     default_target: True
     input:
         f"{RESULTS}/study.json",
-        [f"{RESULTS}/queries/{query}.json" for query in STUDY.queries],
-        [f"{RESULTS}/sources/{name}.json" for name in STUDY.sources],
-        [f"{RESULTS}/models/{model}.json" for model in STUDY.models],
         [file for step in PLAN.values() if not step.name.startswith("null ") for file in step.outputs],
         [f"{RESULTS}/{plugins.FILE}"] if PLUGINS else [],
 

@@ -34,18 +34,12 @@ class Node:
 
 
 def plan_of(study: Study) -> dict[str, Node]:
-    """What there is to make, by the output's path below the study's results.
+    """Return what there is to make, by the output's path below the study's results.
 
-    By hand, what is no step of the plan: the study's own file, its queries, and the records of models.
+    The study's own file is not a step of the plan.
     """
     nodes = {step.output: Node(frozenset(step.files), step.depends_on) for step in Plan(study).values()}
     nodes[study.results / "study.json"] = Node(frozenset(), study.digest)
-    nodes |= {
-        study.paths.query_file(key): Node(frozenset(), study.query_digest(key)) for key in study.queries
-    }
-    for key, model in study.models.items():
-        made_of = [model.get(name) for name in ("kind", "source", "format", "vocab_prefix", "licence")]
-        nodes[study.paths.model_file(key)] = Node(frozenset(), repr(made_of))
     return {str(output.relative_to(study.results)): node for output, node in nodes.items()}
 
 
@@ -94,7 +88,8 @@ def made_with(study, module):
     return {
         str(step.output.relative_to(study.results))
         for step in Plan(study).values()
-        if f"biasgrid.{module}" in code.closure(step.function.partition(":")[0], *step.modules)
+        if not step.version
+        and f"biasgrid.{module}" in code.closure(step.function.partition(":")[0], *step.modules)
     }
 
 

@@ -100,16 +100,11 @@ def test_what_init_writes_runs(here, name):
 
 def make_inputs_of_all(study):
     """Make what the steps read first, also of models that an encoder makes."""
-    from biasgrid.workflow.stores import fetch_archive, make_store
+    from biasgrid.workflow.plan import Plan
 
-    for name in study.sources:
-        fetch_archive(study, name)
-    for model in study.models:
-        make_store(study, model)
-    for key, query in study.queries.items():
-        file = study.paths.query_file(key)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(query.to_json())
+    for name, step in Plan(study).items():
+        if name.startswith(("archive ", "store ", "query ")):
+            step.run()
 
 
 @pytest.mark.slow

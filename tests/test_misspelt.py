@@ -178,8 +178,8 @@ MEASURE = ("measure", "--metric", "weat", "--model", "one.txt", "--query", "q.js
         (("step", "--study", "study.yaml", "table scors"), "scores"),
         (("step", "--study", "study.yaml", "figure ranking"), "figure rankings"),
         (("step", "--study", "study.yaml", "cell one/none/waet/q1"), "cell one/none/weat/q1"),
-        (("step", "--study", "study.yaml", "query q"), "q3"),
-        (("step", "--study", "study.yaml", "archive on"), "one"),
+        (("step", "--study", "study.yaml", "query q"), "query q3"),
+        (("step", "--study", "study.yaml", "archive on"), "archive one"),
         (("fetch", "--config", "study.yaml", "--model", "on"), "one"),
     ],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ from biasgrid.cli import perform
 from biasgrid.cli.arguments import Commands
 from biasgrid.core.errors import BiasgridError, unknown_name
 from biasgrid.study.config import load, pins
+from biasgrid.study.step import Step
 from biasgrid.workflow import stores
 
 from . import experiment
@@ -25,16 +24,15 @@ def step(args: argparse.Namespace) -> dict[str, Any] | None:
     python -m validation step validation/calibration/simulation.yaml "cell weat/8/0"
     """
     study = experiment.of(load.read(args.config), str(args.config))
-    steps = {name: partial(_run, study, name) for name in study.steps}
-    steps |= {f"archive {name}": partial(_fetch, study, name) for name in study.sources}
-    steps |= {f"store {name}": partial(_make_store, study, name) for name in study.models}
+    steps = dict(study.steps)
+    steps |= {f"archive {name}": stores.archive_step(study, name) for name in study.sources}
+    steps |= {f"store {name}": stores.store_step(study, name) for name in study.models}
     results = [one.name for rule in ("table", "figure") for one in study.rules[rule].steps.values()]
     for name in args.steps:
         if name not in steps:
             raise BiasgridError(f"{args.config}: {unknown_name('step', name, steps)}")
     study.check_files()
-    calls: list[Callable[[], list[str]]] = [steps[name] for name in args.steps or results]
-    files = [file for call in calls for file in call()]
+    files = [file for name in args.steps or results for file in _run(study, steps[name])]
     return None if args.notes else {"files": files}
 
 
@@ -47,20 +45,10 @@ def pin(args: argparse.Namespace) -> dict[str, Any]:
     return pins.write([args.config], pins.missing_pins(study.sources, study.embeddings / "raw"))
 
 
-def _run(study: Experiment, name: str) -> list[str]:
-    one = study.steps[name]
+def _run(study: Experiment, one: Step) -> list[str]:
     one.run()
     is_figure = one in study.rules["figure"].steps.values()
     return [f"{one.output}{end}" for end in FORMATS] if is_figure else one.outputs
-
-
-def _fetch(study: Experiment, name: str) -> list[str]:
-    stores.fetch_archive(study, name)
-    return [str(study.paths.source_file(name))]
-
-
-def _make_store(study: Experiment, name: str) -> list[str]:
-    return [str(stores.make_store(study, name).path)]
 
 
 def main(arguments: list[str] | None = None) -> int:

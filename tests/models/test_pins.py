@@ -366,7 +366,7 @@ def test_a_limit_or_a_rule_for_broken_words_makes_another_store(tmp_path, monkey
         config["criteria"] = {"Second": config["criteria"]["Second"]}
         config["criteria"]["Second"]["queries"]["q3"]["attributes"] = {"E": ["e0"], "A": ["a0"]}
         study = Study.of(config, root=tmp_path)
-        spec = json.loads(stores.source_spec(study, "one", "source", "format"))
+        spec = dict(stores.store_step(study, "one").spec)
         assert options.items() <= spec.items()
         specs.add(json.dumps(spec))
     assert len(specs) == 5

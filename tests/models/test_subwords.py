@@ -17,7 +17,7 @@ from biasgrid.models.words import WordOptions, find
 from biasgrid.study.study import Study
 from biasgrid.tables import published as comparison
 from biasgrid.tables.comparison import COMPARISON
-from biasgrid.workflow.stores import source_spec
+from biasgrid.workflow.stores import store_step
 
 WORDS = [f"{a}{b}{c}{d}" for a in "pkt" for b in "aou" for c in "mns" for d in "ie"]
 A, B, C, D = (WORDS[i : i + 6] for i in (0, 6, 12, 18))
@@ -107,7 +107,7 @@ def test_a_store_with_n_grams_is_another_one(gensim, study, tmp_path, monkeypatc
     model.save(tmp_path / "saved")
     assert isinstance(load(tmp_path / "saved"), EmbeddingStore)
     without = Study.of(config())
-    assert source_spec(without, "cc", "format") != source_spec(study, "cc", "format")
+    assert store_step(without, "cc").spec != store_step(study, "cc").spec
     store = build_store("cc", study.models["cc"], tmp_path)
     assert store.path == tmp_path / "cc"
     assert LOST in store

@@ -536,5 +536,5 @@ def test_why_says_that_the_source_of_a_model_changed(finished):
         }
     )
     done = finished.biasgrid("run", "config/config.yaml", "--why")
-    assert "  the source, format or store of one changed: " in done.stdout
+    assert '  archive one: source.path: "one.txt" -> "renamed.txt": ' in done.stdout
     assert "manifest.json" not in done.stdout

@@ -7,22 +7,20 @@
 rule archive:
     input:
         # the user's own files; their sizes and times are in the settings, so an older file is a change, too
-        files=lambda wildcards: stores.local_files(STUDY, wildcards.source),
+        files=lambda wildcards: stores.archive_step(STUDY, wildcards.source).files,
     output:
         f"{RESULTS}/sources/{{source}}.json",
     log:
         f"{LOGS}/archive/{{source}}.txt",
     params:
-        settings=lambda wildcards: stores.archive_settings(STUDY, wildcards.source),
+        depends_on=lambda wildcards: stores.archive_step(STUDY, wildcards.source).depends_on,
     shell:
         f"{STEP} 'archive {{wildcards.source}}' 2>&1 | tee {{log}} >&2"
 
 
 rule store:
     input:
-        archives=lambda wildcards: [
-            f"{RESULTS}/sources/{source}.json" for source in stores.archives(STUDY, wildcards.model)
-        ],
+        archives=lambda wildcards: stores.store_step(STUDY, wildcards.model).files,
     output:
         f"{RESULTS}/models/{{model}}.json",
     log:
@@ -33,7 +31,7 @@ rule store:
         mem_mb=lambda wildcards, attempt: stores.memory(STUDY, wildcards.model, 1, attempt),
         runtime=lambda wildcards, attempt: 60 * attempt,
     params:
-        settings=lambda wildcards: stores.store_settings(STUDY, wildcards.model),
+        depends_on=lambda wildcards: stores.store_step(STUDY, wildcards.model).depends_on,
     shell:
         f"{STEP} 'store {{wildcards.model}}' 2> {{log}}"
 

@@ -33,6 +33,6 @@ rule query:
     log:
         f"{LOGS}/query/{{query}}.txt",
     params:
-        digest=lambda wildcards: STUDY.query_digest(wildcards.query),
+        depends_on=depends_on("query {query}"),
     run:
-        log_failure(log[0], write_text, output[0], STUDY.queries[wildcards.query].to_json())
+        make(PLAN, "query {query}".format(**wildcards), log[0], LOGS)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..study.step import Step
     from ..study.study import Study
 
-# Kinds of steps that are not entries of the plan.
-OTHERS = ("query", "archive", "store")
 # Kinds of steps that measure nothing.
 READING = ("query", "table", "figure", "rank_samples")
 # Keys of a step's file that are printed.
@@ -100,24 +98,20 @@ class _Runner:
 
     def check(self, name: str, where: str) -> None:
         """Raise BiasgridError if the study does not have a step of this name."""
-        kind, _, key = name.partition(" ")
         from ..tables import REGISTRY as TABLES
 
-        plan = self._plan
-        if kind in OTHERS:
-            study = self._study
-            keys: dict[str, Any] = {"query": study.queries, "archive": study.sources, "store": study.models}
-            if key not in keys[kind]:
-                raise BiasgridError(f"{where}: {unknown_name(kind, key, keys[kind])}")
-            return
         try:
             self._step(name)
         except KeyError:
+            kind, _, key = name.partition(" ")
             if kind == "table" and key not in TABLES:
                 raise BiasgridError(f"{where}: {TABLES.unknown(key, self._study.tables)}") from None
-            kinds = dict.fromkeys(other.rpartition(" ")[0] or other for other in plan)
-            hint = f"of the kinds {', '.join((*kinds, 'null', *OTHERS))}"
-            raise BiasgridError(f"{where}: {unknown_name('step', name, plan, hint)}") from None
+            kinds = dict.fromkeys(other.rpartition(" ")[0] or other for other in self._plan)
+            of_kind = [other for other in self._plan if other.startswith(f"{kind} ")]
+            hint = f"of the kinds {', '.join((*kinds, 'null'))}"
+            raise BiasgridError(
+                f"{where}: {unknown_name('step', name, of_kind or self._plan, hint)}"
+            ) from None
 
     def run(self, names: Sequence[str], jobs: int) -> dict[str, str | None]:
         """Run steps, up to `jobs` at a time. Each begins when those that make its files have ended.
@@ -163,8 +157,7 @@ class _Runner:
 
     def _steps_before(self, name: str, makers: Mapping[str, str]) -> set[str]:
         """Return the steps that make what a step reads, of those that make the files in `makers`."""
-        files = [] if name.partition(" ")[0] in OTHERS else self._step(name).files
-        return {makers[file] for file in files if file in makers} - {name}
+        return {makers[file] for file in self._step(name).files if file in makers} - {name}
 
     def reason(self, name: str) -> str:
         """Run a step. Return why it failed, or an empty text.
@@ -184,11 +177,6 @@ class _Runner:
 
     def outputs(self, name: str) -> list[str]:
         """Return the files that a step writes."""
-        kind, _, key = name.partition(" ")
-        paths = self._study.paths
-        of_others = {"query": paths.query_file, "archive": paths.source_file, "store": paths.model_file}
-        if kind in OTHERS:
-            return [str(of_others[kind](key))]
         return [file for other in (*self._steps_first(name), name) for file in self._step(other).outputs]
 
     @cached_property
@@ -213,40 +201,21 @@ class _Runner:
         return replace(step, spec={**step.spec, "again": [number]})
 
     def _run(self, name: str) -> None:
-        from ..workflow import explain_rerun, stores
+        from ..workflow import explain_rerun
 
-        kind, _, key = name.partition(" ")
-        settings = own_code = ""
-        if kind == "query":
-            self._write_query(key)
-        elif kind == "archive":
-            stores.fetch_archive(self._study, key)
-            settings = stores.archive_settings(self._study, key)
-        elif kind == "store":
-            stores.make_store(self._study, key)
-            settings = stores.store_settings(self._study, key)
-        else:
-            for other in self._steps_first(name):
-                self._run(other)
-            step = self._step(name)
-            self._write_queries(step)
-            step.run()
-            settings, own_code = step.settings, step.code
+        for other in self._steps_first(name):
+            self._run(other)
+        step = self._step(name)
+        self._write_queries(step)
+        step.run()
         if self._notes:
-            explain_rerun.note(self._notes, name, settings, own_code)
+            explain_rerun.note(self._notes, name, step.settings, step.code)
 
     def _write_queries(self, step: Step) -> None:
         """Write the queries that a step reads, if they are missing or out of date."""
         keys = {str(self._study.paths.query_file(key)): key for key in self._study.queries}
         for file in keys.keys() & set(step.files):
-            self._write_query(keys[file])
-
-    def _write_query(self, key: str) -> None:
-        from ..core.files import write_text
-
-        path, text = self._study.paths.query_file(key), self._study.queries[key].to_json()
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_text(path, text)
+            self._plan[f"query {keys[file]}"].run()
 
 
 def _begin_process(plugins: Sequence[str]) -> None:

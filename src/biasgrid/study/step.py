@@ -52,6 +52,8 @@ class Step:
     own
         The files among `files` that belong to the user. A change of their size or time, even to an older time, makes
         the step stale.
+    version
+        For a step that an edit of its code does not make stale, the version of what it writes.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Step:
     beside: tuple[str, ...] = ()
     present: Callable[[], Step] | None = None
     own: tuple[str, ...] = ()
+    version: str = ""
 
     @property
     def outputs(self) -> list[str]:
@@ -101,8 +104,8 @@ class Step:
 
     @property
     def code(self) -> str:
-        """Return the digest of the code that the step runs."""
-        return code.digest(self.function.partition(":")[0], *self.modules)
+        """Return the digest of the code that the step runs, or its `version`."""
+        return self.version or code.digest(self.function.partition(":")[0], *self.modules)
 
     def run(self) -> Any:
         """Make the output, and return the value of the step's function.

@@ -11,7 +11,7 @@ from typing import Any
 from .. import debias, figures, metrics, tables
 from ..core.configs import canonical, sort_keys
 from ..core.errors import BiasgridError
-from ..core.files import slug
+from ..core.files import slug, write_text
 from ..core.resources import find_file
 from ..debias import UNTOUCHED
 from ..evaluation import evaluation as evaluations
@@ -28,6 +28,20 @@ from .study import Study
 NO_MODEL = "none of the study's models could be downloaded"
 # Keys of a cell's spec that determine its requests to a language model.
 ASKED = ("query", "function", "params", "words")
+
+
+def query_step(study: Study, key: str) -> Step:
+    """Return the step that writes a query's file."""
+    spec = {"query": key, "digest": study.query_digest(key)}
+    output = study.paths.query_file(key)
+    return Step(f"query {key}", {"study": study}, output, spec, f"{__name__}:write_query", version="1")
+
+
+def write_query(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Write a query's file, unless the file has this content."""
+    text = inputs["study"].queries[spec["query"]].to_json()
+    if not output.is_file() or output.read_text(encoding="utf-8") != text:
+        write_text(output, text)
 
 
 def cell_step(study: Study, cell: Cell) -> Step:

@@ -18,8 +18,8 @@ from ..core.errors import BiasgridError, join_names, quote, unknown_name
 from ..core.files import write_text
 from ..queries.query import Query
 from ..study import code
+from ..study.step import Step
 from ..study.study import Study
-from . import stores
 from .plan import Plan
 
 KEPT = 500  # digests of code, of which the oldest are forgotten
@@ -30,7 +30,6 @@ MOST_CAUSES = 12  # of a study
 LONGEST_REASON = 120  # characters of a reason that Snakemake gives
 NOT_THERE = " is not there"
 MISSING = "files that are not there"
-CODE_OF, CHANGED = "the code of ", " changed"  # around a step whose former modules are not known
 
 
 def check(study: Study, name: str) -> None:
@@ -82,6 +81,14 @@ class Job:
     files: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Cause:
+    """Why a job is run. Causes of one group are counted together where a whole study is explained."""
+
+    text: str
+    group: str
+
+
 class Why:
     """What changed since the steps of a study were made.
 
@@ -99,7 +106,7 @@ class Why:
         self._study, self._logs = study, logs
         self._plan, self._modules = Plan(study), _modules(logs)
         self._jobs = {file: job for job in jobs for file in job.files}
-        self._causes: dict[Job, dict[str, None]] = {}
+        self._causes: dict[Job, dict[Cause, None]] = {}
 
     def lines(self, name: str) -> list[str]:
         """Why a run would make a step, a line each; one line that says that it would not."""
@@ -108,7 +115,7 @@ class Why:
         if not causes:
             return [f"{name}: nothing changed, it is not made again"]
         is_there = step.output.exists()
-        lines = [f"{name} is made{' again' * is_there}:", *(f"  {cause}" for cause in causes[:SHOWN])]
+        lines = [f"{name} is made{' again' * is_there}:", *(f"  {cause.text}" for cause in causes[:SHOWN])]
         return lines + ([f"  and {len(causes) - SHOWN} more changes"] if len(causes) > SHOWN else [])
 
     def study_lines(self) -> list[str]:
@@ -117,25 +124,20 @@ class Why:
         if not files:
             return ["nothing changed, nothing is made again"]
         steps: dict[str, dict[str, None]] = {}
-        missing: dict[str, None] = {}
+        texts: dict[str, dict[str, None]] = {}
         for file in files:
             for cause in self._causes_of(file):
-                if cause.endswith(NOT_THERE):
-                    missing[cause.removesuffix(NOT_THERE)] = None
-                    cause = MISSING
-                elif name := _whose_code(cause):
-                    cause = f"{CODE_OF}the {self._kind(name)} steps{CHANGED}"
-                steps.setdefault(cause, {})[self._makers.get(file, file)] = None
+                steps.setdefault(cause.group, {})[self._makers.get(file, file)] = None
+                texts.setdefault(cause.group, {})[cause.text] = None
         lines = [f"a run makes {self._counts(self._makers.get(file, file) for file in files)}:"]
         ordered = sorted(steps.items(), key=lambda item: -len(item[1]))
-        for cause, names in ordered[:MOST_CAUSES]:
-            told = cause
-            if cause == MISSING:
-                first = next(iter(missing))
-                told = (
-                    f"{first}{NOT_THERE}" if len(missing) == 1 else f"{len(missing):,} {MISSING}, as {first}"
+        for group, names in ordered[:MOST_CAUSES]:
+            if group == MISSING:
+                first, *others = texts[group]
+                group = (
+                    f"{len(others) + 1:,} {MISSING}, as {first.removesuffix(NOT_THERE)}" if others else first
                 )
-            lines.append(f"  {told}: {self._counts(names)}")
+            lines.append(f"  {group}: {self._counts(names)}")
         rest = len(ordered) - MOST_CAUSES
         return [*lines, f"  and {rest:,} more changes"] if rest > 0 else lines
 
@@ -153,105 +155,74 @@ class Why:
         """File -> the step that makes it."""
         return {file: name for name, step in self._plan.items() for file in step.outputs}
 
-    def _causes_of(self, file: str) -> dict[str, None]:
+    def _causes_of(self, file: str) -> dict[Cause, None]:
         """Return what the job that makes a file is run for: its own reasons, and those of what it reads."""
         job = self._jobs.get(file)
         if job is None:
             return {}
         if job not in self._causes:
             self._causes[job] = {}  # steps of one job read from one another
-            self._causes[job] = dict.fromkeys(self._find_causes(job)) or {
-                f"{job.rule}: {job.reason:.{LONGEST_REASON}}": None
-            }
+            reason = f"{job.rule}: {job.reason:.{LONGEST_REASON}}"
+            self._causes[job] = dict.fromkeys(self._find_causes(job)) or {Cause(reason, reason): None}
         return self._causes[job]
 
-    def _find_causes(self, job: Job) -> Iterator[str]:
+    def _find_causes(self, job: Job) -> Iterator[Cause]:
         for file in job.files:
-            own_causes = list(self._own_causes(file))
+            name = self._makers.get(file)
+            step = self._plan[name] if name else None
+            changes = list(self._changes_of(step)) if step else []
             if not Path(file).exists():
-                # the record of a changed archive or store was deleted
-                yield from (file not in self._makers and own_causes) or [f"{file}{NOT_THERE}"]
+                # the record of an archive or a store that changed was deleted
+                is_record = name and name.startswith(("archive ", "store "))
+                yield from (is_record and changes) or [Cause(f"{file}{NOT_THERE}", MISSING)]
                 continue
-            yield from own_causes
-            for other in self._read_by(file):
+            yield from changes
+            for other in step.files if step else ():
                 if other not in self._jobs and _is_newer(other, file):
-                    yield f"{other} is newer than {file}"
+                    yield Cause(text := f"{other} is newer than {file}", text)
                 if other not in job.files:
                     yield from self._causes_of(other)
 
-    def _read_by(self, file: str) -> list[str]:
-        """Return the files that the step of a file reads."""
-        if name := self._makers.get(file):
-            return self._plan[name].files
-        key = Path(file).stem
-        if file == str(self._study.paths.model_file(key)) and key in self._study.models:
-            return [str(self._study.paths.source_file(name)) for name in stores.archives(self._study, key)]
-        return []
-
-    def _own_causes(self, file: str) -> Iterator[str]:
-        """Yield what changed of the step of a file, without what it reads."""
-        name, key = self._makers.get(file), Path(file).stem
-        if name:
-            step = self._plan[name]
-            yield from self._setting_changes(name, *_read_note(self._logs, name), step.settings, step.code)
-        elif file == str(self._study.paths.query_file(key)) and key in self._study.queries:
-            yield from _query_changes(key, Path(file), self._study.queries[key])
-        elif file == str(self._study.paths.source_file(key)) and key in self._study.sources:
-            settings = stores.archive_settings(self._study, key)
-            yield from self._source_changes(f"archive {key}", key, settings)
-        elif file == str(self._study.paths.model_file(key)) and key in self._study.models:
-            yield from self._source_changes(f"store {key}", key, stores.store_settings(self._study, key))
-
-    def _source_changes(self, step: str, name: str, now: str) -> Iterator[str]:
-        """Yield what changed of an archive or a store, which have no step in the plan."""
-        before, _ = _read_note(self._logs, step)
-        if not before or before == now:
-            return
-        old, new = (json.loads(text.rpartition("}")[0] + "}") for text in (before, now))
-        old_files, new_files = (spec.pop("own_files", {}) for spec in (old, new))
-        replaced = [file for file in new_files if old_files.get(file, "") != new_files[file]]
-        yield from (f"{file} was replaced" for file in replaced)
-        if old != new or not replaced:
-            yield f"the source, format or store of {name} changed"
-
-    def _setting_changes(
-        self, name: str, old_settings: str, old_code: str, new_settings: str, new_code: str
-    ) -> Iterator[str]:
-        """Yield which settings, files of the user and modules of a step changed since it was made."""
-        if old_settings and old_settings != new_settings:
-            old_spec, new_spec = json.loads(old_settings), json.loads(new_settings)
-            old_files, new_files = (spec.get("own_files", {}) for spec in (old_spec, new_spec))
-            yield from (
-                f"{file} was replaced" for file in new_files if old_files.get(file, "") != new_files[file]
-            )
-            # the first is the code of steps that keep parts of their output
-            left_out = ("code", "own_files")
-            old_spec, new_spec = (
-                {k: v for k, v in spec.items() if k not in left_out} for spec in (old_spec, new_spec)
-            )
-            if changes := list(_differences(old_spec, new_spec)):
-                shown = "; ".join(changes[:SHOWN]) + "; ..." * (len(changes) > SHOWN)
-                yield f"{name}: {shown}"
-        if old_code and old_code != new_code:
-            old, new = self._modules.get(old_code), code.members().get(new_code)
+    def _changes_of(self, step: Step) -> Iterator[Cause]:
+        """Yield which words, settings, files of the user and modules of a step changed since it was made."""
+        settings, of_code = _read_note(self._logs, step.name)
+        if step.name.startswith("query "):
+            texts = _query_changes(step.output, self._study.queries[step.spec["query"]])
+        else:
+            texts = _setting_changes(step.name, settings, step.settings)
+        yield from (Cause(text, text) for text in texts)
+        if of_code and of_code != step.code:
+            old, new = self._modules.get(of_code), code.members().get(step.code)
             changed = [m for m in sorted({*old, *new}) if old.get(m) != new.get(m)] if old and new else []
-            yield f"code changed: {join_names(changed)}" if changed else f"{CODE_OF}{name}{CHANGED}"
+            if changed:
+                yield Cause(text := f"code changed: {join_names(changed)}", text)
+            else:
+                of_kind = f"the code of the {self._kind(step.name)} steps changed"
+                yield Cause(f"the code of {step.name} changed", of_kind)
+
+
+def _setting_changes(name: str, before: str, now: str) -> Iterator[str]:
+    """Yield which settings of a step, and which of the user's files, changed."""
+    if not before or before == now:
+        return
+    old, new = json.loads(before), json.loads(now)
+    for spec in (old, new):
+        spec.pop("code", None)  # of steps that keep parts of their output
+    old_files, new_files = (spec.pop("own_files", {}) for spec in (old, new))
+    yield from (f"{file} was replaced" for file in new_files if old_files.get(file, "") != new_files[file])
+    if changes := list(_differences(old, new)):
+        yield f"{name}: {'; '.join(changes[:SHOWN])}{'; ...' * (len(changes) > SHOWN)}"
 
 
 def _is_newer(file: str, other: str) -> bool:
     return Path(file).exists() and Path(file).stat().st_mtime > Path(other).stat().st_mtime
 
 
-def _whose_code(cause: str) -> str:
-    """Return the step whose code changed, of a cause that says so; else an empty text."""
-    is_code = cause.startswith(CODE_OF) and cause.endswith(CHANGED)
-    return cause.removeprefix(CODE_OF).removesuffix(CHANGED) if is_code else ""
-
-
-def _query_changes(key: str, file: Path, query: Query) -> Iterator[str]:
-    """Which words of a query changed since its file was written."""
+def _query_changes(file: Path, query: Query) -> Iterator[str]:
+    """Yield which words of a query changed since its file was written."""
     if not file.exists():
         return
+    key = file.stem
     try:
         former = Query.read(file)
     except BiasgridError:

@@ -10,6 +10,7 @@ from ..report.report_step import report_step
 from ..study import steps
 from ..study.step import Step
 from ..study.study import Study
+from . import stores
 
 
 class Plan(Mapping[str, Step]):
@@ -77,6 +78,12 @@ class Plan(Mapping[str, Step]):
 
 def _makers(study: Study) -> Iterator[tuple[str, Callable[[], Step]]]:
     """Yield the name of each step and a function that plans it."""
+    for name in study.sources:
+        yield f"archive {name}", partial(stores.archive_step, study, name)
+    for model in study.models:
+        yield f"store {model}", partial(stores.store_step, study, model)
+    for query in study.queries:
+        yield f"query {query}", partial(steps.query_step, study, query)
     for model, key in study.grid.fits:
         yield f"debias {model}/{key}", partial(steps.fit_step, study, model, key)
     for model, asked in steps.cells_by_sentences(study):

@@ -22,7 +22,7 @@ from ..models.sources import fetch, fits, verify, without_pins
 from ..models.sources.manifest import MANIFEST
 from ..study.checksums import digest_of
 from ..study.paths import Folders
-from ..study.step import stat_of
+from ..study.step import Step
 from ..study.study import Study
 
 # a store's size as a multiple of its archive's, by format: gzipped text, and gzipped binary numbers (measured on the
@@ -50,11 +50,32 @@ def check_extras(study: Folders, downloads: Collection[str]) -> None:
             check_extra(key, model)
 
 
-def fetch_archive(study: Folders, name: str) -> None:
-    """Fetch the archive of a model, a benchmark or a corpus, and record it beside the results.
+def archive_step(study: Folders, name: str) -> Step:
+    """Return the step that fetches an archive of a model, benchmark or corpus, and records it beside the results.
+
+    A checksum that is added to a source changes nothing: the archive has that checksum, or is fetched again.
+    """
+    files = local_files(study, name)
+    spec = {"archive": name, "source": without_pins(study.sources[name]["source"])}
+    record = study.paths.source_file(name)
+    # the manifest says by which version of the code the archive was made
+    return Step(
+        f"archive {name}",
+        {"files": files, "study": study},
+        record,
+        spec,
+        f"{__name__}:fetch_archive",
+        own=tuple(files),
+        version="1",
+    )
+
+
+def fetch_archive(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> None:
+    """Fetch an archive (`archive_step`).
 
     The record is a copy of the archive's manifest. If the archive of a study could not be downloaded, it says why.
     """
+    study, name = inputs["study"], spec["archive"]
     source, raw = with_secrets(study.sources[name]["source"]), study.embeddings / "raw"
     make_folder(study)
     try:
@@ -65,7 +86,7 @@ def fetch_archive(study: Folders, name: str) -> None:
         text = not_downloaded.record_of({name: str(error).removeprefix(f"{name}: ")})
     else:
         text = (raw / name / MANIFEST).read_text(encoding="utf-8")
-    write_text(study.paths.source_file(name), text)
+    write_text(output, text)
 
 
 def absent_archives(study: Study) -> dict[str, str]:
@@ -144,57 +165,53 @@ def _is_store_of(study: Folders, model: str, record: Path) -> bool:
         return False
 
 
-def make_store(study: Folders, model: str) -> EmbeddingStore | None:
-    """Make a model's store, and record it beside the study's results. A store that is there already is used.
+def store_step(study: Folders, model: str) -> Step:
+    """Return the step that makes a model's store, and records it beside the study's results.
+
+    A store that is there already is used.
+    """
+    entry = study.models[model]
+    spec = {"store": model, "source": without_pins(entry["source"]), "licence": entry.get("licence")}
+    if model in study.trained_models:
+        version = f"{STORE_VERSION} {maker_version(entry)}"
+    else:
+        of_kind = KINDS[entry["kind"]].keys if "kind" in entry else ()
+        spec |= {key: entry.get(key) for key in ("format", "vocab_prefix", "kind", *of_kind) if key in entry}
+        spec |= reading_options(entry)
+        version = str(STORE_VERSION)
+    return Step(
+        f"store {model}",
+        {"archives": list(map(study.paths.source_file, archives(study, model))), "study": study},
+        study.paths.model_file(model),
+        spec,
+        f"{__name__}:make_store",
+        version=version,
+    )
+
+
+def make_store(inputs: Mapping[str, Any], spec: Mapping[str, Any], output: Path) -> EmbeddingStore | None:
+    """Make a model's store (`store_step`).
 
     Returns
     -------
     EmbeddingStore or None
         None if an archive that the model is made from could not be downloaded; the record says why.
     """
+    study, model = inputs["study"], spec["store"]
     make_folder(study)
-    folder, record = study.store_folder(model), study.paths.model_file(model)
+    folder = study.store_folder(model)
     reasons: dict[str, str] = {}
-    for archive in archives(study, model):
-        reasons |= not_downloaded.reasons_in(study.paths.source_file(archive))
+    for archive in inputs["archives"]:
+        reasons |= not_downloaded.reasons_in(archive)
     store = made_store(model, study.models[model], folder) if reasons else None
     if reasons and store is None:
-        write_text(record, not_downloaded.record_of(reasons))
+        write_text(output, not_downloaded.record_of(reasons))
         return None
     store = store or build_store(
         model, study.models[model], study.embeddings, study.shares_embeddings, folder
     )
-    write_text(record, (folder / model / "model.json").read_text(encoding="utf-8"))
+    write_text(output, (folder / model / "model.json").read_text(encoding="utf-8"))
     return store
-
-
-def source_spec(study: Folders, name: str, *keys: str) -> str:
-    """Return the settings that a store or an archive depends on, as JSON.
-
-    A checksum that is added to a source changes nothing: the archive has that checksum, or is fetched again.
-    """
-    entry: Mapping[str, Any] = study.models.get(name) or study.sources[name]
-    of_kind = ("kind", *KINDS[entry["kind"]].keys) if "kind" in entry and "format" in keys else ()
-    values = {key: entry.get(key) for key in (*keys, *of_kind)}
-    if "format" in keys:
-        values |= reading_options(entry)
-    return json.dumps(values | {"source": without_pins(entry["source"])}, sort_keys=True)
-
-
-def archive_settings(study: Folders, name: str) -> str:
-    """Return the settings that an archive depends on: its source, and the sizes and times of the user's files."""
-    spec = source_spec(study, name, "source")
-    if not (files := local_files(study, name)):
-        return spec
-    return json.dumps(json.loads(spec) | {"own_files": {file: stat_of(file) for file in files}})
-
-
-def store_settings(study: Folders, model: str) -> str:
-    """Return the settings that a model's store depends on."""
-    if model in study.trained_models:
-        version = f"{STORE_VERSION} {maker_version(study.models[model])}"
-        return f"{source_spec(study, model, 'source', 'licence')} {version}"
-    return f"{source_spec(study, model, 'source', 'format', 'vocab_prefix', 'licence')} {STORE_VERSION}"
 
 
 def archives(study: Folders, model: str) -> list[str]:
