@@ -389,11 +389,7 @@ class Metric(CalledEntry):
 
     def sentence(self, text: str, targets: Sequence[str], attributes: Sequence[str]) -> str:
         """Fill the sets' names into a text of `asks`, `above`, `below` or `details`."""
-        groups, words = (targets, attributes) if self.groups == "targets" else (attributes, targets)
-        sides = {"T": targets, "A": attributes, "G": groups, "W": words}
-        names = {side: _join_names(sets) for side, sets in sides.items()}
-        names |= {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
-        return text.format(**names)
+        return text.format(**_names_of_sides(self.groups, tuple(targets), tuple(attributes)))
 
     def poles(self, targets: Sequence[str], attributes: Sequence[str]) -> tuple[str, str, str] | None:
         """Return the names of the words, of the set nearer to values above the neutral one, and of the set nearer
@@ -476,6 +472,15 @@ def _defaults(function: Callable[..., Score]) -> dict[str, Any]:
     signature = inspect.signature(function).parameters.values()
     arguments = [p for p in signature if p.kind is p.KEYWORD_ONLY and p.default is not p.empty]
     return {p.name: p.default for p in arguments if p.name != "seed"}
+
+
+@lru_cache
+def _names_of_sides(groups: str, targets: tuple[str, ...], attributes: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the names that texts of a metric may have in braces: of all sets of a side, and of each."""
+    of_groups, words = (targets, attributes) if groups == "targets" else (attributes, targets)
+    sides = {"T": targets, "A": attributes, "G": of_groups, "W": words}
+    names = {side: _join_names(sets) for side, sets in sides.items()}
+    return names | {f"{side}{i}": name for side, sets in sides.items() for i, name in enumerate(sets, 1)}
 
 
 def _join_names(names: Sequence[str]) -> str:
