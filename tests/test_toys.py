@@ -2,7 +2,6 @@
 edited."""
 
 import json
-import re
 import subprocess
 from pathlib import Path
 
@@ -10,8 +9,9 @@ import forks
 import pandas as pd
 import pytest
 from biasgrid_plugin_properties import examine_metric
-from conftest import GRID_WORDS, ROOT, Project, biasgrid
+from conftest import GRID_WORDS, Project, biasgrid
 from reruns import append, cells, planned
+from snippets import plugin_files
 
 from biasgrid import BiasgridError, InputError, Query, load, measure_grid, metrics, tables
 from biasgrid.core.numbers import p_value
@@ -194,10 +194,9 @@ METRICS = (
 )
 ''',
 }
-# the files that pages show
-for name, page in (("test", "add-a-test"), ("reader", "add-a-format")):
-    text = (ROOT / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
-    TOYS[name] = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+# the files that docs/how-to/extend.md shows
+for name, heading in (("test", "A test of significance"), ("reader", "A format of vectors")):
+    (TOYS[name],) = plugin_files(heading).values()
 QUERY = {
     "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
     "attributes": {"C": [f"c{i}" for i in range(4)]},
