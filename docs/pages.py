@@ -86,6 +86,12 @@ OPTIONS = """# Every option: its default, the paper's setting and WEFE's
 WEFE's?](../migration.md#why-does-my-number-differ-from-wefes)
 
 """
+WEFE = """# Every name of WEFE, and what replaces it
+
+What changes first, and why numbers differ: [from WEFE to biasgrid](../migration.md).
+
+"""
+WEFE_NAMES = DOCS / "wefe-names.csv"
 DEFAULTS = DOCS / "defaults.csv"
 DEFAULTS_HEAD = ("option", "our default", "its paper", "WEFE 1.0.1", "to get WEFE's numbers, or a peer's")
 COLOURS = 48
@@ -341,6 +347,16 @@ def defaults_page() -> str:
     """Return the page of all options, their defaults, and the settings of the papers and of WEFE."""
     rows = [(f"[`{metric}`](../metrics/{metric}.md)", *cells) for metric, *cells in _defaults()]
     return f"{OPTIONS}{GENERATED}" + "\n".join(table(("metric", *DEFAULTS_HEAD), rows)) + "\n"
+
+
+def wefe_page() -> str:
+    """Return the page of WEFE's names, in a table for each subject."""
+    names = pd.read_csv(WEFE_NAMES, keep_default_na=False)
+    parts = [
+        f"## {subject}\n\n" + "\n".join(table(("WEFE", "biasgrid"), rows[["wefe", "biasgrid"]].to_numpy()))
+        for subject, rows in names.groupby("subject", sort=False)
+    ]
+    return f"{WEFE}{GENERATED}" + "\n\n".join(parts) + "\n"
 
 
 @cache
