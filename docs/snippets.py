@@ -70,21 +70,6 @@ def blocks(text: str) -> Iterator[Block]:
             yield Block(token.info.partition(" ")[0], token.content, token.map[0] + 1)
 
 
-def part(page: str, heading: str) -> str:
-    """Return the text below a heading of the second level of a page of docs, without the next one's."""
-    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
-    if not found:
-        raise ValueError(f"docs/{page}.md has no heading {heading!r}")
-    return found[1]
-
-
-def plugin_files(heading: str) -> dict[str, str]:
-    """Return the Python files, by name, that a part of docs/how-to/extend.md shows: each below its name."""
-    shown = r"^`plugins/(\w+\.py)` .*?^```python\n(.*?)^```$"
-    return dict(re.findall(shown, part("how-to/extend", heading), re.MULTILINE | re.DOTALL))
-
-
 def main() -> int:
     """Check README's blocks that start with `import biasgrid as bg`; returns the exit code."""
     # imported late: tests need the rest alone

@@ -1,4 +1,4 @@
-"""Adding one file is enough: the files of docs/how-to/extend.md, put into a copy of the package, pass the tests of
+"""Adding one file is enough: the files of docs/how-to/examples, put into a copy of the package, pass the tests of
 all metrics, debias methods, tables, figures, formats and tests of significance."""
 
 import os
@@ -10,15 +10,16 @@ import finished_study
 import forks
 import pytest
 from conftest import ROOT
-from snippets import plugin_files
 
-# part of the page -> where its files go
+EXAMPLES = ROOT / "docs" / "how-to" / "examples"
+# an example -> where it goes
 FOLDERS = {
-    "A metric": ["metrics"],
-    "A debias method": ["debias"],
-    "A table and a figure": ["tables", "figures"],
-    "A format of vectors": ["models/readers"],
-    "A test of significance": ["measure/significance"],
+    "spread.py": "metrics",
+    "remove_pair.py": "debias",
+    "lost_shares.py": "tables",
+    "lost_bars.py": "figures",
+    "bars.py": "models/readers",
+    "moved_resamples.py": "measure/significance",
 }
 NAMES = ["spread", "remove_pair", "lost_shares", "lost-bars", "bars"]
 # the names in the tests' own: what is tested of a table is a loop over all
@@ -114,9 +115,8 @@ def sentences(done):
 @pytest.mark.slow
 def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     package = copy / "src" / "biasgrid"
-    for heading, folders in FOLDERS.items():
-        for folder, (name, code) in zip(folders, plugin_files(heading).items(), strict=True):
-            (package / folder / name).write_text(code, encoding="utf-8")
+    for name, folder in FOLDERS.items():
+        shutil.copy2(EXAMPLES / name, package / folder)
     # `make pictures` draws after `make study`, of whose scores these are a part
     (copy / "results" / "embedded").mkdir(parents=True)
     shutil.copy2(copy / "docs/images/gallery-scores.csv", copy / "results/embedded/scores.csv")
@@ -129,20 +129,20 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     assert [name for name in FOUND if not any(re.search(rf"\b{name}\b", tested) for tested in ids)] == []
 
     # and what a file lacks is said in a sentence each
-    ((name, code),) = plugin_files("A metric").items()
+    code = (EXAMPLES / "spread.py").read_text(encoding="utf-8")
     bare = re.sub(r"\n    Parameters\n.*?(?=    \"\"\")", "", code, flags=re.DOTALL)
     bare = re.sub(r"    (scaled|asks|above)=.*\n", "", bare)
-    (package / "metrics" / name).write_text(bare, encoding="utf-8")
-    (_, (name, code)) = plugin_files("A table and a figure").items()
+    (package / "metrics" / "spread.py").write_text(bare, encoding="utf-8")
+    code = (EXAMPLES / "lost_bars.py").read_text(encoding="utf-8")
     bare = re.sub(r" +shown=.*\n", "", code)
-    (package / "figures" / name).write_text(bare, encoding="utf-8")
+    (package / "figures" / "lost_bars.py").write_text(bare, encoding="utf-8")
     bare = re.sub(r"        example=Example\(.*?\n        \),\n", "", code, flags=re.DOTALL)
     (package / "figures" / "bare_bars.py").write_text(
         bare.replace("lost-bars", "bare-bars"), encoding="utf-8"
     )
-    ((name, code),) = plugin_files("A format of vectors").items()
+    code = (EXAMPLES / "bars.py").read_text(encoding="utf-8")
     bare = re.sub(r" +example=.*\n", "", code)
-    (package / "models" / "readers" / name).write_text(bare, encoding="utf-8")
+    (package / "models" / "readers" / "bars.py").write_text(bare, encoding="utf-8")
     run(copy, "import gallery; gallery.PAGE.write_text(gallery.page())")
     of_figures = ("figures/test_any_table.py", "figures/test_pictures.py")
     of_parts = (

@@ -9,9 +9,8 @@ import forks
 import pandas as pd
 import pytest
 from biasgrid_plugin_properties import examine_metric
-from conftest import GRID_WORDS, Project, biasgrid
+from conftest import GRID_WORDS, ROOT, Project, biasgrid
 from reruns import append, cells, planned
-from snippets import plugin_files
 
 from biasgrid import BiasgridError, InputError, Query, load, measure_grid, metrics, tables
 from biasgrid.core.numbers import p_value
@@ -194,9 +193,8 @@ METRICS = (
 )
 ''',
 }
-# the files that docs/how-to/extend.md shows
-for name, heading in (("test", "A test of significance"), ("reader", "A format of vectors")):
-    (TOYS[name],) = plugin_files(heading).values()
+for name, file in (("test", "moved_resamples.py"), ("reader", "bars.py")):
+    TOYS[name] = (ROOT / "docs" / "how-to" / "examples" / file).read_text(encoding="utf-8")
 QUERY = {
     "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
     "attributes": {"C": [f"c{i}" for i in range(4)]},

@@ -1,14 +1,14 @@
-"""docs/how-to: the files that its pages show work as plugins of a study, and its queries are queries."""
+"""docs/how-to: its examples work as plugins of a study, and its queries are queries."""
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 from conftest import ROOT, write_text_model
 from in_process import make_cells, make_inputs, make_tables
-from snippets import part, plugin_files
 
 from biasgrid import Query, figures, tables
 from biasgrid.report.report_step import report_step
@@ -19,7 +19,7 @@ PAGES = ROOT / "docs" / "how-to"
 LACKING = "a3"
 
 
-PARTS = ("A metric", "A debias method", "A table and a figure", "A section of the page")
+FILES = ("spread.py", "remove_pair.py", "lost_shares.py", "lost_bars.py", "largest.py", "largest.html")
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -32,13 +32,11 @@ def page(name: str) -> str:
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A small study with all plugins of the page, with the keys that the page shows."""
+    """A small study with the examples as plugins, with the keys that the page shows."""
     monkeypatch.chdir(tmp_path)
     Path("plugins").mkdir()
-    for heading in PARTS:
-        for name, code in plugin_files(heading).items():
-            (Path("plugins") / name).write_text(code)
-    Path("plugins/largest.html").write_text(blocks(page("extend"), "html")[0])
+    for name in FILES:
+        shutil.copy2(PAGES / "examples" / name, "plugins")
     words = [f"{letter}{i}" for letter in "abcd" for i in range(6)]
     write_text_model(Path("one.txt"), [word for word in words if word != LACKING])
     sets = {letter.upper(): [word for word in words if word[0] == letter] for letter in "abcd"}
@@ -56,7 +54,7 @@ def study(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_plugins_of_the_pages_work_as_they_stand(study):
+def test_the_examples_work_as_they_stand(study):
     make_inputs(study)
     fit_step(study, "one", "pair").run()
     make_cells(study)
@@ -113,8 +111,7 @@ def test_the_words_of_an_added_query_are_in_a_shipped_model(word2vec):
 
 
 def test_a_table_is_one_file_of_at_most_40_lines():
-    table, _ = blocks(part("how-to/extend", "A table and a figure"), "python")
-    assert table.count("\n") <= 40
+    assert (PAGES / "examples" / "lost_shares.py").read_text(encoding="utf-8").count("\n") <= 40
     assert "](docs/how-to/extend.md)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
