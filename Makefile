@@ -232,7 +232,7 @@ COMPILED = @find $(@D)/lib -name '*.py' -not -path '*/tests/*' -cnewer $(@D)/pyv
 
 # what make says before it installs the packages of a lock
 SAY_LOCK = @echo "Installing $$(grep -c '^[a-z0-9].*==' $(1)) packages of $(1)$(2)"
-SIZE_OF_STUDY = $(shell sed -n 's/^| `make study` | [0-9]* | \(.* MB\) |.*/, \1 to download/p' docs/install.md)
+SIZE_OF_STUDY = $(shell sed -n 's/^make study,[0-9]*,\([0-9]*\),.*/, \1 MB to download/p' docs/numbers/installs.csv)
 
 TORCH_INDEX ?=
 TORCH = @$(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
