@@ -11,7 +11,7 @@ def spread(targets, attributes, *, power=2):
     Parameters
     ----------
     targets, attributes : list of array, (words, dimensions)
-        Vectors of the query's target sets and attribute sets, which a call looks up in the model.
+        Vectors of the query's target sets and attribute sets, which a call looks up.
     power
         2: the squared Euclidean distance; 1: the sum of absolute differences.
 
@@ -22,9 +22,10 @@ def spread(targets, attributes, *, power=2):
 
     Notes
     -----
-    **What it cannot see.** It does not look at the attribute words: it says that groups differ, not how.
+    **What it cannot see.** It does not look at the attribute words: it shows that groups differ, not
+    how.
 
-    **Defaults.** WEFE does not have it. `power=1` counts a large difference in one dimension for less.
+    **Defaults.** WEFE does not have it. `power=1` gives a large difference in one dimension less weight.
 
     Examples
     --------
