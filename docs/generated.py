@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # one page of the whole folder or file
 WHOLE = {
     "docs/defaults.csv": "docs/reference/defaults.md",
+    "docs/wefe-defects.csv": "docs/reference/wefe-names.md",
     "docs/wefe-names.csv": "docs/reference/wefe-names.md",
     "src/biasgrid/__init__.py": "docs/reference/api.md",
     "src/biasgrid/cli": "docs/reference/command-line.md",

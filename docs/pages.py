@@ -91,7 +91,7 @@ WEFE = """# Every name of WEFE, and what replaces it
 What changes first, and why numbers differ: [from WEFE to biasgrid](../migration.md).
 
 """
-WEFE_NAMES = DOCS / "wefe-names.csv"
+WEFE_NAMES, WEFE_DEFECTS = DOCS / "wefe-names.csv", DOCS / "wefe-defects.csv"
 DEFAULTS = DOCS / "defaults.csv"
 DEFAULTS_HEAD = ("option", "our default", "its paper", "WEFE 1.0.1", "to get WEFE's numbers, or a peer's")
 COLOURS = 48
@@ -330,7 +330,7 @@ def answers(metric: Metric) -> Iterator[str]:
         found = [cell(row.get((name, "")), row.get((name, ORDERED))) for name in SHORT]
         lines.append(f"| {label} | {level} | {' | '.join(found)} |")
     yield filled(
-        "Its answers in the property matrix ([what is asked](../known-bias.md#what-is-asked), [all "
+        "Its answers in the property matrix ([what is asked](../../plugins/properties/README.md#what-is-asked), [all "
         "counterexamples](../property-counterexamples.csv); bold: also a theorem of Schroeder et al.):"
     )
     yield "\n".join(lines)
@@ -350,12 +350,14 @@ def defaults_page() -> str:
 
 
 def wefe_page() -> str:
-    """Return the page of WEFE's names, in a table for each subject."""
-    names = pd.read_csv(WEFE_NAMES, keep_default_na=False)
+    """Return the page of WEFE's names, in a table for each subject, and of its defects."""
+    names, defects = (pd.read_csv(path, keep_default_na=False) for path in (WEFE_NAMES, WEFE_DEFECTS))
     parts = [
         f"## {subject}\n\n" + "\n".join(table(("WEFE", "biasgrid"), rows[["wefe", "biasgrid"]].to_numpy()))
         for subject, rows in names.groupby("subject", sort=False)
     ]
+    rows = table(("subject", "WEFE 1.0.1", "biasgrid"), defects.to_numpy())
+    parts.append("## Defects that are not repeated\n\n" + "\n".join(rows))
     return f"{WEFE}{GENERATED}" + "\n\n".join(parts) + "\n"
 
 
