@@ -107,7 +107,7 @@ planted-bert-replicates: .venv/installed-for-language ## the same, five replicat
 planted-bert-base: .venv/installed-for-language ## the paper's 330 models of BERT base, 5 epochs; needs a model hub and a GPU
 	$(EXPERIMENT) validation/planted_bias/planted_bert.yaml validation/planted_bias/planted_bert_paper.yaml validation/planted_bias/planted_bert_base.yaml
 
-# docs/properties.md
+# docs/known-bias.md
 properties: .venv/installed ## which metric sees what: computed, with counterexamples, to results/properties
 	$(BIN)/biasgrid properties --plugins maddalozzo --output results/properties >/dev/null
 	cp results/properties/properties.md docs/property-matrix.md
@@ -206,7 +206,7 @@ FAULTS ?=
 faults: .venv/installed-for-tests ## do the tests see faults by hand? one at a time, in a copy. FAULTS=debias: of a part or file
 	$(BIN)/python tests/faults.py $(FAULTS)
 
-# docs/cluster.md
+# docs/engine.md
 cluster-test: .venv-slurm/installed .venv/installed-for-tests ## the embedded study on a Slurm of one node, which it installs (as root)
 	$(BIN)/python -m pytest -n 2 -m cluster tests/workflow
 	.venv-slurm/bin/python tests/cluster/embedded_study.py
@@ -232,7 +232,7 @@ COMPILED = @find $(@D)/lib -name '*.py' -not -path '*/tests/*' -cnewer $(@D)/pyv
 
 # what make says before it installs the packages of a lock
 SAY_LOCK = @echo "Installing $$(grep -c '^[a-z0-9].*==' $(1)) packages of $(1)$(2)"
-SIZE_OF_STUDY = $(shell sed -n 's/^| `make study` | [0-9]* | \(.* MB\) |.*/, \1 to download/p' docs/install.md)
+SIZE_OF_STUDY = $(shell sed -n 's/^make study,[0-9]*,\([0-9]*\),.*/, \1 MB to download/p' docs/numbers/installs.csv)
 
 TORCH_INDEX ?=
 TORCH = @$(BIN)/python docs/installing.py torch $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX))
@@ -339,7 +339,7 @@ locks: .venv-locks/installed ## the files of exact versions and checksums, from 
 	npm ci --prefix .node --ignore-scripts --no-audit --no-fund
 	touch $@
 
-# docs/how-to/release.md
+# CONTRIBUTING.md
 release-check: .venv-locks/installed ## builds twice, installs in empty environments, compares versions; uploads nothing
 	$(PYTHON) .ci/release.py $(UV)
 

@@ -4,8 +4,8 @@
 
 Builds wheel and sdist twice and compares their bytes; twine reads them; installs the wheel into empty environments of
 each Python from 3.11 to 3.13 on the path, with the newest and the lowest dependencies that pyproject.toml allows
-(without torch), and measures a query there; compares the version with CITATION.cff and CHANGELOG.md. What only a
-person can do is docs/how-to/release.md.
+(without torch), and measures a query there; compares the version with CITATION.cff and CHANGELOG.md.
+CONTRIBUTING.md has what only a person can do.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def main() -> None:
                 run(target, "-c", MEASURED, cwd=work)
                 run(environment / "bin" / "biasgrid", "list", "metrics", cwd=work)
                 print(f"Python {python}, {resolution.partition('-')[0]} dependencies: installs and measures")
-    print(f"version {named}: tag v{named}. What is left to a person: docs/how-to/release.md")
+    print(f"version {named}: tag v{named}. What is left to a person: CONTRIBUTING.md")
 
 
 if __name__ == "__main__":

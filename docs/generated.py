@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # one page of the whole folder or file
 WHOLE = {
     "docs/defaults.csv": "docs/reference/defaults.md",
+    "docs/wefe-defects.csv": "docs/reference/wefe-names.md",
+    "docs/wefe-names.csv": "docs/reference/wefe-names.md",
     "src/biasgrid/__init__.py": "docs/reference/api.md",
     "src/biasgrid/cli": "docs/reference/command-line.md",
     "src/biasgrid/figures": "docs/reference/figures.md",
@@ -37,6 +39,7 @@ def texts() -> dict[Path, str]:
         ROOT / WHOLE["src/biasgrid/metrics"]: pages.limits_page(),
         ROOT / WHOLE["src/biasgrid/figures"]: gallery.reference(),
         ROOT / WHOLE["docs/defaults.csv"]: pages.defaults_page(),
+        ROOT / WHOLE["docs/wefe-names.csv"]: pages.wefe_page(),
     }
     return reference.written() | whole | {path: page() for path, page in pages.pages().items()}
 

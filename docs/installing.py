@@ -1,4 +1,4 @@
-"""How much installs download: the table of docs/install.md, and a word before torch is installed.
+"""How much installs download: the table docs/numbers/installs.csv, and a word before torch is installed.
 
 python docs/installing.py sizes                  writes the table: dry runs of pip without configuration
 python docs/installing.py torch PIP_OPTION ...   installs torch, unless this environment has one that will do
@@ -6,15 +6,14 @@ python docs/installing.py torch PIP_OPTION ...   installs torch, unless this env
 
 from __future__ import annotations
 
+import csv
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -23,19 +22,18 @@ import requests
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "install.md"
-TABLE = re.compile(r"(?<=<!-- sizes -->\n).*?(?=<!-- /sizes -->)", re.DOTALL)
+TABLE = ROOT / "docs" / "numbers" / "installs.csv"
 ROWS = {
-    "nothing else": (".",),
-    "`workflow`, `figures`": (".[workflow,figures]",),
-    "`workflow`, `figures`, `frequency`": (".[workflow,figures,frequency]",),
-    "`workflow`, `figures`, `plotly`": (".[workflow,figures,plotly]",),
-    "`debias`": (".[debias]",),
-    "`language`": (".[language]",),
-    "`notebooks`, `workflow`": (".[notebooks,workflow]",),
-    "`all`": (".[all]",),
-    "`make study`": ("--no-deps", "-rrequirements.lock"),
-    "`make test`, less torch": (
+    "no extra": (".",),
+    "workflow, figures": (".[workflow,figures]",),
+    "workflow, figures, frequency": (".[workflow,figures,frequency]",),
+    "workflow, figures, plotly": (".[workflow,figures,plotly]",),
+    "debias": (".[debias]",),
+    "language": (".[language]",),
+    "notebooks, workflow": (".[notebooks,workflow]",),
+    "all": (".[all]",),
+    "make study": ("--no-deps", "-rrequirements.lock"),
+    "make test without torch": (
         "--no-deps",
         *(f"-rrequirements{lock}.lock" for lock in ("", "-test", "-docs")),
     ),
@@ -72,24 +70,17 @@ def mb(size: float) -> str:
 
 
 def write_sizes() -> None:
-    """The table: where pip has no configuration, so that what this machine has beside the index does not count."""
+    """Write the table. pip has no configuration, so that what this machine has beside the index does not count."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
     environment["PIP_CONFIG_FILE"] = os.devnull
-    lines = [
-        "",
-        "| in an empty environment | packages | to download | of which CUDA |",
-        "| --- | --- | --- | --- |",
-    ]
-    for row, what in ROWS.items():
-        found = list(downloads(environment, "--ignore-installed", *what))
-        cuda = sum(size for name, size in found if OF_CUDA.match(name))
-        total = sum(size for _, size in found)
-        lines.append(f"| {row} | {len(found)} | {mb(total)} | {mb(cuda) if cuda else ''} |")
-        print(lines[-1], flush=True)
-    python = ".".join(platform.python_version_tuple()[:2])
-    where = f"{platform.system()} {platform.machine()}, Python {python}, {date.today():%d %B %Y}"
-    lines += ["", f"Measured on {where.replace(', 0', ', ')}, by `python docs/installing.py sizes`.", ""]
-    PAGE.write_text(TABLE.sub(lambda _: "\n".join(lines) + "\n", PAGE.read_text()))
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["environment", "packages", "download_mb", "cuda_mb"])
+        for row, what in ROWS.items():
+            found = list(downloads(environment, "--ignore-installed", *what))
+            cuda = sum(size for name, size in found if OF_CUDA.match(name))
+            total = sum(size for _, size in found)
+            table.writerow([row, len(found), f"{total / 1e6:.0f}", f"{cuda / 1e6:.0f}" if cuda else ""])
 
 
 def install_torch(*options: str) -> None:

@@ -2,7 +2,7 @@
 reference` draws, a test compares them. Pages that list all methods or formats get the rows that they lack.
 
 A page is what the code declares: the registries' entries, the docstrings of their functions, the counterexamples of
-docs/properties.md (from the table beside the picture `counterexamples`), docs/defaults.csv, and the table of the
+docs/known-bias.md (from the table beside the picture `counterexamples`), docs/defaults.csv, and the table of the
 picture `hidden-bias`.
 """
 
@@ -76,15 +76,22 @@ number on both sides. A query with more sets is measured on its sub-queries.
 """
 KNOWN_LIMITS = """## Known limits
 
-From the metrics' own docstrings. Which of these are theorems, with counterexamples: [properties](../properties.md).
-How often each test is wrong: [calibration](../calibration.md).
+From the metrics' own docstrings. Which of these are theorems, with counterexamples: [what can each metric not
+see?](../known-bias.md#what-can-each-metric-not-see) How often each test is wrong: [calibration](../calibration.md).
 
 """
 OPTIONS = """# Every option: its default, the paper's setting and WEFE's
 
-"-": WEFE does not have the metric. Which differences matter: [comparing with WEFE](../comparing-with-wefe.md).
+"-": WEFE does not have the metric. Which differences matter: [why does my number differ from
+WEFE's?](../migration.md#why-does-my-number-differ-from-wefes)
 
 """
+WEFE = """# Every name of WEFE, and what replaces it
+
+What changes first, and why numbers differ: [from WEFE to biasgrid](../migration.md).
+
+"""
+WEFE_NAMES, WEFE_DEFECTS = DOCS / "wefe-names.csv", DOCS / "wefe-defects.csv"
 DEFAULTS = DOCS / "defaults.csv"
 DEFAULTS_HEAD = ("option", "our default", "its paper", "WEFE 1.0.1", "to get WEFE's numbers, or a peer's")
 COLOURS = 48
@@ -284,7 +291,9 @@ def seen(metric: Metric) -> str:
     if metric.needs != "vectors":
         verdicts = _verdicts_of(metric)
         if not by_row(verdicts):
-            return filled(f"The [property matrix](../properties.md) does not have it: {verdicts[0].note}.")
+            return filled(
+                f"The [property matrix](../property-matrix.md) does not have it: {verdicts[0].note}."
+            )
         return "\n\n".join([*refuted_by(metric), *answers(metric)])
     panels = blind_spots_of(metric)
     words = "; ".join(f"{plain(setting)}: {text}" for setting, text in panels)
@@ -293,7 +302,7 @@ def seen(metric: Metric) -> str:
     rows = by_row(_verdicts_of(metric))
     if not rows:
         (verdict,) = _verdicts_of(metric)
-        parts.append(f"The [property matrix](../properties.md) does not have it: {verdict.note}.")
+        parts.append(f"The [property matrix](../property-matrix.md) does not have it: {verdict.note}.")
         return "\n\n".join([parts[0], *map(filled, parts[1:])])
     return "\n\n".join([parts[0], *map(filled, parts[1:]), *answers(metric)])
 
@@ -321,7 +330,7 @@ def answers(metric: Metric) -> Iterator[str]:
         found = [cell(row.get((name, "")), row.get((name, ORDERED))) for name in SHORT]
         lines.append(f"| {label} | {level} | {' | '.join(found)} |")
     yield filled(
-        "Its answers in the property matrix ([what is asked](../properties.md), [all "
+        "Its answers in the property matrix ([what is asked](../../plugins/properties/README.md#what-is-asked), [all "
         "counterexamples](../property-counterexamples.csv); bold: also a theorem of Schroeder et al.):"
     )
     yield "\n".join(lines)
@@ -338,6 +347,18 @@ def defaults_page() -> str:
     """Return the page of all options, their defaults, and the settings of the papers and of WEFE."""
     rows = [(f"[`{metric}`](../metrics/{metric}.md)", *cells) for metric, *cells in _defaults()]
     return f"{OPTIONS}{GENERATED}" + "\n".join(table(("metric", *DEFAULTS_HEAD), rows)) + "\n"
+
+
+def wefe_page() -> str:
+    """Return the page of WEFE's names, in a table for each subject, and of its defects."""
+    names, defects = (pd.read_csv(path, keep_default_na=False) for path in (WEFE_NAMES, WEFE_DEFECTS))
+    parts = [
+        f"## {subject}\n\n" + "\n".join(table(("WEFE", "biasgrid"), rows[["wefe", "biasgrid"]].to_numpy()))
+        for subject, rows in names.groupby("subject", sort=False)
+    ]
+    rows = table(("subject", "WEFE 1.0.1", "biasgrid"), defects.to_numpy())
+    parts.append("## Defects that are not repeated\n\n" + "\n".join(rows))
+    return f"{WEFE}{GENERATED}" + "\n\n".join(parts) + "\n"
 
 
 @cache

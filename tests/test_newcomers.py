@@ -1,5 +1,5 @@
-"""Adding one file is enough: the files of the how-to pages, put into a copy of the package, pass the tests that all
-metrics, debias methods, tables, figures, formats and tests of significance pass."""
+"""Adding one file is enough: the files of docs/how-to/examples, put into a copy of the package, pass the tests of
+all metrics, debias methods, tables, figures, formats and tests of significance."""
 
 import os
 import re
@@ -11,13 +11,15 @@ import forks
 import pytest
 from conftest import ROOT
 
-# page -> where its files go
+EXAMPLES = ROOT / "docs" / "how-to" / "examples"
+# an example -> where it goes
 FOLDERS = {
-    "add-a-metric": ["metrics"],
-    "add-a-debias-method": ["debias"],
-    "add-a-table-or-figure": ["tables", "figures"],
-    "add-a-format": ["models/readers"],
-    "add-a-test": ["measure/significance"],
+    "spread.py": "metrics",
+    "remove_pair.py": "debias",
+    "lost_shares.py": "tables",
+    "lost_bars.py": "figures",
+    "bars.py": "models/readers",
+    "moved_resamples.py": "measure/significance",
 }
 NAMES = ["spread", "remove_pair", "lost_shares", "lost-bars", "bars"]
 # the names in the tests' own: what is tested of a table is a loop over all
@@ -67,13 +69,6 @@ COMMON = {
 }
 
 
-def files_of(page):
-    """The names and the code of a how-to page's files."""
-    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text(encoding="utf-8")
-    codes = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return list(zip(re.findall(r"`plugins/(\w+\.py)`", text), codes, strict=True))
-
-
 @pytest.fixture
 def copy(tmp_path):
     """A copy of the checkout as far as tests read it."""
@@ -120,9 +115,8 @@ def sentences(done):
 @pytest.mark.slow
 def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     package = copy / "src" / "biasgrid"
-    for page, folders in FOLDERS.items():
-        for folder, (name, code) in zip(folders, files_of(page), strict=True):
-            (package / folder / name).write_text(code, encoding="utf-8")
+    for name, folder in FOLDERS.items():
+        shutil.copy2(EXAMPLES / name, package / folder)
     # `make pictures` draws after `make study`, of whose scores these are a part
     (copy / "results" / "embedded").mkdir(parents=True)
     shutil.copy2(copy / "docs/images/gallery-scores.csv", copy / "results/embedded/scores.csv")
@@ -135,20 +129,20 @@ def test_the_files_of_the_pages_pass_what_all_of_their_kind_do(copy):
     assert [name for name in FOUND if not any(re.search(rf"\b{name}\b", tested) for tested in ids)] == []
 
     # and what a file lacks is said in a sentence each
-    ((name, code),) = files_of("add-a-metric")
+    code = (EXAMPLES / "spread.py").read_text(encoding="utf-8")
     bare = re.sub(r"\n    Parameters\n.*?(?=    \"\"\")", "", code, flags=re.DOTALL)
     bare = re.sub(r"    (scaled|asks|above)=.*\n", "", bare)
-    (package / "metrics" / name).write_text(bare, encoding="utf-8")
-    (_, (name, code)) = files_of("add-a-table-or-figure")
+    (package / "metrics" / "spread.py").write_text(bare, encoding="utf-8")
+    code = (EXAMPLES / "lost_bars.py").read_text(encoding="utf-8")
     bare = re.sub(r" +shown=.*\n", "", code)
-    (package / "figures" / name).write_text(bare, encoding="utf-8")
+    (package / "figures" / "lost_bars.py").write_text(bare, encoding="utf-8")
     bare = re.sub(r"        example=Example\(.*?\n        \),\n", "", code, flags=re.DOTALL)
     (package / "figures" / "bare_bars.py").write_text(
         bare.replace("lost-bars", "bare-bars"), encoding="utf-8"
     )
-    ((name, code),) = files_of("add-a-format")
+    code = (EXAMPLES / "bars.py").read_text(encoding="utf-8")
     bare = re.sub(r" +example=.*\n", "", code)
-    (package / "models" / "readers" / name).write_text(bare, encoding="utf-8")
+    (package / "models" / "readers" / "bars.py").write_text(bare, encoding="utf-8")
     run(copy, "import gallery; gallery.PAGE.write_text(gallery.page())")
     of_figures = ("figures/test_any_table.py", "figures/test_pictures.py")
     of_parts = (

@@ -2,7 +2,6 @@
 edited."""
 
 import json
-import re
 import subprocess
 from pathlib import Path
 
@@ -194,10 +193,8 @@ METRICS = (
 )
 ''',
 }
-# the files that pages show
-for name, page in (("test", "add-a-test"), ("reader", "add-a-format")):
-    text = (ROOT / f"docs/how-to/{page}.md").read_text(encoding="utf-8")
-    TOYS[name] = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
+for name, file in (("test", "moved_resamples.py"), ("reader", "bars.py")):
+    TOYS[name] = (ROOT / "docs" / "how-to" / "examples" / file).read_text(encoding="utf-8")
 QUERY = {
     "targets": {letter.upper(): [f"{letter}{i}" for i in range(4)] for letter in "ab"},
     "attributes": {"C": [f"c{i}" for i in range(4)]},

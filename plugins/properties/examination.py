@@ -121,7 +121,7 @@ class Examination:
 
 
 def examine(metrics: Any = None) -> Examination:
-    """Compute which properties a metric has, with counterexamples (docs/properties.md).
+    """Compute which properties a metric has, with counterexamples (docs/known-bias.md).
 
     Parameters
     ----------

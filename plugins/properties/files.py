@@ -24,7 +24,7 @@ COLUMNS = (
     Column("metric", "the metric's name"),
     Column("label", "what figures call it, with options that matter"),
     Column("level", "whether it is asked of one word, or of sets of words", values=(WORD, SET, "")),
-    Column("property", "which property: docs/properties.md has all"),
+    Column("property", "which property: plugins/properties/README.md has all"),
     Column("condition", "what must hold besides; empty where nothing must"),
     Column("holds", "the answer", values=(YES, NO, NOT_REFUTED, UNDEFINED, NOT_EXAMINED)),
     Column("paper", "the answer of Schroeder et al., where they give one", values=(YES, NO, "")),

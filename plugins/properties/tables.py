@@ -64,9 +64,9 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     """Format the matrix as Markdown: docs/property-matrix.md."""
     lines = ["# The property matrix", ""]
     lines += [
-        "Made by `biasgrid properties`; [properties.md](properties.md) says what it means. The counterexamples of",
-        "vectors: [property-counterexamples.csv](property-counterexamples.csv). Those of texts and scores are on the",
-        "[metrics' pages](metrics.md).",
+        "Made by `biasgrid properties`. [What is asked, and what an answer is",
+        "worth](../plugins/properties/README.md#what-is-asked). The [counterexamples of",
+        "vectors](property-counterexamples.csv); those of texts and scores are on the [metrics' pages](metrics.md).",
         "",
     ]
     lines += [

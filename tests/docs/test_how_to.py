@@ -1,7 +1,8 @@
-"""docs/how-to: the files that its pages show work as plugins of a study, and its queries are queries."""
+"""docs/how-to: its examples work as plugins of a study, and its queries are queries."""
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,21 +19,24 @@ PAGES = ROOT / "docs" / "how-to"
 LACKING = "a3"
 
 
-def blocks(page: str, language: str) -> list[str]:
-    text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
+FILES = ("spread.py", "remove_pair.py", "lost_shares.py", "lost_bars.py", "largest.py", "largest.html")
+
+
+def blocks(text: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def page(name: str) -> str:
+    return (PAGES / f"{name}.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    """A small study with all plugins of the pages, with the keys that the pages show."""
+    """A small study with the examples as plugins, with the keys that the page shows."""
     monkeypatch.chdir(tmp_path)
     Path("plugins").mkdir()
-    for page in ("add-a-metric", "add-a-debias-method", "add-a-table-or-figure", "add-a-section"):
-        text = (PAGES / f"{page}.md").read_text(encoding="utf-8")
-        for name, code in zip(re.findall(r"`plugins/(\w+\.py)`", text), blocks(page, "python"), strict=True):
-            (Path("plugins") / name).write_text(code)
-    Path("plugins/largest.html").write_text(blocks("add-a-section", "html")[0])
+    for name in FILES:
+        shutil.copy2(PAGES / "examples" / name, "plugins")
     words = [f"{letter}{i}" for letter in "abcd" for i in range(6)]
     write_text_model(Path("one.txt"), [word for word in words if word != LACKING])
     sets = {letter.upper(): [word for word in words if word[0] == letter] for letter in "abcd"}
@@ -43,14 +47,14 @@ def study(tmp_path, monkeypatch):
         "models": {"one": {"label": "One", "source": {"type": "file", "path": "one.txt"}}},
         "criteria": {"Gender": {"queries": {"q": query}}},
     }
-    for page in ("add-a-metric", "add-a-debias-method", "add-a-table-or-figure"):
-        config |= yaml.safe_load(blocks(page, "yaml")[0])
+    for block in blocks(page("extend"), "yaml"):
+        config |= yaml.safe_load(block)
     config["debias"]["Gender"]["pair"]["words"] = {"pairs": [["a0", "b0"], ["a1", "b1"]]}
     return Study.of(config)
 
 
 @pytest.mark.slow
-def test_the_plugins_of_the_pages_work_as_they_stand(study):
+def test_the_examples_work_as_they_stand(study):
     make_inputs(study)
     fit_step(study, "one", "pair").run()
     make_cells(study)
@@ -80,11 +84,11 @@ def test_the_plugins_of_the_pages_work_as_they_stand(study):
 
 
 def test_queries_of_the_pages(tmp_path):
-    (query,) = blocks("add-a-model", "json")
+    (query,) = blocks(page("measure-vectors"), "json")
     assert len(Query.from_dict(json.loads(query)).target_sets) == 2
-    (sets,) = blocks("write-a-query", "json")
+    (sets,) = blocks(page("write-a-query"), "json")
     assert json.loads(sets)["sets"]
-    added, listed = map(yaml.safe_load, blocks("write-a-query", "yaml"))
+    added, listed = map(yaml.safe_load, blocks(page("write-a-query"), "yaml"))
     assert listed["criteria"][0] == "config/queries/case_study.yaml"
     (file := tmp_path / "my-queries.yaml").write_text(yaml.safe_dump(added))
     config = {
@@ -101,22 +105,21 @@ def test_queries_of_the_pages(tmp_path):
 
 
 def test_the_words_of_an_added_query_are_in_a_shipped_model(word2vec):
-    added = yaml.safe_load(blocks("write-a-query", "yaml")[0])["Gender"]["queries"]["home"]
+    added = yaml.safe_load(blocks(page("write-a-query"), "yaml")[0])["Gender"]["queries"]["home"]
     words = [word for part in added["attributes"].values() if isinstance(part, list) for word in part]
     assert not [word for word in words if word not in word2vec]
 
 
 def test_a_table_is_one_file_of_at_most_40_lines():
-    table, _ = blocks("add-a-table-or-figure", "python")
-    assert table.count("\n") <= 40
-    assert "](docs/how-to/add-a-table-or-figure.md)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert (PAGES / "examples" / "lost_shares.py").read_text(encoding="utf-8").count("\n") <= 40
+    assert "](docs/how-to/extend.md)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_sources_of_the_page_on_any_model():
     query = {"targets": {"A": ["a"], "B": ["b"]}, "attributes": {"C": ["c"]}}
     config = {"study": "small", "criteria": {"First": {"queries": {"q": query}}}, "figures": []}
     found = set()
-    for block in blocks("measure-any-model", "yaml"):
+    for block in blocks(page("measure-any-model"), "yaml"):
         parts = yaml.safe_load(block)
         kinds = {entry.get("kind") for entry in parts.get("models", {}).values()}
         metrics = {"lpbs": {}} if kinds == {"language_model"} else {"rnd": {}}

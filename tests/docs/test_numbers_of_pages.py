@@ -74,3 +74,23 @@ def test_outside_measures():
     assert f"RIPA towards women correlates {interval(share, 'pearson')} with the share of women" in page
     assert f"For the {exact['words']} exact words it is {interval(exact, 'pearson')}," in page
     assert f"matters less: {share['corrected']} (" in page
+
+
+def test_sizes_of_installs():
+    found, page = rows("installs"), text("install")
+    small, language = (found[name] for name in ("workflow, figures", "language"))
+    said = f"`workflow` and `figures` download {small['download_mb']} MB. `language` downloads "
+    sizes = (f"{int(language[key]):,} MB" for key in ("download_mb", "cuda_mb"))
+    assert said + "{}, of which {} are CUDA.".format(*sizes) in page
+    assert f"`make study` downloads {found['make study']['download_mb']} MB" in page
+
+
+def test_models_trained_here():
+    found, page = rows("text8"), text("corpora")
+    low, *_, high = sorted(row["men"] for row in found.values())
+    assert f"correlation with human similarity ratings (MEN) is {low} to {high}" in page
+    low, *_, high = sorted(row["cpu_minutes"] for row in found.values())
+    assert f"in {low} to {high} minutes of CPU time each" in page
+    epochs = rows("trainings")["epochs"]
+    beyond = f"{epochs['values_beyond_the_seeds']} of {epochs['values_measured']} values are beyond"
+    assert f"With {epochs['values'].replace(', ', ' and ')} epochs, {beyond} the seeds" in page

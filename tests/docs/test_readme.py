@@ -70,8 +70,10 @@ def test_it_says_what_make_study_runs():
     study = Study.read(ROOT / "config" / "embedded.yaml")
     counts = len(study.queries), word(len(study.config.metrics)), word(len(study.config.models))
     assert "# {} queries, {} metrics, {} models".format(*counts) in README
-    install, concepts = ((ROOT / "docs" / name).read_text() for name in ("install.md", "concepts.md"))
-    (packages,) = re.findall(r"^\| `make study` \| \d+ \| (\d+ MB) \|", install, re.M)
+    installs, concepts = (
+        (ROOT / "docs" / name).read_text() for name in ("numbers/installs.csv", "concepts.md")
+    )
+    packages = re.search(r"^make study,\d+,(\d+),", installs, re.M)[1] + " MB"
     assert f"downloads {packages} of packages and 190 MB of vectors" in PROSE
     assert f"| packages of `make study` | {packages} downloaded |" in concepts
     assert "190 MB" in SMALL_STUDY

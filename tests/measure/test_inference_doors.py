@@ -103,7 +103,7 @@ def test_a_metric_without_a_test_and_a_query_without_a_value(random_model):
 
 
 def spread(targets, attributes, *, power=2):
-    """The metric of docs/how-to/make-tests-fast.md, which looks at no attribute word."""
+    """The metric of docs/how-to/extend.md, which looks at no attribute word."""
     return Score(float((abs(targets[0].mean(axis=0) - targets[1].mean(axis=0)) ** power).sum()))
 
 

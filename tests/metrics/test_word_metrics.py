@@ -640,7 +640,7 @@ def test_the_table_of_defaults_has_every_parameter_with_its_default():
 
 
 def test_the_page_of_wefe_has_the_defaults_of_looking_words_up():
-    page = (ROOT / "docs" / "comparing-with-wefe.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "migration.md").read_text(encoding="utf-8")
     section = page.partition("### How words are looked up")[2].partition("\n#")[0]
     rows = re.findall(r"^\| `(\w+)` \| `([^`]*)` \|", section, re.MULTILINE)
     options = {name: yaml.safe_load(default) for name, default in rows}

@@ -114,6 +114,7 @@ def test_it_is_the_embedded_study_on_more_models():
 def test_the_file_of_the_docs_adds_one_model_of_ones_own():
     """docs/models.md: without editing anything that is shipped."""
     text = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    text = text.partition("## Add your own model")[2]
     (block,) = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     mine, ours = atlas(yaml.safe_load(block)), atlas()
     (added,) = set(mine.models) - set(ours.models)

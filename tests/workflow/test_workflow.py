@@ -548,7 +548,7 @@ def test_a_run_where_the_file_system_has_no_locks_says_so_and_continues(project)
     assert "biasgrid: no lock (logs/small/.lock: " in done.stderr
     assert "do not start a second run of small" in done.stderr
     assert (project.folder / cell).is_file()
-    assert "`no lock`" in (ROOT / "docs" / "cluster.md").read_text()
+    assert "`no lock`" in (ROOT / "docs" / "engine.md").read_text()
 
 
 def test_two_runs_at_once_are_refused(project):

@@ -119,7 +119,9 @@ class CorpusTraining(Strict):
 
     label: Line = field("what figures print; left out, the key", None)
     algorithm: Key = field("what trains them, as of a model that a study trains")
-    params: Params = field("its parameters (docs/text8.md); the seed is the number of the corpus", dict)
+    params: Params = field(
+        "its parameters (plugins/training/README.md); the seed is the number of the corpus", dict
+    )
 
     @model_validator(mode="after")
     def _trainable(self):

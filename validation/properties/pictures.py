@@ -1,4 +1,4 @@
-"""Pictures of docs/properties.md."""
+"""Pictures of docs/known-bias.md."""
 
 from __future__ import annotations
 

@@ -270,7 +270,7 @@ def size_of(folder: Path) -> float:
 
 def memory(study: Folders, model: str, stores: float, attempt: int) -> int:
     """Megabytes for a step that holds so many times its model's store; more after each try that failed."""
-    # 800: a process with its libraries (measured: docs/cluster.md)
+    # 800: a process with its libraries (measured: docs/engine.md)
     return int(800 + stores * megabytes(study, model)) * attempt
 
 

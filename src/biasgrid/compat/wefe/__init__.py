@@ -6,7 +6,7 @@ The modules have WEFE's names, so that in a script only `wefe` must be replaced 
     from biasgrid.compat.wefe.query import Query
 
 All names are also here: `from biasgrid.compat.wefe import WEAT, Query`. Values equal WEFE's, except where
-WEFE has a defect (docs/comparing-with-wefe.md). p-values are from a permutation test, which is exact if there are few
+WEFE has a defect (docs/migration.md). p-values are from a permutation test, which is exact if there are few
 permutations. An option that no function has is an error, while WEFE ignores it.
 """
 

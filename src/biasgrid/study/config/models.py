@@ -39,7 +39,9 @@ class Trained(Strict):
         "has any",
         None,
     )
-    params: Params = field("its parameters, and the seed (docs/text8.md, docs/language_models.md)", dict)
+    params: Params = field(
+        "its parameters, and the seed (plugins/training/README.md, docs/language_models.md)", dict
+    )
 
     @model_validator(mode="after")
     def _check_params(self):

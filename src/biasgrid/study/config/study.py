@@ -128,7 +128,7 @@ class StudyConfig(Run):
         "encoders that make vectors of words in sentences (`type: encoded`), by key", None
     )
     quality: Annotated[Quality, INCLUDES] = field(
-        "benchmarks on which every model is evaluated (docs/quality.md)", Quality
+        "benchmarks on which every model is evaluated (docs/models.md)", Quality
     )
     evaluation: dict[str, Evaluations] = field(
         "criterion -> what debiasing costs and hides, or what else models are asked (docs/debias.md)", dict

@@ -1,9 +1,3 @@
-# Add a debias method
-
-Write one file with a function of a model and words that returns a `Transform`, and a `METHODS` tuple; name it under
-`plugins:`. `plugins/remove_pair.py`:
-
-```python
 from biasgrid.debias import Method, Transform
 from biasgrid.debias.lookup import find_sets
 from biasgrid.debias.transform import fitted
@@ -65,35 +59,3 @@ REMOVE_PAIR = Method(
     reference="Surname, Surname. Title of the paper. Where, 2026, section 1",
 )
 METHODS = (REMOVE_PAIR,)
-```
-
-In the study's config:
-
-```yaml
-plugins: [plugins]
-debias:
-  Gender:
-    pair:
-      method: remove_pair
-      label: Pair removed
-      words: {pairs: debiaswe.definitional_pairs}
-```
-
-```
-biasgrid run my-study.yaml --cores 2
-```
-
-It is fitted once per model, and every metric is measured on the models as they are and under it (the column `debias` of
-the tables).
-
-- A [transform](../reference/files.md#a-transform) maps a word's vector x to x - (x left) right, or x matrix, plus a
-  shift. Words may keep their vectors, or get vectors of their own.
-- A file of yours works without the docstring's sections, which help prints.
-- For everybody: put the file into `src/biasgrid/debias/` and run `make reference`, which writes its page and its row in
-  [debias.md](../debias.md). What the file lacks, tests say in a sentence each: `.venv/bin/python -m pytest -k
-  remove_pair tests` ([CONTRIBUTING](../../CONTRIBUTING.md)). Everything works with this one file. For editors and type
-  checkers alone, name the method in `__init__.py` before you commit: `from .remove_pair import REMOVE_PAIR as
-  remove_pair`, and `"remove_pair"` in `__all__`. With an entry in config/debias.yaml, `make debias` measures what it
-  costs and hides.
-- `src/biasgrid/debias/hsr.py` is the shortest of the shipped methods; [debias.md](../debias.md) has them all, and how
-  to evaluate what a method costs and hides.
