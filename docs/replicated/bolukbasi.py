@@ -41,7 +41,7 @@ def extremes(results: Results) -> str:
         share, order = measures[f"extreme_{end}"], measures[f"extreme_{end}_order"]
         sentences.append(
             f"Towards *{end}*, {share['value'] * share['n']:.0f} of the paper's {share['n']} are among our first "
-            f"{share['n']}, and Spearman's rho of the two orders is {short(order['value'], 2)}."
+            f"{share['n']}; Spearman's rho of the orders is {short(order['value'], 2)}."
         )
     return paragraph(*sentences)
 
