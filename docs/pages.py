@@ -777,10 +777,8 @@ def new_defaults() -> str:
 def row_of_method(name: str) -> str:
     method = debias.REGISTRY[name]
     summary = docstrings.sections(method.function)[""].partition("\n\n")[0].removesuffix(".")
-    words = ", ".join(f"`{key}`" for key in method.words)
-    return table(
-        (f"[`{name}`](../{plugin_notes.code_of(debias, name)})", summary, words, method.reference), []
-    )[0]
+    link = f"[`{name}`](../{plugin_notes.code_of(debias, name)})"
+    return table((link, summary, method.reference), [])[0]
 
 
 def row_of_format(name: str) -> str:
