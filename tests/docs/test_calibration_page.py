@@ -365,7 +365,9 @@ def test_random_criteria():
     }
     first = of_mac.pop("word2vec-google-news-300-subset")
     (others,) = {f"{value:.1f}"[1:] for value in of_mac.values()}
-    assert f"its standardised bias is {first:.1f} SD for word2vec and {others} SD for the other models" in PROSE
+    assert (
+        f"its standardised bias is {first:.1f} SD for word2vec and {others} SD for the other models" in PROSE
+    )
     rnsb = next(
         row
         for row in rows
